@@ -1,0 +1,30 @@
+# make run    does the main job        make test   runs every check        make help   lists the rest
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+STAMP := .venv/.installed
+BIN := .venv/bin
+
+.PHONY: help run test setup lint format clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP) ## make .venv with everything the other targets need
+
+$(STAMP): pyproject.toml constraints.txt scripts/setup
+	@scripts/setup
+
+run: $(STAMP) ## compare the paper's policies on the stroke trial (about a minute once set up)
+	@scripts/compare-on-stroke-trial
+
+test: $(STAMP) ## lint, types, layers, doctests and tests (under ten minutes on two cores)
+	@scripts/check
+
+lint: $(STAMP) ## only lint, types and layers
+	@scripts/check --lint
+
+format: $(STAMP) ## put the sources into the house style
+	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format .
+
+clean: ## remove the environment and what tools left behind
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,39 @@
+"""The one exception for mistakes in what a user gave us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class InputError(ValueError):
+    """A value that cannot be used: which field, what it was, what was expected.
+
+    >>> print(InputError("gamma", 1.5, "a number in (0, 1]"))
+    gamma: got 1.5, expected a number in (0, 1]
+    """
+
+    def __init__(self, field: str, value: object, expected: str) -> None:
+        self.field, self.value, self.expected = field, value, expected
+        super().__init__(f"{field}: got {_short(value)}, expected {expected}")
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, object, str]]:
+        return type(self), (self.field, self.value, self.expected)
+
+
+def _short(value: object, limit: int = 120) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return repr(text) if isinstance(value, str) else text
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Say which known words come close, for the end of an error message.
+
+    >>> nearest("tompson", ["thompson", "uniform"])
+    "one of thompson, uniform (did you mean 'thompson'?)"
+    """
+    names = list(known)
+    close = get_close_matches(word.strip().lower(), [name.lower() for name in names], n=1)
+    hint = f" (did you mean '{close[0]}'?)" if close else ""
+    return f"one of {', '.join(names)}{hint}"

@@ -1,0 +1,58 @@
+"""Base Thompson Sampler: Thompson sampling with importance weights (Algorithm 5 of the paper)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adhere.compilation import implements
+from adhere.policies.beta import chances_of_being_largest, draw_beta
+from adhere.policies.generic import choose, learn, probabilities
+from adhere.policies.policy import Floats, Learner, policy
+from adhere.policies.thompson import draw_success
+
+
+@policy("base-thompson")
+class BaseThompson(Learner):
+    r"""Thompson sampling in steps of 1/p, where p is the probability that this learner is asked at all.
+
+    .. math:: θ_j \sim \mathrm{Beta}(S_j + 1/p, F_j + 1/p), \qquad S_j \text{ or } F_j \leftarrow \cdot + 1/p
+
+    The prior's count is 1/p too, with the p of the decision at hand. On its own p = 1, and it is `thompson`.
+
+    Reference: Della Penna, Reid & Balduzzi (2016), Algorithm 5.
+
+    >>> str(BaseThompson())
+    'base-thompson'
+    """
+
+    uses_weight: ClassVar[bool] = True
+
+    def initial_state(self, n_arms: int) -> Floats:
+        """Weighted successes S and failures F of each arm, without the prior."""
+        return np.zeros(2 * n_arms)
+
+
+@implements(choose, BaseThompson)
+def choose_base_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+    """The arm with the largest draw."""
+    best, largest = 0, -1.0
+    for arm in range(rule.n_arms):
+        theta = draw_beta(state[arm] + weight, state[rule.n_arms + arm] + weight, rng)
+        if theta > largest:
+            best, largest = arm, theta
+    return best
+
+
+@implements(learn, BaseThompson)
+def learn_base_thompson(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+    """Count a success or a failure, 1/p times."""
+    state[arm if draw_success(reward, rng) else rule.n_arms + arm] += weight
+
+
+@implements(probabilities, BaseThompson)
+def probabilities_base_thompson(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """By quadrature."""
+    n_arms = rule.n_arms
+    chances_of_being_largest(state[:n_arms], state[n_arms : 2 * n_arms], weight, out)

@@ -1,0 +1,75 @@
+"""Every policy by name: the built-in ones and those a user's file declares."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from adhere.errors import InputError, nearest
+from adhere.policies.policy import Policy, make, registry
+from adhere.policies.protocols import as_protocol
+
+_FULL_INFORMATION = ("hedge", "hierarchical-hedge", "hierarchicalhedge")
+
+
+def lookup(name: str) -> type[Policy]:
+    """The class of a policy, or an error that suggests the nearest name."""
+    if name in registry:
+        return registry[name]
+    if name in _FULL_INFORMATION:
+        expected = "a policy; this needs the losses of all arms (see adhere.hedge, adhere.hierarchical_hedge)"
+        raise InputError("policy", name, expected)
+    raise InputError("policy", name, nearest(name, registry))
+
+
+def from_json(data: object) -> Policy:
+    """The policy that `to_json` wrote.
+
+    >>> str(from_json({"name": "exp3", "gamma": 0.1, "protocol": "actual"}))
+    'exp3(gamma=0.1)/actual'
+    """
+    if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
+        raise InputError("policy", data, "an object with a name, e.g. {'name': 'thompson'}")
+    options = {str(key): _value_from_json(str(key), value) for key, value in data.items() if key != "name"}
+    return make(str(data["name"]).strip().lower(), [], options)
+
+
+def _value_from_json(key: str, value: Any) -> object:
+    if key == "protocol":
+        return as_protocol(value)
+    if isinstance(value, Mapping):
+        return from_json(value)
+    if isinstance(value, list):
+        return [from_json(item) for item in value]
+    return value
+
+
+def import_policies(path: str | Path) -> ModuleType:
+    """Run a Python file that declares policies, so that their names can be used."""
+    file = Path(path)
+    if not file.is_file() or file.suffix != ".py":
+        raise InputError("import", str(path), "an existing file whose name ends in .py")
+    file = file.resolve()
+    # A name of its own for each file: two files called policy.py must not replace each other.
+    name = f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None  # noqa: PT018  (a .py file always has both)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except InputError:
+        del sys.modules[name]
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise InputError("import", str(path), f"a file that runs, but it raised {error!r}") from error
+    return module

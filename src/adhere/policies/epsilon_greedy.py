@@ -1,0 +1,77 @@
+"""ε-greedy with the standard annealing schedule, or with a fixed ε."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adhere.compilation import implements
+from adhere.policies.generic import choose, keeps_tie, learn, probabilities, share_among_largest
+from adhere.policies.policy import Floats, Learner, parameter, policy
+from adhere.randomness import uniform
+
+
+@policy("epsilon-greedy")
+class EpsilonGreedy(Learner):
+    r"""With probability ε an arm at random, else the arm with the highest mean reward.
+
+    .. math:: ε_t = \min(1, 1 / \log(t + 10^{-7}))
+
+    where t is one more than the number of rewards this learner was credited with. An uncredited arm has mean
+    0 and ties are broken at random. With `epsilon` given, ε is fixed. The schedule explores about T / log T
+    times, so neither it nor a hybrid built on it has O(√T) regret.
+
+    Reference: Sutton & Barto (1998), section 2.2; schedule of Kuleshov & Precup (2014).
+
+    >>> str(EpsilonGreedy(epsilon=0.1, protocol="actual"))
+    'epsilon-greedy(epsilon=0.1)/actual'
+    """
+
+    epsilon: float | None = parameter(None, at_least=0, at_most=1)
+
+    def initial_state(self, n_arms: int) -> Floats:
+        """Rewards credited to each arm, their mean, and last the ε of the next decision."""
+        return np.append(np.zeros(2 * n_arms), 1.0 if self.epsilon is None else self.epsilon)
+
+
+@implements(choose, EpsilonGreedy)
+def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+    """Explore with probability ε, else exploit."""
+    n_arms = rule.n_arms
+    # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
+    u, epsilon = uniform(rng), state[2 * n_arms]
+    if u < epsilon:
+        return min(int(u / epsilon * n_arms), n_arms - 1)
+    best, n_tied = 0, 1
+    for arm in range(1, n_arms):
+        if state[n_arms + arm] > state[n_arms + best]:
+            best, n_tied = arm, 1
+        elif state[n_arms + arm] == state[n_arms + best]:
+            n_tied += 1
+            if keeps_tie(n_tied, rng):
+                best = arm
+    return best
+
+
+@implements(learn, EpsilonGreedy)
+def learn_epsilon_greedy(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+    """Move the arm's mean; anneal ε."""
+    n_arms = rule.n_arms
+    state[arm] += 1.0
+    state[n_arms + arm] += (reward - state[n_arms + arm]) / state[arm]
+    if math.isnan(rule.epsilon):
+        t = 1.0
+        for other in range(n_arms):
+            t += state[other]
+        state[2 * n_arms] = min(1.0, 1.0 / math.log(t + 1e-7))
+
+
+@implements(probabilities, EpsilonGreedy)
+def probabilities_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """ε/k each, and the rest shared among the arms with the highest mean."""
+    n_arms = rule.n_arms
+    share_among_largest(state[n_arms : 2 * n_arms], out)
+    for arm in range(n_arms):
+        out[arm] = state[2 * n_arms] / n_arms + (1.0 - state[2 * n_arms]) * out[arm]

@@ -1,0 +1,86 @@
+"""EXP3: exponential weights for adversarial bandits."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from adhere.compilation import implements
+from adhere.errors import InputError
+from adhere.policies.generic import choose, draw_from, largest_of, learn, probabilities, remember
+from adhere.policies.policy import Floats, Learner, parameter, policy
+
+
+@policy("exp3")
+class Exp3(Learner):
+    r"""Draw arm j with probability y_j, mixed with uniform exploration, and raise the weight of what paid.
+
+    .. math:: y_j = (1 - γ) \frac{w_j}{\sum_i w_i} + \frac{γ}{k}, \qquad
+              w_j \leftarrow w_j \exp\left(\frac{γ}{k} \frac{r}{y_j}\right)
+
+    Weights are kept as logarithms. γ unset is min(1, √(k ln k / ((e-1) T))) for a horizon of T patients (Auer
+    et al., Corollary 3.2). Under Actual or Comply, y_j is this learner's own probability, at the time of the
+    decision, of the arm it credits: no unbiased weight exists there, and the authors saw it do badly.
+
+    Reference: Auer, Cesa-Bianchi, Freund & Schapire (2002), "The nonstochastic multiarmed bandit problem".
+
+    >>> str(Exp3(gamma=0.085, protocol="actual"))
+    'exp3(gamma=0.085)/actual'
+    >>> Exp3().resolved(n_arms=2, horizon=10_000)
+    Exp3(protocol=Protocol(name='chosen', table=None), gamma=0.0089...)
+    """
+
+    uses_weight: ClassVar[bool] = True
+    gamma: float | None = parameter(None, above=0, at_most=1)
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """γ from the horizon where it was left open."""
+        if self.gamma is not None:
+            return self
+        if horizon is None:
+            expected = "a number above 0 and at most 1, or a horizon (number of patients) to derive it from"
+            raise InputError("exp3 gamma", None, expected)
+        bound = math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1.0) * horizon))
+        return dataclasses.replace(self, gamma=min(1.0, bound))
+
+    def initial_state(self, n_arms: int) -> Floats:
+        """Logarithms of the weights."""
+        return np.zeros(n_arms)
+
+    def memo_size(self, n_arms: int) -> int:
+        """The probability of each arm."""
+        return n_arms
+
+
+@implements(remember, Exp3)
+def remember_exp3(rule: Any, state: Any, memo: Any) -> None:
+    """Keep the probabilities of this decision: lessons are weighted by them."""
+    largest = largest_of(state[: rule.n_arms])
+    total = 0.0
+    for arm in range(rule.n_arms):
+        memo[arm] = math.exp(state[arm] - largest)
+        total += memo[arm]
+    for arm in range(rule.n_arms):
+        memo[arm] = (1.0 - rule.gamma) * (memo[arm] / total) + rule.gamma / rule.n_arms
+
+
+@implements(choose, Exp3)
+def choose_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+    """Draw from the probabilities."""
+    return draw_from(memo[: rule.n_arms], rng)
+
+
+@implements(learn, Exp3)
+def learn_exp3(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+    """Raise the weight of the credited arm."""
+    state[arm] += rule.gamma / rule.n_arms * (weight * reward / memo[arm])
+
+
+@implements(probabilities, Exp3)
+def probabilities_exp3(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """As remembered."""
+    for arm in range(rule.n_arms):
+        out[arm] = memo[arm]

@@ -1,0 +1,49 @@
+"""The experts of a hierarchy, as compiled code sees them: a tuple of rules, alike or not.
+
+State and memo hold one strip for each expert, all strips of the same length. Experts of one type are picked by
+index; experts of several types by recursion over the tuple, which the compiler unrolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+
+from adhere.compilation import specialise
+from adhere.policies import generic
+
+
+def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A generic function that takes (experts, n, strip lengths, state, memo, …) and acts on the nth expert."""
+
+    def on_nth(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
+        raise TypeError("only compiled code calls this")
+
+    def pick(experts: Any, nth: Any, lengths: Any, state: Any, memo: Any, *rest: Any) -> Callable[..., Any]:
+        if isinstance(experts, types.UniTuple):
+
+            def by_index(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
+                own_state = state[lengths[0] * nth : lengths[0] * (nth + 1)]
+                own_memo = memo[lengths[1] * nth : lengths[1] * (nth + 1)]
+                return function(experts[nth], own_state, own_memo, *rest)
+
+            return by_index
+
+        def by_recursion(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
+            if nth == 0:
+                return function(experts[0], state[: lengths[0]], memo[: lengths[1]], *rest)
+            return on_nth(experts[1:], nth - 1, lengths, state[lengths[0] :], memo[lengths[1] :], *rest)
+
+        return by_recursion
+
+    specialise(on_nth, pick)
+    return on_nth
+
+
+remember_nth = for_nth_expert(generic.remember)
+choose_nth = for_nth_expert(generic.choose)
+probabilities_nth = for_nth_expert(generic.probabilities)
+learn_nth = for_nth_expert(generic.learn)
+update_nth = for_nth_expert(generic.update)

@@ -1,0 +1,144 @@
+"""The functions every policy is made of, specialised by Numba for each composition of rules.
+
+A *rule* is a policy's compiled form: a NamedTuple of its numbers, of `n_arms`, and of the rules nested in it.
+State and memo are flat arrays of float64, so that they can be logged, copied and laid side by side on a GPU.
+
+================  ===========================================================================================
+`remember`        write into the memo what learning will need of the state at this decision; called on every
+                  part of a policy at every decision, before `choose`
+`choose`          pick an arm (after `remember`)
+`probabilities`   the chance of each arm (after `remember`)
+`learn`           a learner's lesson: one credited arm and its reward
+`update`          the lesson of one patient for a whole policy: chosen arm, feedback, reward
+`decider`         which part of a hybrid made the decision the memo remembers
+================  ===========================================================================================
+
+`weight` is the importance weight 1/p of a learner that is asked with probability p; 1 outside hierarchies.
+
+`feedback` says what is known of the actual arm. With k arms: 0 … k-1 the actual arm, reward and arm known
+together; k the reward is in, the actual arm is not; k+1+a the actual arm a has come for a reward reported
+earlier with feedback k. Each part of a policy learns at exactly one of them (see `protocols.feedback_table`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adhere.compilation import helper
+from adhere.randomness import uniform
+
+
+def remember(rule: Any, state: Any, memo: Any) -> None:
+    """Write into the memo what learning will need of the state at this decision."""
+
+
+def choose(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+    """Pick an arm."""
+    raise TypeError(f"{rule!r} is not a rule with a compiled `choose`")
+
+
+def probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """Write the chance of each arm into the first `n_arms` places of `out`; the rest is room to work in."""
+
+
+def learn(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+    """Learn that an arm gave a reward."""
+
+
+def update(
+    rule: Any, state: Any, memo: Any, chosen: int, feedback: int, reward: float, weight: float, rng: Any
+) -> None:
+    """Learn from one patient."""
+
+
+def decider(rule: Any, memo: Any) -> int:
+    """Which part made the decision, as an index into the policy's `deciders`."""
+    return 0
+
+
+@helper
+def update_learner(
+    rule: Any, state: Any, memo: Any, chosen: int, feedback: int, reward: float, weight: float, rng: Any
+) -> None:
+    """A learner credits the arm its protocol names, if any."""
+    arm = rule.credit[chosen, feedback]
+    if arm >= 0:
+        learn(rule, state, memo, arm, reward, weight, rng)
+
+
+@helper
+def remember_nothing(rule: Any, state: Any, memo: Any) -> None:
+    """For learners whose lessons need nothing of the past."""
+
+
+@helper
+def only_decider(rule: Any, memo: Any) -> int:
+    """For policies that are not hybrids."""
+    return 0
+
+
+ESTIMATE_DRAWS = 1000
+
+
+@helper
+def estimate_probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """For learners that do not give their probabilities: the frequencies of 1000 draws."""
+    out[: rule.n_arms] = 0.0
+    for _ in range(ESTIMATE_DRAWS):
+        out[choose(rule, state, memo, weight, rng)] += 1.0 / ESTIMATE_DRAWS
+
+
+@helper
+def draw_from(chances: Any, rng: Any) -> int:
+    """Draw an index with the given chances, which sum to one."""
+    u = uniform(rng)
+    total = 0.0
+    for index in range(chances.size - 1):
+        total += chances[index]
+        if u < total:
+            return index
+    return chances.size - 1
+
+
+@helper
+def largest_of(values: Any) -> float:
+    """The largest of some numbers, without the memory that NumPy's own method would ask for."""
+    largest = values[0]
+    for index in range(1, values.size):
+        largest = max(largest, values[index])
+    return largest  # type: ignore[no-any-return]
+
+
+@helper
+def share_among_largest(values: Any, out: Any) -> None:
+    """Equal chances for all entries that are as large as the largest; `out` may be `values`."""
+    largest = largest_of(values)
+    n_tied = 0.0
+    for index in range(values.size):
+        n_tied += 1.0 if values[index] == largest else 0.0
+    for index in range(values.size):
+        out[index] = 1.0 / n_tied if values[index] == largest else 0.0
+
+
+@helper
+def keeps_tie(n_tied: int, rng: Any) -> bool:
+    """Whether the newest of n tied candidates takes the lead; all tied candidates end up equally likely."""
+    return uniform(rng) * n_tied < 1.0
+
+
+__all__ = [
+    "choose",
+    "decider",
+    "draw_from",
+    "estimate_probabilities",
+    "keeps_tie",
+    "largest_of",
+    "learn",
+    "only_decider",
+    "probabilities",
+    "remember",
+    "remember_nothing",
+    "share_among_largest",
+    "update",
+    "update_learner",
+]

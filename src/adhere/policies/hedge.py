@@ -1,0 +1,111 @@
+"""Hedge and Hierarchical Hedge: full information, so functions on loss matrices, not policies (Algorithm 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from adhere.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HedgePlay:
+    """What Hedge played: its weights and expected loss at each round, and its regret to the best in hindsight."""
+
+    weights: Floats
+    losses: Floats
+    regret: float
+
+
+@dataclass(frozen=True)
+class HierarchicalHedgePlay:
+    """What Hierarchical Hedge played: x over experts, y of each expert over actions, losses and both regrets."""
+
+    top_weights: Floats
+    weights: Floats
+    losses: Floats
+    regret_to_experts: float
+    regret_to_actions: float
+
+
+def hedge(losses: ArrayLike, eta: float | None = None) -> HedgePlay:
+    r"""Play weights proportional to exp(-η × cumulative loss) against losses[T, N] in [0, 1].
+
+    η unset is √(8 ln N / T), for which the regret is at most √(T ln N / 2).
+
+    Reference: Freund & Schapire (1997), "A decision-theoretic generalization of on-line learning".
+
+    >>> hedge([[0.0, 1.0]] * 100).regret < (100 * math.log(2) / 2) ** 0.5
+    True
+    """
+    matrix = _checked(losses, "losses", dimensions=2)
+    n_rounds, n_actions = matrix.shape
+    rate = _rate("eta", eta, n_rounds, n_actions)
+    weights = _softmax(-rate * _before(matrix))
+    suffered = (weights * matrix).sum(axis=1)
+    return HedgePlay(weights, suffered, float(suffered.sum() - matrix.sum(axis=0).min()))
+
+
+def hierarchical_hedge(
+    losses: ArrayLike, eta: float | None = None, rho: float | None = None
+) -> HierarchicalHedgePlay:
+    r"""Hedge over M experts, each a Hedge over N actions, against losses[T, M, N] in [0, 1].
+
+    .. math:: v_i \leftarrow v_i \exp(-η \textstyle\sum_j ℓ_{i,j} y_{i,j}), \qquad
+              w_{i,j} \leftarrow w_{i,j} \exp(-ρ \, ℓ_{i,j})
+
+    Reference: Della Penna, Reid & Balduzzi (2016), Algorithm 3 and Lemma 1.
+
+    >>> hierarchical_hedge([[[0.0, 1.0], [1.0, 1.0]]] * 50).losses[-1] < 0.01
+    True
+    """
+    tensor = _checked(losses, "losses", dimensions=3)
+    n_rounds, n_experts, n_actions = tensor.shape
+    top_rate, rate = _rate("eta", eta, n_rounds, n_experts), _rate("rho", rho, n_rounds, n_actions)
+    weights = _softmax(-rate * _before(tensor))
+    compound = (weights * tensor).sum(axis=2)
+    top_weights = _softmax(-top_rate * _before(compound))
+    suffered = (top_weights * compound).sum(axis=1)
+    return HierarchicalHedgePlay(
+        top_weights,
+        weights,
+        suffered,
+        float(suffered.sum() - compound.sum(axis=0).min()),
+        float(suffered.sum() - tensor.sum(axis=0).min()),
+    )
+
+
+def _checked(losses: ArrayLike, name: str, dimensions: int) -> Floats:
+    array = np.asarray(losses, dtype=np.float64)
+    if array.ndim != dimensions or 0 in array.shape or array.shape[-1] < 2:
+        shape = "[rounds, actions]" if dimensions == 2 else "[rounds, experts, actions]"
+        raise InputError(name, f"shape {array.shape}", f"an array {shape} with at least two actions")
+    outside = ~((array >= 0.0) & (array <= 1.0))
+    if outside.any():
+        raise InputError(name, float(array[outside][0]), "numbers from 0 to 1")
+    return array
+
+
+def _rate(name: str, given: float | None, n_rounds: int, n_actions: int) -> float:
+    if given is None:
+        return math.sqrt(8.0 * math.log(max(n_actions, 2)) / n_rounds)
+    if not (math.isfinite(given) and given > 0):
+        raise InputError(name, given, "a number above 0")
+    return float(given)
+
+
+def _before(losses: Floats) -> Floats:
+    """Cumulative losses before each round."""
+    result: Floats = np.cumsum(losses, axis=0) - losses
+    return result
+
+
+def _softmax(logarithms: Floats) -> Floats:
+    weights: Floats = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
+    result: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return result

@@ -1,0 +1,116 @@
+"""Reward protocols: which arm is credited with a reward (Definition 5 of the paper).
+
+A protocol is a table (chosen, actual) → arm to credit, or none. The paper's three are the views that ICH E9(R1)
+calls intention-to-treat (Chosen), as-treated (Actual) and per-protocol (Comply); "the table can be extended
+with additional reward protocols", so any other table may be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.errors import InputError, nearest
+
+NONE = -1
+Table = tuple[tuple[int | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A named protocol, or a credit table of one's own (rows chosen, columns actual, None for no credit).
+
+    >>> str(Protocol("credit", ((0, 1), (None, 1))))
+    'credit[0 1; - 1]'
+    """
+
+    name: str
+    table: Table | None = None
+
+    def __str__(self) -> str:
+        if self.table is None:
+            return self.name
+        rows = (" ".join("-" if arm is None else str(arm) for arm in row) for row in self.table)
+        return f"credit[{'; '.join(rows)}]"
+
+    def credits(self, n_arms: int) -> NDArray[np.int64]:
+        """The arm credited for each (chosen, actual), -1 for none.
+
+        >>> COMPLY.credits(2).tolist()
+        [[0, -1], [-1, 1]]
+        """
+        arms = np.arange(n_arms)
+        if self.table is not None:
+            if len(self.table) != n_arms:
+                expected = f"a table of {n_arms} × {n_arms} for {n_arms} arms"
+                raise InputError("protocol", str(self), expected)
+            return np.array([[NONE if arm is None else arm for arm in row] for row in self.table])
+        chosen, actual = np.meshgrid(arms, arms, indexing="ij")
+        if self == CHOSEN:
+            return chosen
+        if self == ACTUAL:
+            return actual
+        return np.where(chosen == actual, chosen, NONE)
+
+
+CHOSEN = Protocol("chosen")
+ACTUAL = Protocol("actual")
+COMPLY = Protocol("comply")
+NAMED = {protocol.name: protocol for protocol in (CHOSEN, ACTUAL, COMPLY)}
+
+
+def as_protocol(value: object) -> Protocol:
+    """A protocol from itself, its name or a credit table.
+
+    >>> as_protocol([[0, 1], [None, 1]])
+    Protocol(name='credit', table=((0, 1), (None, 1)))
+    """
+    if isinstance(value, Protocol):
+        return value
+    if isinstance(value, str):
+        name = value.strip().lower()
+        if name not in NAMED:
+            raise InputError("protocol", value, nearest(name, [*NAMED, "credit[…]"]))
+        return NAMED[name]
+    if isinstance(value, Sequence):
+        return Protocol("credit", _checked_table(value))
+    raise InputError("protocol", value, "a protocol, its name or a table of arms to credit")
+
+
+def _checked_table(rows: Sequence[object]) -> Table:
+    size = len(rows)
+    expected = "a square table of at least 2 × 2 whose entries are arm numbers from 0, or none"
+    table = []
+    for row in rows:
+        if size < 2 or isinstance(row, str) or not isinstance(row, Sequence) or len(row) != size:
+            raise InputError("protocol", rows, expected)
+        for arm in row:
+            if arm is not None and (isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < size):
+                raise InputError("protocol", arm, f"an arm number from 0 to {size - 1}, or none")
+        table.append(tuple(row))
+    return tuple(table)
+
+
+def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int64]:
+    """The credited arm by chosen arm and feedback, for all the ways feedback can come (see `generic`).
+
+    Column k answers a reward without an actual arm: the credited arm where the row is the same for every
+    actual arm, none where it must wait. Columns k+1… answer the actual arm that comes later: none where
+    column k was the lesson already.
+
+    >>> feedback_table(COMPLY, 2).tolist()
+    [[0, -1, -1, 0, -1], [-1, 1, -1, -1, 1]]
+    """
+    together = protocol.credits(n_arms)
+    settled = (together == together[:, :1]).all(axis=1)
+    without_actual = np.where(settled, together[:, 0], NONE)
+    afterwards = np.where(settled[:, None], NONE, together)
+    return np.ascontiguousarray(np.column_stack([together, without_actual, afterwards]), dtype=np.int64)
+
+
+def credits_chosen(protocol: Protocol, n_arms: int) -> bool:
+    """Whether a protocol is Chosen, by name or by table: the one that carries the guarantee."""
+    return bool((protocol.credits(n_arms) == CHOSEN.credits(n_arms)).all())

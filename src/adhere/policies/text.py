@@ -1,0 +1,177 @@
+"""The text form of policies: `name[(argument, key=value, …)][/protocol]`.
+
+=========  ==================================================================================
+policy     name, then arguments in parentheses, then / and a protocol
+argument   a number, true or false, a policy, or a list [policy, …]; by place or by key=
+protocol   chosen, actual, comply, or a table such as credit[0 1; - 1]: rows chosen, columns
+           actual, entries the arm to credit or - for none
+=========  ==================================================================================
+
+Spaces and case do not matter. `str(policy)` writes the canonical form, which leaves out defaults.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from adhere.errors import InputError, nearest
+from adhere.policies.policy import Learner, Policy, make
+from adhere.policies.protocols import NAMED, as_protocol
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)\b)"
+    r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-]))"
+)
+_DEEPEST = 8
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    place: int
+
+
+def parse_policy(text: str) -> Policy:
+    """The policy a text describes.
+
+    >>> parse_policy(" Hierarchical( Thompson, recycle = TRUE )")
+    HierarchicalBandit(base=Thompson(...), ..., recycle=True)
+    """
+    if not isinstance(text, str):
+        raise InputError("policy", text, "a policy or its text, e.g. 'thompson/actual'")
+    return _Parser(text).whole()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = self._tokenise(text.lower())
+        self._next = 0
+        self._depth = 0
+
+    def _tokenise(self, text: str) -> list[_Token]:
+        tokens, place, end = [], 0, len(text.rstrip())
+        while place < end:
+            match = _TOKEN.match(text, place)
+            if match is None:
+                raise self._error("letters, numbers or ( ) [ ] , ; = / -", place)
+            kind = match.lastgroup or ""
+            tokens.append(_Token(kind, match.group(kind), match.start(kind)))
+            place = match.end()
+        return [*tokens, _Token("end", "", end)]
+
+    def _error(self, expected: str, place: int) -> InputError:
+        return InputError("policy", self._text, f"{expected} at character {place + 1}")
+
+    @property
+    def _here(self) -> _Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> _Token:
+        token = self._here
+        self._next += 1
+        return token
+
+    def _at(self, text: str) -> bool:
+        return self._here.text == text and self._here.kind == "mark"
+
+    def _skip(self, text: str) -> None:
+        if not self._at(text):
+            raise self._error(f"'{text}'", self._here.place)
+        self._next += 1
+
+    def whole(self) -> Policy:
+        policy = self._policy()
+        if self._here.kind != "end":
+            raise self._error("the end of the policy", self._here.place)
+        return policy
+
+    def _policy(self) -> Policy:
+        if self._here.kind != "name":
+            raise self._error("the name of a policy", self._here.place)
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._error(f"at most {_DEEPEST} policies inside each other", self._here.place)
+        name = self._take().text
+        arguments: list[object] = []
+        options: dict[str, object] = {}
+        if self._at("("):
+            self._skip("(")
+            while not self._at(")"):
+                self._argument(arguments, options)
+                if not self._at(")"):
+                    self._skip(",")
+            self._skip(")")
+        policy = make(name, arguments, options)
+        self._depth -= 1
+        return self._under_protocol(policy) if self._at("/") else policy
+
+    def _argument(self, arguments: list[object], options: dict[str, object]) -> None:
+        is_key = self._here.kind == "name" and self._tokens[self._next + 1].text == "="
+        if not is_key and options:
+            raise self._error("key=value (arguments by place come first)", self._here.place)
+        if not is_key:
+            arguments.append(self._value())
+            return
+        key = self._take()
+        self._skip("=")
+        if key.text in options:
+            raise self._error(f"{key.text} only once", key.place)
+        options[key.text] = self._value()
+
+    def _value(self) -> object:
+        token = self._here
+        if token.kind == "number":
+            return float(self._take().text)
+        if token.text in ("true", "false"):
+            return self._take().text == "true"
+        if self._at("["):
+            self._skip("[")
+            items = []
+            while not self._at("]"):
+                items.append(self._policy())
+                if not self._at("]"):
+                    self._skip(",")
+            self._skip("]")
+            return items
+        return self._policy()
+
+    def _under_protocol(self, policy: Policy) -> Policy:
+        self._skip("/")
+        token = self._take()
+        if token.text == "credit" and token.kind == "name":
+            protocol = as_protocol(self._credit_table())
+        elif token.kind == "name" and token.text in NAMED:
+            protocol = NAMED[token.text]
+        else:
+            raise InputError("protocol", token.text, nearest(token.text, [*NAMED, "credit[…]"]))
+        if not isinstance(policy, Learner):
+            expected = f"a learner before /{protocol}: the hybrid {policy.name} sets its experts' protocols itself"
+            raise InputError("policy", self._text, expected)
+        return policy.under(protocol)
+
+    def _credit_table(self) -> list[list[int | None]]:
+        self._skip("[")
+        rows: list[list[int | None]] = [[]]
+        while not self._at("]"):
+            token = self._take()
+            if token.text == ";":
+                rows.append([])
+            elif token.text == "-":
+                rows[-1].append(None)
+            elif token.kind == "number" and token.text.isdigit():
+                rows[-1].append(int(token.text))
+            else:
+                raise self._error("an arm number, -, ; or ]", token.place)
+        self._skip("]")
+        return rows
+
+
+def as_policy(value: object) -> Policy:
+    """A policy from itself, its text form or its JSON form."""
+    from adhere.policies.catalogue import from_json
+
+    if isinstance(value, Policy):
+        return value
+    return parse_policy(value) if isinstance(value, str) else from_json(value)

@@ -1,0 +1,102 @@
+"""Thompson sampling for rewards in [0, 1]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adhere.compilation import helper, implements
+from adhere.policies.beta import chances_of_being_largest, draw_beta
+from adhere.policies.generic import choose, learn, probabilities
+from adhere.policies.policy import Floats, Learner, policy
+from adhere.randomness import uniform
+
+
+@policy("thompson")
+class Thompson(Learner):
+    r"""Draw θ_j ~ Beta(1 + successes_j, 1 + failures_j) for each arm; pick the largest.
+
+    A reward strictly between 0 and 1 becomes a Bernoulli draw, as in Algorithm 5. With two arms nothing is
+    drawn but the winner: p = P(θ_1 > θ_0) changes with each success or failure by h divided by one parameter,
+
+    .. math:: h = B(a + c, b + d) / (B(a, b) B(c, d)),
+
+    for θ_1 ~ Beta(a, b), θ_0 ~ Beta(c, d), and h itself by a ratio of them, so p is followed exactly (Cook,
+    2005). Inside a hierarchy the certified expert is `base-thompson`, which can be weighted.
+
+    References: Thompson (1933); Agrawal & Goyal (2012); Cook (2005), "Exact calculation of beta inequalities".
+
+    >>> str(Thompson(protocol="actual"))
+    'thompson/actual'
+    """
+
+    def initial_state(self, n_arms: int) -> Floats:
+        """Successes and failures of each arm with the prior's 1 each; then p, h and the exponent of h."""
+        return np.concatenate([np.ones(2 * n_arms), [0.5, 1.0 / 6.0, 0.0]])
+
+
+@helper
+def draw_success(reward: float, rng: Any) -> bool:
+    """A reward in [0, 1] as a success or a failure."""
+    return reward >= 1.0 or (reward > 0.0 and uniform(rng) < reward)
+
+
+@implements(choose, Thompson)
+def choose_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+    """The arm with the largest draw."""
+    n_arms = rule.n_arms
+    if n_arms == 2:
+        return 1 if uniform(rng) < state[4] else 0
+    best, largest = 0, -1.0
+    for arm in range(n_arms):
+        theta = draw_beta(state[arm], state[n_arms + arm], rng)
+        if theta > largest:
+            best, largest = arm, theta
+    return best
+
+
+@implements(learn, Thompson)
+def learn_thompson(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+    """Count a success or a failure."""
+    n_arms = rule.n_arms
+    success = draw_success(reward, rng)
+    if n_arms == 2:
+        follow_p(state, arm, success)
+    state[arm if success else n_arms + arm] += 1.0
+
+
+# h falls below what a float can hold where the arms are far apart, but must be able to rise again when they
+# close up: it is kept as h · 2^(-512 · exponent), the exponent a whole number of such steps.
+_STEP = 2.0**512
+
+
+@helper
+def follow_p(state: Any, arm: int, success: bool) -> None:
+    """Move p = P(θ_1 > θ_0) and h to where they are after one more success or failure of an arm."""
+    p, h, exponent = state[4], state[5], state[6]
+    # One more success of an arm, or failure of the other: seen from `own`, `twin` is the same arm's other
+    # count and `across` the other arm's count of the same kind.
+    own = arm if success else 2 + arm
+    twin, across = (own + 2) % 4, own ^ 1
+    total = state[0] + state[1] + state[2] + state[3]
+    change = h / state[own] if exponent == 0.0 else 0.0
+    p += change if (arm == 1) == success else -change
+    h *= (state[own] + state[across]) / total * ((state[own] + state[twin]) / state[own])
+    if h < 1.0 / _STEP:
+        h *= _STEP
+        exponent += 1.0
+    elif h > 1.0 and exponent > 0.0:
+        h /= _STEP
+        exponent -= 1.0
+    state[4], state[5], state[6] = min(1.0, max(0.0, p)), h, exponent
+
+
+@implements(probabilities, Thompson)
+def probabilities_thompson(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """With two arms p itself, else by quadrature."""
+    n_arms = rule.n_arms
+    if n_arms == 2:
+        out[0], out[1] = 1.0 - state[4], state[4]
+    else:
+        chances_of_being_largest(state[:n_arms], state[n_arms : 2 * n_arms], 0.0, out)

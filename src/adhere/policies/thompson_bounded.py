@@ -1,0 +1,152 @@
+"""ThompsonBounded: Thompson sampling where it is sure, another policy where it is not (Algorithm 2)."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from adhere.compilation import implements
+from adhere.errors import InputError
+from adhere.policies.generic import choose, decider, learn, probabilities, remember, update
+from adhere.policies.policy import Assembled, Learner, Policy, Setting, flag, policy
+from adhere.policies.recycling import cache_rule, cache_size, holds_arm, store_outcome, take_outcome
+from adhere.policies.thompson import Thompson
+
+
+def _inner(name: str, value: object) -> Policy:
+    if not isinstance(value, Policy):
+        raise InputError(name, value, "a policy, e.g. thompson-bounded(hierarchical(thompson))")
+    return value
+
+
+@policy("thompson-bounded")
+class ThompsonBounded(Policy):
+    """Draw two arms from a Thompson sampler; if they agree pull a third draw, if not the inner policy's arm.
+
+    The sampler is *certified*: it learns, under Chosen, from its own pulls only. The inner policy is not: all
+    its learners learn from every round by their protocols with weight 1, and its top from the rounds it
+    decided. With `literal`, the inner policy too learns only from rounds it decided ("update algorithm used to
+    pull arm"), which on the stroke trial falls far short of the paper's figure. With `recycle`, outcomes of
+    the inner policy's rounds are kept; when the two draws agree and an outcome of the third draw's arm is
+    kept, the sampler learns from it and the round goes to the inner policy.
+
+    Reference: Della Penna, Reid & Balduzzi (2016), Algorithm 2 and section 3.3.
+
+    >>> str(ThompsonBounded(Thompson(protocol="actual"), recycle=True))
+    'thompson-bounded(thompson/actual, recycle=true)'
+    """
+
+    inner: Policy = field(default=None, metadata={"check": _inner, "bare": True})  # type: ignore[assignment]
+    recycle: bool = flag(False)
+    literal: bool = flag(False)
+
+    def learners(self) -> tuple[Learner, ...]:
+        """The sampler, then the inner policy's."""
+        return (Thompson(), *self.inner.learners())
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """The inner policy settled for the trial."""
+        return dataclasses.replace(self, inner=self.inner.resolved(n_arms, horizon))
+
+    def assemble(self, setting: Setting, certified: bool = True) -> Assembled:
+        """The sampler's state, the inner policy's, then the cache."""
+        sampler = Thompson().assemble(setting)
+        inner = self.inner.assemble(setting, certified=certified and self.literal)
+        cache = cache_rule(setting, self.recycle and certified)
+        rule = ThompsonBoundedRule(
+            sampler=sampler.rule,
+            inner=inner.rule,
+            cache=cache,
+            n_arms=setting.n_arms,
+            certified=certified,
+            literal=self.literal and certified,
+            first_inner=sampler.state.size,
+            first_cached=sampler.state.size + inner.state.size,
+        )
+        state = np.concatenate([sampler.state, inner.state, np.zeros(cache_size(cache))])
+        # who decided; which arm's outcome was recycled and its reward; then the inner memo
+        deciders = ("thompson (certified)", *inner.deciders)
+        return Assembled(rule, state, 3 + inner.memo_size, inner.spare_size, deciders)
+
+
+class ThompsonBoundedRule(NamedTuple):
+    """The compiled form of `ThompsonBounded`."""
+
+    sampler: Any
+    inner: Any
+    cache: Any
+    n_arms: int
+    certified: bool
+    literal: bool
+    first_inner: int
+    first_cached: int
+
+
+SAMPLER, INNER, NOBODY = 0.0, 1.0, -1.0
+
+
+@implements(remember, ThompsonBoundedRule)
+def remember_thompson_bounded(rule: Any, state: Any, memo: Any) -> None:
+    """Nobody has decided yet."""
+    memo[0], memo[1], memo[2] = NOBODY, NOBODY, 0.0
+    remember(rule.inner, state[rule.first_inner : rule.first_cached], memo[3:])
+
+
+@implements(choose, ThompsonBoundedRule)
+def choose_thompson_bounded(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+    """A third Thompson draw if two agree, else the inner policy's arm."""
+    own, nothing = state[: rule.first_inner], memo[:0]
+    if choose(rule.sampler, own, nothing, 1.0, rng) == choose(rule.sampler, own, nothing, 1.0, rng):
+        third = choose(rule.sampler, own, nothing, 1.0, rng)
+        kept = state[rule.first_cached :]
+        if not holds_arm(rule.cache, kept, third):
+            memo[0] = SAMPLER
+            return third
+        memo[1], memo[2] = third, take_outcome(rule.cache, kept, third, rng)
+        learn(rule.sampler, own, nothing, third, memo[2], 1.0, rng)
+    memo[0] = INNER
+    return choose(rule.inner, state[rule.first_inner : rule.first_cached], memo[3:], 1.0, rng)
+
+
+@implements(update, ThompsonBoundedRule)
+def update_thompson_bounded(
+    rule: Any, state: Any, memo: Any, chosen: int, feedback: int, reward: float, weight: float, rng: Any
+) -> None:
+    """The sampler learns from its own pulls, the inner policy from every round (its own, if literal)."""
+    if feedback <= rule.n_arms:  # the reward is new
+        if memo[0] == SAMPLER or not rule.certified:
+            learn(rule.sampler, state[: rule.first_inner], memo[:0], chosen, reward, 1.0, rng)
+        else:
+            store_outcome(rule.cache, state[rule.first_cached :], chosen, reward)
+    if memo[0] == INNER or not rule.literal:
+        inner_state = state[rule.first_inner : rule.first_cached]
+        update(rule.inner, inner_state, memo[3:], chosen, feedback, reward, 1.0, rng)
+
+
+@implements(probabilities, ThompsonBoundedRule)
+def probabilities_thompson_bounded(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """With Thompson's chances p_j, the inner policy's h_j and s = Σ p_j²: s·p_j + (1 - s)·h_j.
+
+    An arm with an outcome in the cache gives its share s·p_j to the inner policy.
+    """
+    p = np.empty(out.size)
+    probabilities(rule.sampler, state[: rule.first_inner], memo[:0], 1.0, p, rng)
+    inner_state = state[rule.first_inner : rule.first_cached]
+    probabilities(rule.inner, inner_state, memo[3:], 1.0, out, rng)
+    agree = (p[: rule.n_arms] ** 2).sum()
+    pulled = 0.0
+    for arm in range(rule.n_arms):
+        if holds_arm(rule.cache, state[rule.first_cached :], arm):
+            p[arm] = 0.0
+        pulled += agree * p[arm]
+    for arm in range(rule.n_arms):
+        out[arm] = agree * p[arm] + (1.0 - pulled) * out[arm]
+
+
+@implements(decider, ThompsonBoundedRule)
+def decider_thompson_bounded(rule: Any, memo: Any) -> int:
+    """The sampler, or who decided in the inner policy."""
+    return 0 if memo[0] == SAMPLER else 1 + decider(rule.inner, memo[3:])

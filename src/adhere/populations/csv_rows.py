@@ -1,0 +1,61 @@
+"""Reading a comma-separated file, plain or gzipped, so that every complaint can name file and line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from adhere.errors import InputError
+
+
+def csv_rows(path: Path, errors: Literal["strict", "replace"] = "strict") -> Iterator[tuple[int, list[str]]]:
+    """Each row that is not blank with its line number, the header first; surrounding spaces are dropped.
+
+    `errors` says what becomes of bytes that are not UTF-8.
+    """
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    line, header_length = 0, 0
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", errors=errors, newline="") as file:
+            reader = csv.reader(file, strict=True)
+            for row in reader:
+                line = reader.line_num
+                cells = [cell.strip() for cell in row]
+                if not any(cells):
+                    continue
+                header_length = header_length or len(cells)
+                if len(cells) != header_length:
+                    expected = f"{header_length} values, one per column"
+                    raise InputError(f"{path}, line {line}", ",".join(row), expected)
+                yield line, cells
+    except OSError as error:
+        raise InputError("file", str(path), f"a file that can be read ({error.strerror or error})") from None
+    except (EOFError, zlib.error) as error:
+        raise InputError("file", str(path), f"a whole gzip file ({error})") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}, after line {line}", error.object[error.start : error.end], "UTF-8 text") from None
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}", str(error), "comma-separated values") from None
+    if not header_length:
+        raise InputError("file", str(path), "a header and at least one row, not an empty file")
+
+
+def columns(path: Path, header: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """Where each named column is, whatever its case; all missing ones are named at once.
+
+    >>> columns(Path("t.csv"), ["Reward", "chosen"], ["chosen", "reward"])
+    {'chosen': 1, 'reward': 0}
+    """
+    present = [title.lower() for title in header]
+    missing = [name for name in names if name.lower() not in present]
+    if missing:
+        expected = f"the missing column{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        raise InputError(f"{path}, header", ",".join(header), expected)
+    for name in names:
+        if present.count(name.lower()) > 1:
+            raise InputError(f"{path}, header", name, "each column once")
+    return {name: present.index(name.lower()) for name in names}

@@ -1,0 +1,90 @@
+"""A population in plain text: its arms, who takes what, and what each protocol would learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adhere.populations.population import Floats, Population
+from adhere.populations.priors import RandomPrior
+from adhere.populations.strata import Strata
+
+# Each protocol with the name that ICH E9(R1) has for its view of the trial.
+PROTOCOL_TITLES = {
+    "chosen": "Chosen (intention-to-treat)",
+    "actual": "Actual (as-treated)",
+    "comply": "Comply (per-protocol)",
+}
+
+
+def describe(population: Population) -> str:
+    """Say in plain text who the population is; expectations are under uniform allocation."""
+    arms = population.arms
+    chosen = [f"chosen {arm}" for arm in arms]
+    per_arm = [
+        ["", *arms],
+        [f"E[R | chosen], {PROTOCOL_TITLES['chosen']}", *_numbers(population.mean_given_chosen())],
+        [f"E[R | actual], {PROTOCOL_TITLES['actual']}", *_numbers(population.mean_given_actual())],
+    ]
+    parts = [
+        _headline(population),
+        _grid([["P(actual | chosen)", *arms], *_rows(chosen, population.compliance())]),
+        _grid(per_arm),
+        _grid([["E[R | chosen, actual]", *arms], *_rows(chosen, population.mean_given_both())])
+        + f"\nthe diagonal is what {PROTOCOL_TITLES['comply']} learns; all arms equally often chosen",
+    ]
+    if isinstance(population, Strata):
+        parts += [_strata(population), protocol_table_text(population)]
+    if population.source:
+        parts.append(f"data: {population.source}")
+    return "\n\n".join(parts)
+
+
+def protocol_table_text(strata: Strata) -> str:
+    """The table of which stratum's reward r(stratum, arm taken) each protocol credits to which arm."""
+    table = strata.protocol_table()
+    rows = [["arm credited", *(PROTOCOL_TITLES[protocol] for protocol in table)]]
+    for arm in strata.arms:
+        for number, stratum in enumerate(strata.strata):
+            cells = [
+                ", ".join(
+                    f"r({reach.stratum}, {reach.taken})" for reach in by_arm[arm] if reach.stratum == stratum.name
+                )
+                for by_arm in table.values()
+            ]
+            rows.append(["" if number else arm, *cells])
+    return _grid(rows)
+
+
+def _headline(population: Population) -> str:
+    values = population.reward_values
+    rewards = ", ".join(f"{value:g}" for value in values[:6]) + (", …" if len(values) > 6 else "")
+    lines = [f"{population.name}: {population.n_arms} arms ({', '.join(population.arms)}), rewards {rewards}"]
+    if isinstance(population, RandomPrior):
+        lines.append("a fresh population for each run; all figures are averages over the prior")
+    return "\n".join(lines)
+
+
+def _strata(strata: Strata) -> str:
+    rows = [["stratum", "probability", *(f"{arm}: takes, mean reward" for arm in strata.arms)]]
+    for stratum in strata.strata:
+        answers = [
+            f"{strata.arms[taken]}, {stratum.reward_when_chosen(arm):.4g}" for arm, taken in enumerate(stratum.takes)
+        ]
+        rows.append([stratum.name, f"{stratum.probability:.4g}", *answers])
+    return _grid(rows)
+
+
+def _rows(labels: Sequence[str], table: Floats) -> list[list[str]]:
+    return [[label, *_numbers(row)] for label, row in zip(labels, table, strict=True)]
+
+
+def _numbers(values: Floats) -> list[str]:
+    return ["nobody" if np.isnan(value) else f"{value:.4f}" for value in values]
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,167 @@
+"""What every population can do: answer recommendations, and say what to expect of each arm.
+
+A population is, for each chosen arm, a distribution over (actual arm, reward). Simulations draw
+*counterfactual patients*: what this patient would take, and which reward would follow, for each arm that
+might be chosen (Della Penna, Reid, Balduzzi 2016, Definitions 1 and 2).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.populations.checks import Allocation, allocation_over, arm_names, whole_number
+from adhere.randomness import PATIENT, check_seed, stream_keys, uniforms
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+BEYOND_EVERY_UNIFORM = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class PatientTables:
+    """How patients are drawn, as read-only arrays that a compiled loop reads.
+
+    A patient is D uniform numbers, each of which lands in one of C cells. With D = 1 a single draw decides
+    what the patient would do and gain under every arm; with D = k each arm has a draw of its own, as when the
+    paper makes a counterfactual patient by sampling one patient from each group of the stroke trial.
+
+    Attributes
+    ----------
+    cumulative
+        float64[R, D, C], P(cell <= i). R is 1, or the number of runs when each has a population of its own;
+        C is a power of two. The last cell with any probability, and all after it, hold 2.0, which no uniform
+        number reaches.
+    actual
+        int64[k, C], the arm taken if this arm is chosen and its draw lands in this cell.
+    reward
+        float64[k, C], and the reward that follows.
+    means
+        float64[R, k], E[R | chosen c].
+
+    """
+
+    cumulative: Floats
+    actual: Integers
+    reward: Floats
+    means: Floats
+
+    def __post_init__(self) -> None:
+        for array in (self.cumulative, self.actual, self.reward, self.means):
+            array.setflags(write=False)
+
+    @classmethod
+    def from_weights(cls, weights: Floats, actual: Integers, reward: Floats, means: Floats) -> PatientTables:
+        """Tables of cells whose probabilities are in proportion to `weights[R, D, cell]`."""
+        n_cells = weights.shape[-1]
+        padding = (1 << (n_cells - 1).bit_length()) - n_cells
+        weights = np.pad(weights, [(0, 0), (0, 0), (0, padding)])
+        totals = np.cumsum(weights, axis=-1)
+        cumulative = np.ascontiguousarray(totals / totals[..., -1:])
+        cells = np.arange(n_cells + padding)
+        last = cells[-1] - np.argmax(np.flip(weights > 0, axis=-1), axis=-1)
+        cumulative[cells >= last[..., None]] = BEYOND_EVERY_UNIFORM
+        per_arm = [(0, 0), (0, padding)]
+        # One memory layout for all, so that a compiled loop is compiled once.
+        return cls(
+            cumulative,
+            np.ascontiguousarray(np.pad(actual, per_arm), dtype=np.int64),
+            np.ascontiguousarray(np.pad(reward, per_arm), dtype=np.float64),
+            np.ascontiguousarray(means),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CounterfactualPatients:
+    """What each patient (row) would take, and which reward would follow, for each chosen arm (column)."""
+
+    actual: Integers
+    reward: Floats
+
+    def __post_init__(self) -> None:
+        self.actual.setflags(write=False)
+        self.reward.setflags(write=False)
+
+
+@dataclass(frozen=True)
+class Population(ABC):
+    """Who answers: for each chosen arm, a distribution over (actual arm, reward in [0, 1]).
+
+    A subclass gives the distribution (`tables`, `reward_values`) and its first moments (`compliance`,
+    `reward_mass`); all else follows. `source` credits whoever collected the data.
+    """
+
+    name: str
+    arms: tuple[str, ...]
+    source: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arms", arm_names(self.arms))
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms there are, k."""
+        return len(self.arms)
+
+    @property
+    @abstractmethod
+    def reward_values(self) -> tuple[float, ...]:
+        """Every reward that can occur, in ascending order."""
+
+    @abstractmethod
+    def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
+        """How the patients of these runs are drawn; the arguments matter only to a random prior."""
+
+    @abstractmethod
+    def compliance(self) -> Floats:
+        """P(actual a | chosen c), as [chosen, actual]."""
+
+    @abstractmethod
+    def reward_mass(self) -> Floats:
+        """E[R · 1(actual a) | chosen c], as [chosen, actual]."""
+
+    def patients(self, seed: int, run: int, n_patients: int) -> CounterfactualPatients:
+        """The first patients that every policy meets in this run, one row each."""
+        run, n_patients = whole_number("run", run), whole_number("n_patients", n_patients, least=1)
+        tables = self.tables(check_seed(seed), run, 1)
+        keys, decisions = stream_keys(seed, run, 1), np.arange(n_patients)
+        draws = [
+            np.searchsorted(cumulative, uniforms(keys, decisions, PATIENT, draw)[0], side="right")
+            for draw, cumulative in enumerate(tables.cumulative[0])
+        ]
+        cells = draws if len(draws) == self.n_arms else draws * self.n_arms
+        return CounterfactualPatients(
+            actual=np.stack([tables.actual[arm, cell] for arm, cell in enumerate(cells)], axis=1),
+            reward=np.stack([tables.reward[arm, cell] for arm, cell in enumerate(cells)], axis=1),
+        )
+
+    def mean_given_chosen(self) -> Floats:
+        """E[R | chosen c], what the protocol Chosen learns of each arm: the intention-to-treat view."""
+        means: Floats = self.reward_mass().sum(axis=1)
+        return means
+
+    def mean_given_actual(self, allocation: Allocation = None) -> Floats:
+        """E[R | actual a], what Actual learns (as-treated); NaN where nobody takes the arm.
+
+        `allocation` is the probability with which each arm is chosen, uniform when left out.
+        """
+        shares = allocation_over(self.n_arms, allocation)
+        return _ratio(shares @ self.reward_mass(), shares @ self.compliance())
+
+    def mean_given_both(self, allocation: Allocation = None) -> Floats:
+        """E[R | chosen c, actual a], as [chosen, actual]; its diagonal is what Comply learns (per-protocol).
+
+        NaN where nobody is: where the arm is never chosen, or never taken by those for whom it is chosen.
+        """
+        is_chosen = allocation_over(self.n_arms, allocation)[:, None] > 0
+        return _ratio(self.reward_mass(), self.compliance() * is_chosen)
+
+
+def _ratio(mass: Floats, probability: Floats) -> Floats:
+    ratio = np.full(mass.shape, np.nan)
+    np.divide(mass, probability, out=ratio, where=probability > 0)
+    return ratio

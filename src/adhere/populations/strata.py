@@ -1,0 +1,190 @@
+"""Populations made from strata: groups of patients who share one compliance behaviour ν and its rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import fsum, prod
+from typing import Any
+
+import numpy as np
+
+from adhere.errors import InputError, nearest
+from adhere.populations.checks import different, sums_to_one, unit_number
+from adhere.populations.population import Floats, PatientTables, Population
+from adhere.populations.protocol_table import NAMED_PROTOCOLS, Protocol, Reach, reached_by
+
+NEVER_TAKER = (0, 0)
+ALWAYS_TAKER = (1, 1)
+COMPLIER = (0, 1)
+DEFIER = (1, 0)
+BEHAVIOURS = {
+    "never-taker": NEVER_TAKER,
+    "always-taker": ALWAYS_TAKER,
+    "complier": COMPLIER,
+    "defier": DEFIER,
+}
+
+MOST_PATIENT_TYPES = 1024
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """One compliance behaviour: `takes[c]` is ν(c), the arm taken when c is chosen.
+
+    `reward[a]` is r_{s,a}, the mean reward when arm a is taken; None (or "-") for an arm that is never taken.
+    Without `takes`, the name must be one of the paper's four behaviours for two arms.
+
+    >>> Stratum("defier", 1.0, reward=(0, 1)).takes
+    (1, 0)
+    """
+
+    name: str
+    probability: float
+    takes: tuple[int, ...] = ()
+    reward: tuple[float | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InputError("stratum name", self.name, "a name that is not empty")
+        where = f"stratum {self.name!r}, "
+        takes, reward = _entries(self.takes), _entries(self.reward)
+        if isinstance(self.takes, tuple) and not takes:
+            takes = BEHAVIOURS.get(self.name.strip().lower(), ())
+        if not takes:
+            raise InputError(where + "takes", self.takes, _takes_expected(self.name))
+        for arm in takes:
+            if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or not 0 <= arm < len(takes):
+                raise InputError(where + "takes", arm, f"arms numbered from 0 to {len(takes) - 1}")
+        if len(reward) != len(takes):
+            raise InputError(where + "reward", self.reward, f"{len(takes)} mean rewards, one per arm")
+        object.__setattr__(self, "probability", unit_number(where + "probability", self.probability))
+        object.__setattr__(self, "takes", tuple(int(arm) for arm in takes))
+        means = tuple(self._mean_reward(where, arm, mean) for arm, mean in enumerate(reward))
+        object.__setattr__(self, "reward", means)
+
+    def _mean_reward(self, where: str, arm: int, mean: object) -> float | None:
+        if mean in (None, "-") and arm not in self.takes:
+            return None
+        return unit_number(f"{where}reward of arm {arm}", mean)
+
+    def reward_when_chosen(self, arm: int) -> float:
+        """r_{s,ν(c)}, the mean reward when this arm is chosen."""
+        mean = self.reward[self.takes[arm]]
+        assert mean is not None, "a stratum holds the reward of every arm it takes"
+        return mean
+
+    def outcomes(self) -> dict[int, list[tuple[float, float]]]:
+        """For each arm it can take, the values (reward, probability) of the patient's Bernoulli reward."""
+        means = {self.takes[arm]: self.reward_when_chosen(arm) for arm in range(len(self.takes))}
+        return {arm: [pair for pair in ((0.0, 1 - mean), (1.0, mean)) if pair[1] > 0] for arm, mean in means.items()}
+
+
+def _entries(given: object) -> tuple[Any, ...]:
+    return tuple(given) if isinstance(given, (tuple, list, np.ndarray)) else ()
+
+
+def _takes_expected(name: str) -> str:
+    return f"the arm taken for each chosen arm, or a stratum name that says so, {nearest(name, BEHAVIOURS)}"
+
+
+@dataclass(frozen=True)
+class Strata(Population):
+    """A mixture of strata; each patient has one stratum and, per arm it can take, one Bernoulli reward.
+
+    The reward belongs to the patient and the taken arm (Definition 2 of the paper), so a never-taker gains
+    the same whatever is chosen. Patients are drawn whole (D = 1) as long as there are at most 1024 types of
+    them; beyond that each chosen arm has a draw of its own (D = k). Every policy learns and earns by the same
+    law either way; only the spread of the realised surplus, which compares the arms of one patient, differs.
+
+    >>> all_defiers = Strata("defiers", ("no", "yes"), [Stratum("defier", 1.0, reward=(0, 1))])
+    >>> all_defiers.mean_given_chosen().tolist(), all_defiers.mean_given_actual().tolist()
+    ([1.0, 0.0], [0.0, 1.0])
+    """
+
+    strata: Sequence[Stratum]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "strata", tuple(self.strata))
+        if not self.strata:
+            raise InputError("strata", self.strata, "at least one stratum")
+        for stratum in self.strata:
+            if not isinstance(stratum, Stratum):
+                raise InputError("strata", stratum, "strata, each of them a Stratum")
+            if len(stratum.takes) != self.n_arms:
+                expected = f"{self.n_arms} arms, as many as {', '.join(self.arms)}"
+                raise InputError(f"stratum {stratum.name!r}, takes", stratum.takes, expected)
+        different("strata", [stratum.name for stratum in self.strata])
+        sums_to_one("probabilities of the strata", [stratum.probability for stratum in self.strata])
+
+    @property
+    def reward_values(self) -> tuple[float, ...]:
+        """Every reward that can occur: 0, 1 or both."""
+        means = [s.reward_when_chosen(arm) for s in self._present() for arm in range(self.n_arms)]
+        return (0.0,) * any(mean < 1 for mean in means) + (1.0,) * any(mean > 0 for mean in means)
+
+    def compliance(self) -> Floats:
+        """P(actual a | chosen c), as [chosen, actual]."""
+        probability: Floats = self._cell_weights().sum(axis=2)
+        return probability
+
+    def reward_mass(self) -> Floats:
+        """E[R · 1(actual a) | chosen c], as [chosen, actual]."""
+        return self._cell_weights()[:, :, 1]
+
+    def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
+        """How patients are drawn, the same in every run."""
+        means = self.mean_given_chosen()[None, :]
+        if self._n_patient_types() <= MOST_PATIENT_TYPES:
+            probability, takes, rewards = zip(*self._patient_types(), strict=True)
+            return PatientTables.from_weights(
+                np.array(probability)[None, None, :], np.array(takes).T, np.array(rewards).T, means
+            )
+        k = self.n_arms
+        actual, reward = np.divmod(np.arange(2 * k), 2)
+        return PatientTables.from_weights(
+            self._cell_weights().reshape(1, k, 2 * k), np.tile(actual, (k, 1)), np.tile(reward, (k, 1)), means
+        )
+
+    def reached_by(self, protocol: Protocol) -> dict[str, tuple[Reach, ...]]:
+        """For each arm, which rewards r_{s,j} the protocol credits to it.
+
+        `protocol` is "chosen", "actual", "comply", or a k × k table [chosen][actual] of the arm to credit,
+        -1 for none.
+        """
+        return reached_by(self.arms, {s.name: s.takes for s in self.strata}, protocol)
+
+    def protocol_table(self) -> dict[str, dict[str, tuple[Reach, ...]]]:
+        """The paper's table (section 2.3): protocol → arm → the rewards r_{s,j} credited to it."""
+        return {protocol: self.reached_by(protocol) for protocol in NAMED_PROTOCOLS}
+
+    def _cell_weights(self) -> Floats:
+        """P(actual a, reward r | chosen c), as [c, a, r]."""
+        weights = np.zeros((self.n_arms, self.n_arms, 2))
+        total = fsum(stratum.probability for stratum in self.strata)
+        for stratum in self.strata:
+            for chosen, actual in enumerate(stratum.takes):
+                mean = stratum.reward_when_chosen(chosen)
+                weights[chosen, actual] += np.array([1 - mean, mean]) * (stratum.probability / total)
+        return weights
+
+    def _present(self) -> list[Stratum]:
+        return [stratum for stratum in self.strata if stratum.probability > 0]
+
+    def _n_patient_types(self) -> int:
+        return sum(prod(len(outcomes) for outcomes in stratum.outcomes().values()) for stratum in self._present())
+
+    def _patient_types(self) -> Iterator[tuple[float, tuple[int, ...], tuple[float, ...]]]:
+        """Each type's probability, what it takes and what it gains for each chosen arm."""
+        for stratum in self._present():
+            outcomes = stratum.outcomes()
+            for combination in product(*outcomes.values()):
+                gain = dict(zip(outcomes, combination, strict=True))
+                chance = prod(probability for _, probability in combination)
+                yield (
+                    stratum.probability * chance,
+                    stratum.takes,
+                    tuple(gain[arm][0] for arm in stratum.takes),
+                )

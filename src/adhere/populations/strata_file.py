@@ -1,0 +1,104 @@
+"""Reading a population of strata from a TOML file.
+
+`arms` names the arms. Each `[[stratum]]` has a `name`, a `probability`, what it `takes` and its mean `reward`
+for each arm that it takes. `takes` maps every chosen arm to the arm then taken; with two arms it may instead
+be the word never-taker, always-taker, complier or defier, and may be left out if that is the stratum's name.
+`data/example.toml` beside this module has three arms. ::
+
+    name = "rich and poor"      # if left out, the file's name
+    arms = ["control", "treatment"]
+
+    [[stratum]]
+    name = "rich"
+    probability = 0.5
+    takes = "always-taker"
+    reward = { treatment = 0.75 }
+
+    [[stratum]]
+    name = "poor"
+    probability = 0.5
+    takes = { control = "control", treatment = "treatment" }
+    reward = { control = 0.5, treatment = 0.25 }
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from adhere.errors import InputError, nearest
+from adhere.populations.checks import arm_names
+from adhere.populations.strata import BEHAVIOURS, Strata, Stratum
+
+
+def read_strata(path: str | Path) -> Strata:
+    """The population that a TOML file describes."""
+    path = Path(path)
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError("file", str(path), f"a file that can be read ({error.strerror or error})") from None
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(path), str(error), "valid TOML") from None
+    try:
+        return _strata(document, path.stem)
+    except InputError as error:
+        raise InputError(f"{path}, {error.field}", error.value, error.expected) from None
+
+
+def _strata(document: Mapping[str, Any], default_name: str) -> Strata:
+    _check_keys("top level", document, required=("arms", "stratum"), optional=("name",))
+    arms = arm_names(_of_type("arms", document["arms"], list, 'a list of names, like ["control", "treatment"]'))
+    tables = _of_type("stratum", document["stratum"], list, "one [[stratum]] table for each stratum")
+    name = _of_type("name", document.get("name", default_name), str, "a name in quotes")
+    return Strata(name, arms, [_stratum(number, table, arms) for number, table in enumerate(tables, start=1)])
+
+
+def _stratum(number: int, given: object, arms: tuple[str, ...]) -> Stratum:
+    where = f"stratum {number}"
+    table = _of_type(where, given, dict, "a [[stratum]] table")
+    always = ("name", "probability", "reward")
+    if len(arms) == 2:
+        _check_keys(where, table, required=always, optional=("takes",))
+    else:  # the four behaviours have names only when there are two arms
+        _check_keys(where, table, required=(*always, "takes"))
+    where = f"stratum {table['name']!r}"
+    means = _of_type(f"{where}, reward", table["reward"], dict, "a table of arm names and mean rewards")
+    _check_keys(f"{where}, reward", means, optional=arms)
+    takes = _takes(f"{where}, takes", table["takes"], arms) if "takes" in table else ()
+    reward = tuple(means.get(arm) for arm in arms)
+    return Stratum(table["name"], table["probability"], takes, reward)
+
+
+def _takes(where: str, takes: object, arms: tuple[str, ...]) -> tuple[int, ...]:
+    if isinstance(takes, str) and len(arms) == 2:
+        if takes.strip().lower() not in BEHAVIOURS:
+            raise InputError(where, takes, nearest(takes, BEHAVIOURS))
+        return BEHAVIOURS[takes.strip().lower()]
+    table = _of_type(where, takes, dict, "a table of the arm taken for each chosen arm")
+    _check_keys(where, table, required=arms)
+    for taken in table.values():
+        if taken not in arms:
+            raise InputError(where, taken, nearest(str(taken), arms))
+    return tuple(arms.index(table[arm]) for arm in arms)
+
+
+def _check_keys(
+    where: str, table: Mapping[str, Any], required: Collection[str] = (), optional: Collection[str] = ()
+) -> None:
+    for key in table:
+        if key not in {*required, *optional}:
+            raise InputError(where, key, nearest(key, [*required, *optional]))
+    for key in required:
+        if key not in table:
+            raise InputError(where, ", ".join(table), f"also the key {key}")
+
+
+def _of_type(where: str, value: object, kind: type, expected: str) -> Any:
+    if not isinstance(value, kind):
+        raise InputError(where, value, expected)
+    return value

@@ -1,0 +1,109 @@
+"""Random numbers keyed by (seed, run, decision, purpose), the same on every machine, thread and device.
+
+Each run has its own 128-bit key, and each random word is a keyed mix of a 64-bit counter that packs
+(decision, purpose, draw). Nothing is carried from one decision to the next, so any decision of any run can
+be derived again on its own, and no two (decision, purpose, draw) of a run ever share a counter.
+
+The mixer is Pelle Evensen's `rrxmrrxmsx_0`, built for low-entropy counters, with the second half of the key
+added between its two multiplications. `docs/randomness.md` says how it was tested.
+
+The functions are plain scalar code: Numba compiles them into every kernel, and NumPy runs the same
+definitions elementwise on arrays of counters.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.compilation import helper
+from adhere.errors import InputError
+
+Words = NDArray[np.uint64]
+Floats = NDArray[np.float64]
+
+# What a random number is for. Three bits of the counter.
+CHOOSE: Final = np.uint64(0)
+PATIENT: Final = np.uint64(1)
+LEARN: Final = np.uint64(2)
+LEARN_LATE: Final = np.uint64(3)  # what waited for the actual arm while the rest had learned already
+POPULATION: Final = np.uint64(4)  # a population drawn afresh for a run
+PYTHON: Final = np.uint64(5)  # seeds the generator handed to a policy written as a plain Python object
+ESTIMATE: Final = np.uint64(6)  # estimates of probabilities that a policy does not say itself
+
+_DRAW_BITS: Final = np.uint64(20)
+_DECISION_SHIFT: Final = np.uint64(23)
+MAX_DECISIONS: Final = 2**41
+
+_UNIT: Final = 2.0**-53
+_MULTIPLIER_1: Final = np.uint64(0xA24BAED4963EE407)
+_MULTIPLIER_2: Final = np.uint64(0x9FB21C651E98DF25)
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_SILVER: Final = np.uint64(0xD1342543DE82EF95)
+_R24, _R25, _R49, _R50, _R28, _R11 = (np.uint64(n) for n in (24, 25, 49, 50, 28, 11))
+_L40, _L39, _L15, _L14 = (np.uint64(n) for n in (40, 39, 15, 14))
+_ONE: Final = np.uint64(1)
+
+
+@helper
+def mix(word: Any, middle_key: Any) -> Any:
+    """A bijection of 64-bit words for each key; close inputs give unrelated outputs."""
+    word = word ^ ((word >> _R25) | (word << _L39)) ^ ((word >> _R50) | (word << _L14))
+    word = word * _MULTIPLIER_1 + middle_key
+    word = word ^ ((word >> _R24) | (word << _L40)) ^ ((word >> _R49) | (word << _L15))
+    word = word * _MULTIPLIER_2
+    return word ^ (word >> _R28)
+
+
+@helper
+def point(rng: Any, decision: Any, purpose: Any) -> None:
+    """Turn a stream (outer key, middle key, counter) to the draws for one purpose of one decision."""
+    rng[2] = (np.uint64(decision) << _DECISION_SHIFT) | (purpose << _DRAW_BITS)
+
+
+@helper
+def uniform(rng: Any) -> float:
+    """The next number of the stream, uniform on [0, 1) in steps of 2⁻⁵³."""
+    word = mix(rng[2] ^ rng[0], rng[1])
+    rng[2] += _ONE
+    return float(word >> _R11) * _UNIT
+
+
+def check_seed(seed: object) -> int:
+    """Return the seed as an int, or say what a seed must be.
+
+    >>> check_seed(7)
+    7
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
+        raise InputError("seed", seed, "a whole number from 0 to 2**64 - 1")
+    return int(seed)
+
+
+def stream_keys(seed: int, first_run: int, n_runs: int) -> Words:
+    """The keys of consecutive runs, one row each; no two runs of one seed share a row.
+
+    >>> stream_keys(0, 5, 2)[1].tolist() == stream_keys(0, 6, 1)[0].tolist()
+    True
+    """
+    runs = np.arange(first_run, first_run + n_runs, dtype=np.uint64)
+    base = np.array([seed], dtype=np.uint64)
+    zero = np.zeros(1, dtype=np.uint64)
+    outer = mix(mix(base ^ _GOLDEN, zero) + runs * _GOLDEN, zero)
+    middle = mix(mix(base ^ _SILVER, zero) + runs * _SILVER, zero)
+    return np.stack([outer, middle], axis=1)
+
+
+def stream(seed: int, run: int) -> Words:
+    """A stream of one run: (outer key, middle key, counter), to be pointed at a decision before use."""
+    return np.append(stream_keys(seed, run, 1)[0], np.uint64(0))
+
+
+def uniforms(keys: Words, decisions: NDArray[np.integer[Any]], purpose: np.uint64, draw: int = 0) -> Floats:
+    """What `uniform` returns at the given draw, for every run (row) and decision (column) at once."""
+    counters = (decisions.astype(np.uint64) << _DECISION_SHIFT) | (purpose << _DRAW_BITS) | np.uint64(draw)
+    words = mix(counters[None, :] ^ keys[:, :1], keys[:, 1:2])
+    result: Floats = (words >> _R11).astype(np.float64) * _UNIT
+    return result

@@ -1,0 +1,92 @@
+"""From what a block of runs left behind to the quantities whose means are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.simulation.kernel import Tallies
+
+Floats = NDArray[np.float64]
+MEASURES = ("surplus", "realised_surplus", "reward", "regret")
+SHARES = ("worse_than_randomisation", "favours_best_arm")
+LARGEST_LAST_PART = 100
+
+
+def n_last(n_patients: int) -> int:
+    """How many recommendations count as the last: a tenth of the trial, at least 1 and at most 100."""
+    return max(1, min(LARGEST_LAST_PART, n_patients // 10))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where each quantity of one policy on one population stands in a row of numbers, one row for each run.
+
+    Measures and their differences from the reference policy, by point of the grid; the share of each arm
+    among recommendations, by arm and point; the share of decisions of each part of a hybrid; two shares of
+    runs.
+    """
+
+    n_grid: int
+    n_arms: int
+    n_deciders: int
+
+    @property
+    def _first_allocation(self) -> int:
+        return 2 * len(MEASURES) * self.n_grid
+
+    @property
+    def _first_decider(self) -> int:
+        return self._first_allocation + self.n_arms * self.n_grid
+
+    def measure(self, name: str, point: int = -1, difference: bool = False) -> int:
+        """A measure, or its difference from the reference policy's, at a point of the grid."""
+        row = MEASURES.index(name) + (len(MEASURES) if difference else 0)
+        return row * self.n_grid + point % self.n_grid
+
+    def allocation(self, arm: int, point: int = -1) -> int:
+        """An arm's share of the recommendations up to a point of the grid."""
+        return self._first_allocation + arm * self.n_grid + point % self.n_grid
+
+    def decider(self, index: int) -> int:
+        """The share of decisions one part of a hybrid made."""
+        return self._first_decider + index
+
+    def share(self, name: str) -> int:
+        """Whether a run counts towards a share of runs."""
+        return self._first_decider + self.n_deciders + SHARES.index(name)
+
+    @property
+    def size(self) -> int:
+        """How many quantities there are."""
+        return self._first_decider + self.n_deciders + len(SHARES)
+
+
+def measures(tallies: Tallies, means: Floats) -> list[Floats]:
+    """Surplus, realised surplus, reward and regret, each [run, grid]; `means` is [1 or run, arm]."""
+    baseline = means.mean(axis=1, keepdims=True)
+    best = means.max(axis=1, keepdims=True)
+    surplus = (tallies.pulls * (means - baseline)[:, None, :]).sum(axis=2)
+    regret = (tallies.pulls * (best - means)[:, None, :]).sum(axis=2)
+    return [surplus, tallies.rewards - tallies.baselines, tallies.rewards, regret]
+
+
+def rows_of_policies(tallies: Sequence[Tallies], means: Floats, grid: Floats, reference: int) -> list[Floats]:
+    """One matrix for each policy, a row for each run and a column for each of `Columns`."""
+    measured = [measures(one, means) for one in tallies]
+    best_arms = means == means.max(axis=1, keepdims=True)
+    matrices = []
+    for one, own in zip(tallies, measured, strict=True):
+        differences = [mine - theirs for mine, theirs in zip(own, measured[reference], strict=True)]
+        shares = one.pulls / grid[None, :, None]
+        decisions = one.decisions / grid[-1]
+        worse = own[0][:, -1:] < 0.0
+        most_last = one.last_pulls == one.last_pulls.max(axis=1, keepdims=True)
+        # Favoured: only best arms lead among the last recommendations.
+        favours = ~(most_last & ~best_arms).any(axis=1, keepdims=True)
+        arms = [shares[:, :, arm] for arm in range(shares.shape[2])]
+        matrices.append(np.hstack([*own, *differences, *arms, decisions, worse, favours]))
+    return matrices

@@ -1,0 +1,67 @@
+"""Mean and spread of many numbers at once, merged over blocks of runs in a fixed order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over runs with its Monte Carlo standard error and 95% interval; None where one run cannot say."""
+
+    mean: float
+    se: float | None
+    lo: float | None
+    hi: float | None
+
+    def __str__(self) -> str:
+        interval = "" if self.lo is None or self.hi is None else f" [{self.lo:.4g}, {self.hi:.4g}]"
+        return f"{self.mean:.4g}{interval}"
+
+
+@dataclass(frozen=True)
+class Moments:
+    """How many runs, the mean of each quantity over them, and the sum of squared deviations from it."""
+
+    n: int
+    mean: Floats
+    deviations: Floats
+
+    @staticmethod
+    def of(rows: Floats) -> Moments:
+        """The moments of a block: one row for each run, one column for each quantity."""
+        mean = rows.mean(axis=0)
+        return Moments(len(rows), mean, ((rows - mean) ** 2).sum(axis=0))
+
+    def merge(self, later: Moments) -> Moments:
+        """The moments of this block and a later one together (Chan, Golub & LeVeque, 1983)."""
+        n = self.n + later.n
+        difference = later.mean - self.mean
+        mean = self.mean + difference * (later.n / n)
+        deviations = self.deviations + later.deviations + difference**2 * (self.n * later.n / n)
+        return Moments(n, mean, deviations)
+
+    def standard_error(self) -> Floats:
+        """The Monte Carlo standard error of each mean; NaN for a single run."""
+        if self.n < 2:
+            return np.full_like(self.mean, np.nan)
+        error: Floats = np.sqrt(self.deviations / (self.n - 1) / self.n)
+        return error
+
+    def estimate(self, column: int) -> Estimate:
+        """One quantity's mean with its interval.
+
+        >>> Moments.of(np.array([[1.0], [3.0]])).estimate(0)
+        Estimate(mean=2.0, se=1.0, lo=0.04003601545994..., hi=3.95996398454005...)
+        """
+        mean = float(self.mean[column])
+        if self.n < 2:
+            return Estimate(mean, None, None, None)
+        error = float(self.standard_error()[column])
+        return Estimate(mean, error, mean - _Z95 * error, mean + _Z95 * error)

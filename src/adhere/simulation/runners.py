@@ -1,0 +1,174 @@
+"""What runs one policy over a block of runs: compiled code, or a loop over a plain Python object."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.compilation import cache_folder, classes_of
+from adhere.errors import InputError
+from adhere.policies import Policy
+from adhere.policies.policy import Setting
+from adhere.populations import PatientTables, Population
+from adhere.randomness import PYTHON, stream_keys, uniforms
+from adhere.simulation.kernel import RUN_BLOCK, Patients, Tallies
+
+Integers = NDArray[np.int64]
+
+
+class Runner(Protocol):
+    """Runs one policy on one population."""
+
+    resolved: str
+    deciders: tuple[str, ...]
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Do what must be done once, before the first block."""
+
+    def run(
+        self,
+        seed: int,
+        first_run: int,
+        tables: PatientTables,
+        tallies: Tallies,
+        progress: Integers,
+        stop: Integers,
+    ) -> None:
+        """Fill the tallies of a block of runs."""
+
+
+class CompiledRunner:
+    """Runs a policy's compiled form."""
+
+    def __init__(self, policy: Policy, population: Population, n_patients: int, grid: Integers, n_last: int) -> None:
+        resolved = policy.resolved(population.n_arms, n_patients)
+        self._assembled = resolved.assemble(Setting(population.n_arms, population.reward_values))
+        self.resolved = str(resolved)
+        self.deciders = self._assembled.deciders
+        self._population = population
+        self._n_patients, self._grid, self._n_last = n_patients, grid, n_last
+        self._kernel: Any = None
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Compile, or load what was compiled before."""
+        tables = self._population.tables(0, 0, 1)
+        tallies = Tallies.zeros(0, len(self._grid), self._population.n_arms, len(self.deciders))
+        arguments = self._arguments(0, 0, tables, tallies, np.zeros(1, np.int64), np.zeros(1, np.int64))
+        rule, *others = arguments
+        if not RUN_BLOCK.ready(rule, *others):
+            if cache_folder(frozenset(classes_of(rule))) is None:
+                message = f"{self.resolved} is compiled anew each time: its code is not in a file of its own"
+                warnings.warn(message, stacklevel=2)
+            announce(f"compiling {self.resolved} (once; then it is kept on disk)")
+        self._kernel = RUN_BLOCK.compiled(rule, *others)
+
+    def _arguments(
+        self,
+        seed: int,
+        first_run: int,
+        tables: PatientTables,
+        tallies: Tallies,
+        progress: Integers,
+        stop: Integers,
+    ) -> tuple[Any, ...]:
+        assembled = self._assembled
+        return (
+            assembled.rule,
+            assembled.state,
+            np.empty_like(assembled.state),
+            np.zeros(assembled.memo_size + assembled.spare_size),
+            np.zeros(3, np.uint64),
+            np.zeros(self._population.n_arms, np.int64),
+            stream_keys(seed, first_run, len(tallies.rewards)),
+            Patients(tables.cumulative, tables.actual, tables.reward),
+            self._n_patients,
+            self._grid,
+            self._n_last,
+            tallies,
+            progress,
+            stop,
+        )
+
+    def run(
+        self,
+        seed: int,
+        first_run: int,
+        tables: PatientTables,
+        tallies: Tallies,
+        progress: Integers,
+        stop: Integers,
+    ) -> None:
+        """Run the compiled loop; it lets other threads work meanwhile."""
+        self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
+
+
+class PythonRunner:
+    """Runs a plain object with `choose` and `update`, copied afresh for each run.
+
+    `choose()` or `choose(rng)` returns an arm number; `update(chosen, actual, reward)` learns. `rng` is a NumPy
+    generator of the run's own.
+    """
+
+    def __init__(self, policy: object, population: Population, n_patients: int, grid: Integers, n_last: int) -> None:
+        for method in ("choose", "update"):
+            if not callable(getattr(policy, method, None)):
+                expected = "a policy, its text, or an object with the methods choose and update"
+                raise InputError("policy", policy, expected)
+        self._policy, self._population = policy, population
+        self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
+        self.resolved = name_of(policy)
+        self.deciders = (self.resolved,)
+        self._n_patients, self._grid, self._n_last = n_patients, grid, n_last
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Nothing is compiled."""
+
+    def run(
+        self,
+        seed: int,
+        first_run: int,
+        tables: PatientTables,
+        tallies: Tallies,
+        progress: Integers,
+        stop: Integers,
+    ) -> None:
+        """Play every run, patient by patient, with the patients every other policy meets."""
+        for row in range(len(tallies.rewards)):
+            run = first_run + row
+            patients = self._population.patients(seed, run, self._n_patients)
+            own = copy.deepcopy(self._policy)
+            first = uniforms(stream_keys(seed, run, 1), np.zeros(1, np.int64), PYTHON)[0, 0]
+            rng = np.random.default_rng(int(first * 2**53))
+            arguments = (rng,) if self._takes_rng else ()
+            chosen = np.empty(self._n_patients, np.int64)
+            for t in range(self._n_patients):
+                if stop[0]:
+                    return
+                arm = own.choose(*arguments)  # type: ignore[attr-defined]
+                if isinstance(arm, bool) or arm not in range(self._population.n_arms):
+                    raise InputError(f"arm chosen by {self.resolved}", arm, f"0 to {self._population.n_arms - 1}")
+                chosen[t] = arm
+                actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
+                own.update(int(arm), actual, reward)  # type: ignore[attr-defined]
+                progress[0] += 1
+            self._tally(row, chosen, patients.reward, tallies)
+
+    def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
+        pulled = chosen[:, None] == np.arange(self._population.n_arms)
+        upto = self._grid - 1
+        tallies.pulls[row] = pulled.cumsum(axis=0)[upto]
+        tallies.rewards[row] = rewards[pulled].cumsum()[upto]
+        tallies.baselines[row] = rewards.mean(axis=1).cumsum()[upto]
+        tallies.decisions[row] = self._n_patients
+        tallies.last_pulls[row] = pulled[self._n_patients - self._n_last :].sum(axis=0)
+
+
+def name_of(policy: object) -> str:
+    """What a result calls a policy."""
+    return str(policy) if isinstance(policy, Policy) else str(getattr(policy, "name", type(policy).__name__))

@@ -1,0 +1,5 @@
+"""One trial, live."""
+
+from adhere.trial.trial import Recommendation, Trial
+
+__all__ = ["Recommendation", "Trial"]

@@ -1,0 +1,74 @@
+"""A second, slow and obvious implementation of every algorithm, to hold the compiled engine against.
+
+Written from the paper's pseudo-code alone, in plain Python over `random.Random`; it shares no line with the
+package. Feedback is immediate: a policy remembers its latest decision only, and `update` always answers it.
+
+`makers` says policies in words and `simulate` plays them; the classes serve tests that set a state by hand.
+"""
+
+from __future__ import annotations
+
+from .bounding import ThompsonBounded
+from .cache import Cache
+from .hedging import HedgeRun, HierarchicalHedgeRun, hedge, hierarchical_hedge
+from .hexp3 import HierarchicalExp3
+from .hierarchical_bandit import HierarchicalBandit
+from .learners import EpsilonGreedy, Exp3, Learner, Thompson, Ucb1, Uniform, annealed_epsilon, default_gamma
+from .makers import (
+    LearnerMaker,
+    PolicyMaker,
+    epsilon_greedy,
+    exp3,
+    hierarchical,
+    hierarchical_exp3,
+    hierarchical_of,
+    plain,
+    thompson,
+    thompson_bounded,
+    ucb1,
+    uniform,
+)
+from .policy import Plain, Policy
+from .protocols import CreditTable, ProtocolLike, credit_table
+from .simulation import DrawPatient, Population, drawer, play, simulate
+
+__all__ = [
+    "Cache",
+    "CreditTable",
+    "DrawPatient",
+    "EpsilonGreedy",
+    "Exp3",
+    "HedgeRun",
+    "HierarchicalBandit",
+    "HierarchicalExp3",
+    "HierarchicalHedgeRun",
+    "Learner",
+    "LearnerMaker",
+    "Plain",
+    "Policy",
+    "PolicyMaker",
+    "Population",
+    "ProtocolLike",
+    "Thompson",
+    "ThompsonBounded",
+    "Ucb1",
+    "Uniform",
+    "annealed_epsilon",
+    "credit_table",
+    "default_gamma",
+    "drawer",
+    "epsilon_greedy",
+    "exp3",
+    "hedge",
+    "hierarchical",
+    "hierarchical_exp3",
+    "hierarchical_hedge",
+    "hierarchical_of",
+    "plain",
+    "play",
+    "simulate",
+    "thompson",
+    "thompson_bounded",
+    "ucb1",
+    "uniform",
+]

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adhere.errors import InputError
+from adhere.populations import Count, Counts, read_counts
+
+from .strategies import counts_populations
+
+GOOD = "chosen,actual,reward,count\nnone,none,1,6\nnone,aspirin,0.5,2\naspirin,aspirin,0,3\n"
+READ = Counts(
+    "trial",
+    ("none", "aspirin"),
+    [Count("none", "none", 1.0, 6), Count("none", "aspirin", 0.5, 2), Count("aspirin", "aspirin", 0.0, 3)],
+)
+
+
+def read(text: str | bytes, name: str = "trial.csv") -> Counts:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        data = text if isinstance(text, bytes) else text.encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return read_counts(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        "\ufeff" + GOOD,
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "\n\n"),
+        GOOD.replace(",", " , "),
+        GOOD.replace("chosen,actual,reward,count", "TRTP,TRTA,AVAL,N"),
+        GOOD.replace("chosen,actual,reward,count", "Trtp,trta,Aval,n"),
+        GOOD.replace("6", "4") + "none,none,1.0,2.0\n",
+        "site,count,reward,ACTUAL,Chosen\nA,6,1,none,none\nB,2,.5,aspirin,none\nC,3,0e0,aspirin,aspirin\n",
+        "chosen,actual,reward\n" + "none,none,1\n" * 6 + "none,aspirin,0.5\n" * 2 + "aspirin,aspirin,0\n" * 3,
+        # An unrelated N beside our own column names is just another column.
+        "chosen,actual,reward,count,N\nnone,none,1,6,x\nnone,aspirin,0.5,2,x\naspirin,aspirin,0,3,x\n",
+    ],
+)
+def test_ways_to_write_the_same_file(text: str) -> None:
+    assert read(text) == READ
+    assert read(text, "trial.csv.gz") == READ
+
+
+def test_arms_come_in_order_of_first_choice() -> None:
+    assert read("chosen,actual,reward\nb,a,1\na,c,1\nc,c,0\n").arms == ("b", "a", "c")
+
+
+def write(population: Counts, header: tuple[str, ...]) -> list[list[str]]:
+    return [list(header), *([str(value) for value in row] for row in population.counts)]
+
+
+def as_text(rows: list[list[str]]) -> str:
+    file = io.StringIO()
+    csv.writer(file).writerows(rows)
+    return file.getvalue()
+
+
+HEADERS = st.sampled_from([("chosen", "actual", "reward", "count"), ("TRTP", "TRTA", "AVAL", "N")])
+
+
+@settings(deadline=None)
+@given(counts_populations(), HEADERS)
+def test_round_trip(population: Counts, header: tuple[str, ...]) -> None:
+    again = read(as_text(write(population, header)))
+    assert (again.arms, again.counts) == (population.arms, population.counts)
+
+
+BREAKS = {
+    0: [""],
+    1: ["", "nobody's arm"],
+    2: ["", "nan", "inf", "-0.5", "1.0001", "yes", "0,5", "0_1"],
+    3: ["", "-1", "1.5", "nan", "inf", "many", "1_0", "1e99"],
+}
+
+
+@settings(deadline=None)
+@given(counts_populations(), HEADERS, st.data())
+def test_a_broken_value_is_named_with_its_line_and_column(
+    population: Counts, header: tuple[str, ...], data: st.DataObject
+) -> None:
+    rows = write(population, header)
+    line = data.draw(st.integers(2, len(rows)), label="line")
+    column = data.draw(st.integers(0, 3), label="column")
+    value = data.draw(st.sampled_from(BREAKS[column]), label="value")
+    rows[line - 1][column] = value
+    with pytest.raises(InputError) as caught:
+        read(as_text(rows))
+    assert f"trial.csv, line {line}, column {header[column]}: got {value!r}, expected" in str(caught.value)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200))
+def test_junk_is_an_input_error(junk: bytes) -> None:
+    for name in ("trial.csv", "trial.csv.gz"):
+        with pytest.raises(InputError):
+            read(junk, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a header and at least one row, not an empty file"),
+        ("chosen,actual,reward\n", "trial.csv: got 'chosen,actual,reward', expected at least one row"),
+        ("a,b\n1,2\n", "trial.csv, header: got 'a,b', expected the missing columns chosen, actual, reward"),
+        (
+            "chosen,reward\nx,1\n",
+            "trial.csv, header: got 'chosen,reward', expected the missing column actual",
+        ),
+        ("TRTP,TRTA\nx,x\n", "expected the missing column AVAL"),
+        ("chosen,Chosen,actual,reward\nx,x,x,1\n", "header: got 'chosen', expected each column once"),
+        (GOOD + "none,none,1\n", "trial.csv, line 5: got 'none,none,1', expected 4 values, one per column"),
+        (GOOD + "none,none,1,1,1\n", "trial.csv, line 5: got 'none,none,1,1,1', expected 4 values"),
+        (GOOD + '"none,none,1,1\n', "trial.csv, line 5: got 'unexpected end of data'"),
+        (
+            GOOD + "none,asprin,1,1\n",
+            "trial.csv, line 5, column actual: got 'asprin', expected an arm that is also chosen, "
+            "one of none, aspirin (did you mean 'aspirin'?)",
+        ),
+        (GOOD + "none,none,0_1,1\n", "trial.csv, line 5, column reward: got '0_1', expected a number"),
+        (GOOD + "none,none,1,1_0\n", "trial.csv, line 5, column count: got '1_0', expected a number"),
+        (GOOD + "none,heparin,1,0\n", "trial.csv, line 5, column actual: got 'heparin'"),
+        (GOOD + "heparin,none,1,0\n", "trial.csv, counts: got 'heparin', expected at least one patient"),
+        ("chosen,actual,reward\nx,x,1\n", "trial.csv, arms: got ('x',), expected at least two arms"),
+        (GOOD.encode() + b"n\xf6ne,none,1,1\n", "got b'\\xf6', expected UTF-8 text"),
+    ],
+)
+def test_broken_files(text: str | bytes, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text)
+    assert message in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.csv', expected a file that can be read \(No such file"):
+        read_counts(tmp_path / "gone.csv")
+    with pytest.raises(InputError, match="expected a file that can be read"):
+        read_counts(tmp_path)
+    whole = gzip.compress(GOOD.encode())
+    damaged = whole[:10] + b"\xff" * 8 + whole[18:]
+    for name, data in (("plain", GOOD.encode()), ("cut", whole[:-12]), ("damaged", damaged)):
+        path = tmp_path / f"{name}.csv.gz"
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=f"file: got .*{name}"):
+            read_counts(path)

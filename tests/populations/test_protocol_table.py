@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from adhere.errors import InputError
+from adhere.populations import Reach, Strata, Stratum, protocol_table_text
+
+from .strategies import strata_populations
+
+ALL_FOUR = Strata(
+    "all four",
+    ("0", "1"),
+    [
+        Stratum("N", 0.25, (0, 0), (0.5, 0.5)),
+        Stratum("C", 0.25, (0, 1), (0.5, 0.5)),
+        Stratum("A", 0.25, (1, 1), (0.5, 0.5)),
+        Stratum("D", 0.25, (1, 0), (0.5, 0.5)),
+    ],
+)
+
+# The table at the end of the paper's section 2.3, copied by hand.
+PAPER = {
+    "chosen": {"0": {"N0", "C0", "A1", "D1"}, "1": {"N0", "C1", "A1", "D0"}},
+    "actual": {"0": {"N0", "C0", "D0"}, "1": {"C1", "A1", "D1"}},
+    "comply": {"0": {"N0", "C0"}, "1": {"C1", "A1"}},
+}
+
+
+def test_the_paper_s_table() -> None:
+    ours = {
+        protocol: {arm: {reach.stratum + reach.taken for reach in reaches} for arm, reaches in by_arm.items()}
+        for protocol, by_arm in ALL_FOUR.protocol_table().items()
+    }
+    assert ours == PAPER
+
+
+def test_the_paper_s_table_as_text() -> None:
+    assert protocol_table_text(ALL_FOUR).splitlines() == [
+        "arm credited  Chosen (intention-to-treat)  Actual (as-treated)  Comply (per-protocol)",
+        "0             r(N, 0)                      r(N, 0)              r(N, 0)",
+        "              r(C, 0)                      r(C, 0)              r(C, 0)",
+        "              r(A, 1)",
+        "              r(D, 1)                      r(D, 0)",
+        "1             r(N, 0)",
+        "              r(C, 1)                      r(C, 1)              r(C, 1)",
+        "              r(A, 1)                      r(A, 1)              r(A, 1)",
+        "              r(D, 0)                      r(D, 1)",
+    ]
+
+
+@settings(deadline=None)
+@given(strata_populations())
+def test_any_number_of_arms(population: Strata) -> None:
+    table = population.protocol_table()
+    for i, arm in enumerate(population.arms):
+        for stratum in population.strata:
+            own = Reach(stratum.name, arm)
+            assert (own in table["actual"][arm]) == (i in stratum.takes)
+            assert (own in table["comply"][arm]) == (stratum.takes[i] == i)
+            assert Reach(stratum.name, population.arms[stratum.takes[i]]) in table["chosen"][arm]
+        assert len(table["chosen"][arm]) == len(population.strata)
+        assert set(table["comply"][arm]) <= set(table["actual"][arm])
+
+
+def test_a_protocol_given_as_a_table() -> None:
+    # Credit arm 1 with whoever did not comply, and arm 0 with nobody.
+    reached = ALL_FOUR.reached_by([[-1, 1], [1, -1]])
+    assert reached == {"0": (), "1": (Reach("N", "0"), Reach("A", "1"), Reach("D", "1"), Reach("D", "0"))}
+    assert ALL_FOUR.reached_by([[0, -1], [-1, 1]]) == ALL_FOUR.reached_by(" Comply ")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "message"),
+    [
+        (
+            "complied",
+            "protocol: got 'complied', expected one of chosen, actual, comply (did you mean 'comply'?)",
+        ),
+        ([[0, 1]], "expected a 2 × 2 table [chosen][actual]"),
+        ([[0, 1, 0], [0, 1, 0]], "expected a 2 × 2 table [chosen][actual]"),
+        ([[0, 2], [0, 1]], "protocol: got 2, expected an arm from 0 to 1 to credit, or -1 for none"),
+        ([[0, None], [0, 1]], "protocol: got None"),
+    ],
+)
+def test_bad_protocol(protocol: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ALL_FOUR.reached_by(protocol)
+    assert message in str(caught.value)
