@@ -9,8 +9,8 @@ import numpy as np
 from adhere.compilation import implements
 from adhere.policies.beta import chances_of_being_largest, draw_beta
 from adhere.policies.generic import choose, learn, probabilities
-from adhere.policies.policy import Floats, Learner, policy
-from adhere.policies.thompson import draw_success
+from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
+from adhere.policies.thompson import Thompson, draw_success
 
 
 @policy("base-thompson")
@@ -19,7 +19,8 @@ class BaseThompson(Learner):
 
     .. math:: θ_j \sim \mathrm{Beta}(S_j + 1/p, F_j + 1/p), \qquad S_j \text{ or } F_j \leftarrow \cdot + 1/p
 
-    The prior's count is 1/p too, with the p of the decision at hand. On its own p = 1, and it is `thompson`.
+    The prior's count is 1/p too, with the p of the decision at hand. On its own p = 1, and it is `thompson`, whose
+    faster rule it then runs; its own rule is for the certified expert of a hierarchy.
 
     Reference: Della Penna, Reid & Balduzzi (2016), Algorithm 5.
 
@@ -32,6 +33,14 @@ class BaseThompson(Learner):
     def initial_state(self, n_arms: int) -> Floats:
         """Weighted successes S and failures F of each arm, without the prior."""
         return np.zeros(2 * n_arms)
+
+    def assemble(self, setting: Setting, certified: bool = True) -> Assembled:
+        """The rule of `thompson`: nobody but a hierarchy asks with a probability below 1."""
+        return Thompson(protocol=self.protocol).assemble(setting)._replace(deciders=(str(self),))
+
+    def assemble_weighted(self, setting: Setting) -> Assembled:
+        """The rule that takes weights."""
+        return super().assemble(setting)
 
 
 @implements(choose, BaseThompson)

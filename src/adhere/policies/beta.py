@@ -20,9 +20,9 @@ def draw_beta(a: float, b: float, rng: Any) -> float:
     Reference: Cheng (1978), "Generating beta variates with nonintegral shape parameters", algorithm BB.
     """
     if a == 1.0:
-        return 1.0 - (1.0 - uniform(rng)) ** (1.0 / b)
+        return 1.0 - math.pow(1.0 - uniform(rng), 1.0 / b)
     if b == 1.0:
-        return (1.0 - uniform(rng)) ** (1.0 / a)  # type: ignore[no-any-return]
+        return math.pow(1.0 - uniform(rng), 1.0 / a)
     small, large = min(a, b), max(a, b)
     total = small + large
     slope = math.sqrt((total - 2.0) / (2.0 * small * large - total))
@@ -30,7 +30,7 @@ def draw_beta(a: float, b: float, rng: Any) -> float:
     while True:
         u1 = 1.0 - uniform(rng)  # in (0, 1]: its logarithm is needed
         u2 = 1.0 - uniform(rng)
-        v = slope * (math.log(u1) - math.log1p(-u1)) if u1 < 1.0 else math.inf
+        v = slope * math.log(u1 / (1.0 - u1))
         w = small * math.exp(min(v, 700.0))
         z = u1 * u1 * u2
         r = shift * v - _LOG_4

@@ -29,7 +29,7 @@ class EpsilonGreedy(Learner):
     'epsilon-greedy(epsilon=0.1)/actual'
     """
 
-    epsilon: float | None = parameter(None, at_least=0, at_most=1)
+    epsilon: float | None = parameter(default=None, at_least=0, at_most=1)
 
     def initial_state(self, n_arms: int) -> Floats:
         """Rewards credited to each arm, their mean, and last the ε of the next decision."""
@@ -43,7 +43,7 @@ def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: 
     # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
     u, epsilon = uniform(rng), state[2 * n_arms]
     if u < epsilon:
-        return min(int(u / epsilon * n_arms), n_arms - 1)
+        return int(min(u / epsilon * n_arms, n_arms - 1))
     best, n_tied = 0, 1
     for arm in range(1, n_arms):
         if state[n_arms + arm] > state[n_arms + best]:

@@ -34,7 +34,7 @@ class Exp3(Learner):
     """
 
     uses_weight: ClassVar[bool] = True
-    gamma: float | None = parameter(None, above=0, at_most=1)
+    gamma: float | None = parameter(default=None, above=0, at_most=1)
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
         """γ from the horizon where it was left open."""

@@ -97,7 +97,7 @@ def draw_from(chances: Any, rng: Any) -> int:
         total += chances[index]
         if u < total:
             return index
-    return chances.size - 1
+    return int(chances.size - 1)
 
 
 @helper

@@ -11,7 +11,6 @@ import numpy as np
 
 from adhere.compilation import implements
 from adhere.errors import InputError
-from adhere.policies.base_thompson import BaseThompson
 from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
 from adhere.policies.experts import (
@@ -33,7 +32,6 @@ from adhere.policies.recycling import (
     store_outcome,
     take_outcome,
 )
-from adhere.policies.thompson import Thompson
 
 
 def _base(name: str, value: object) -> Learner | None:
@@ -73,14 +71,14 @@ class HierarchicalBandit(Policy):
 
     Reference: Della Penna, Reid & Balduzzi (2016), Algorithm 1 and section 3.3.
 
-    >>> str(HierarchicalBandit(Thompson(), recycle=True))
-    'hierarchical(thompson, recycle=true)'
+    >>> str(HierarchicalBandit(Exp3(), recycle=True))
+    'hierarchical(exp3, recycle=true)'
     """
 
     base: Learner | None = field(default=None, metadata={"check": _base, "bare": True})
     top: Learner = field(default=Exp3(), metadata={"check": _top})
     experts: tuple[Learner, ...] | None = field(default=None, metadata={"check": _experts})
-    recycle: bool = flag(False)
+    recycle: bool = flag(default=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,15 +111,13 @@ class HierarchicalBandit(Policy):
         recycles = self.recycle and any(drawn_only)
         weighted = [only and not recycles for only in drawn_only]
         parts = [
-            (_weightable(expert) if weight else expert).assemble(setting)
+            expert.assemble_weighted(setting) if weight else expert.assemble(setting)
             for expert, weight in zip(experts, weighted, strict=True)
         ]
         lengths = (max(part.state.size for part in parts), max(part.memo_size for part in parts))
         top = self.top.assemble(Setting(len(experts)))
         cache = cache_rule(setting, recycles)
-        needs_chance = any(
-            weight and _weightable(expert).uses_weight for weight, expert in zip(weighted, experts, strict=True)
-        )
+        needs_chance = any(weight and expert.uses_weight for weight, expert in zip(weighted, experts, strict=True))
         rule = HierarchicalRule(
             top=top.rule,
             experts=tuple(part.rule for part in parts),
@@ -140,10 +136,6 @@ class HierarchicalBandit(Policy):
         memo_size = 2 + top.memo_size + lengths[1] * len(experts)
         spare_size = max(lengths[1], len(experts) + work_size(len(experts)))
         return Assembled(rule, state, memo_size, spare_size, tuple(str(expert) for expert in experts))
-
-
-def _weightable(expert: Learner) -> Learner:
-    return BaseThompson(protocol=expert.protocol) if isinstance(expert, Thompson) else expert
 
 
 class ByChance(NamedTuple):

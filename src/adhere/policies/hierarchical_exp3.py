@@ -37,8 +37,8 @@ class HierarchicalExp3(Policy):
     'hierarchical-exp3(eta=0.01, rho=0.02)'
     """
 
-    eta: float | None = parameter(None, above=0)
-    rho: float | None = parameter(None, above=0)
+    eta: float | None = parameter(default=None, above=0)
+    rho: float | None = parameter(default=None, above=0)
 
     def learners(self) -> tuple[Learner, ...]:
         """Three instances of EXP3; their weights live in this policy's own state."""

@@ -45,8 +45,8 @@ class Assembled(NamedTuple):
 
 
 def parameter(
-    default: float | None,
     *,
+    default: float | None,
     above: float = -math.inf,
     at_least: float = -math.inf,
     at_most: float = math.inf,
@@ -69,7 +69,7 @@ def parameter(
     return field(default=default, metadata={"check": check})
 
 
-def flag(default: bool) -> Any:
+def flag(*, default: bool) -> Any:
     """An option of a policy that is on or off."""
 
     def check(name: str, value: object) -> bool:
@@ -142,7 +142,7 @@ class Learner(Policy):
     a rule with the declared numbers (NaN for None), `n_arms` and the table `credit`.
     """
 
-    uses_weight: ClassVar[bool] = False
+    uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
     protocol: Protocol = field(default=CHOSEN, kw_only=True, metadata={"check": lambda _, value: as_protocol(value)})
 
     def _text(self) -> str:
@@ -178,6 +178,10 @@ class Learner(Policy):
         rule = self.rule_class(**numbers, n_arms=setting.n_arms, credit=credit)
         state = np.ascontiguousarray(self.initial_state(setting.n_arms), dtype=np.float64)
         return Assembled(rule, state, self.memo_size(setting.n_arms), 0, (str(self),))
+
+    def assemble_weighted(self, setting: Setting) -> Assembled:
+        """The compiled form as a certified expert, which is asked with a probability below 1."""
+        return self.assemble(setting)
 
 
 _without_probabilities: set[type[Learner]] = set()
@@ -217,7 +221,7 @@ def policy(name: str) -> Callable[[PolicyClass], PolicyClass]:
             setattr(sys.modules[cls.__module__], rule.__name__, rule)
             frozen.rule_class = rule
         registry[name] = frozen
-        return frozen  # type: ignore[no-any-return]
+        return frozen
 
     return declare
 

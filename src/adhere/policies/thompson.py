@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from adhere.compilation import helper, implements
 from adhere.policies.beta import chances_of_being_largest, draw_beta
 from adhere.policies.generic import choose, learn, probabilities
-from adhere.policies.policy import Floats, Learner, policy
+from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
 from adhere.randomness import uniform
 
 
@@ -30,6 +30,14 @@ class Thompson(Learner):
     >>> str(Thompson(protocol="actual"))
     'thompson/actual'
     """
+
+    uses_weight: ClassVar[bool] = True
+
+    def assemble_weighted(self, setting: Setting) -> Assembled:
+        """The rule of `base-thompson`, whose steps need not be 1."""
+        from adhere.policies.base_thompson import BaseThompson  # which builds on this file
+
+        return BaseThompson(protocol=self.protocol).assemble_weighted(setting)
 
     def initial_state(self, n_arms: int) -> Floats:
         """Successes and failures of each arm with the prior's 1 each; then p, h and the exponent of h."""

@@ -40,8 +40,8 @@ class ThompsonBounded(Policy):
     """
 
     inner: Policy = field(default=None, metadata={"check": _inner, "bare": True})  # type: ignore[assignment]
-    recycle: bool = flag(False)
-    literal: bool = flag(False)
+    recycle: bool = flag(default=False)
+    literal: bool = flag(default=False)
 
     def learners(self) -> tuple[Learner, ...]:
         """The sampler, then the inner policy's."""

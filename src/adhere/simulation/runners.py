@@ -123,7 +123,7 @@ class PythonRunner:
         self._policy, self._population = policy, population
         self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
         self.resolved = name_of(policy)
-        self.deciders = (self.resolved,)
+        self.deciders: tuple[str, ...] = (self.resolved,)
         self._n_patients, self._grid, self._n_last = n_patients, grid, n_last
 
     def prepare(self, announce: Callable[[str], None]) -> None:

@@ -228,8 +228,9 @@ def _as_runnable(given: object) -> object:
 
 
 def _runner(policy: object, population: Population, n_patients: int, grid: Integers) -> Runner:
-    kind = CompiledRunner if isinstance(policy, Policy) else PythonRunner
-    return kind(policy, population, n_patients, grid, n_last(n_patients))  # type: ignore[arg-type]
+    if isinstance(policy, Policy):
+        return CompiledRunner(policy, population, n_patients, grid, n_last(n_patients))
+    return PythonRunner(policy, population, n_patients, grid, n_last(n_patients))
 
 
 def _reference(reference: object, given: list[object]) -> int:
