@@ -221,7 +221,7 @@ def policy(name: str) -> Callable[[PolicyClass], PolicyClass]:
             setattr(sys.modules[cls.__module__], rule.__name__, rule)
             frozen.rule_class = rule
         registry[name] = frozen
-        return frozen
+        return frozen  # type: ignore[no-any-return]
 
     return declare
 
@@ -265,4 +265,4 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
         if key in values:
             raise InputError(f"policy {name}", f"{key} twice", "each option once")
         values[key] = value
-    return cls(**values)  # type: ignore[arg-type]
+    return cls(**values)
