@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import implements, is_implemented
+from adhere.compilation import implements, is_implemented, note_sources
 from adhere.errors import InputError
 from adhere.policies import generic
 from adhere.policies.protocols import CHOSEN, Protocol, as_protocol, feedback_table
@@ -221,6 +221,7 @@ def policy(name: str) -> Callable[[PolicyClass], PolicyClass]:
             setattr(sys.modules[cls.__module__], rule.__name__, rule)
             frozen.rule_class = rule
         registry[name] = frozen
+        note_sources()
         return frozen  # type: ignore[no-any-return]
 
     return declare

@@ -1,0 +1,80 @@
+"""Where results go: checked before the work, written whole or not at all after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from adhere.errors import InputError
+
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def check_file(option: str, path: Path) -> None:
+    """Refuse a file that could not be written."""
+    if path.is_dir():
+        raise InputError(option, str(path), "a file, not a folder")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise InputError(option, str(path), "a file that may be written")
+    if not _is_device(path):
+        _check_parent(option, path)
+
+
+def check_folder(option: str, path: Path) -> None:
+    """Refuse a folder that could not be made or written into."""
+    if path.exists() and not path.is_dir():
+        raise InputError(option, str(path), "a folder, not a file")
+    if path.is_dir() and not os.access(path, os.W_OK):
+        raise InputError(option, str(path), "a folder that may be written into")
+    if not path.exists():
+        _check_parent(option, path)
+
+
+def check_plot(option: str, path: Path) -> None:
+    """Refuse a plot that could not be drawn or written."""
+    if path.suffix.lower() not in PLOT_SUFFIXES:
+        raise InputError(
+            option, str(path), f"a file ending in {', '.join(PLOT_SUFFIXES[:-1])} or {PLOT_SUFFIXES[-1]}"
+        )
+    check_file(option, path)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError(option, str(path), "matplotlib to draw it: pip install 'adhere[report]'") from None
+
+
+def _check_parent(option: str, path: Path) -> None:
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise InputError(option, str(path), f"a place in an existing folder ({parent} is none)")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(option, str(path), f"a place in a folder that may be written into ({parent} may not)")
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+def write_files(contents: Mapping[Path, bytes], before: Callable[[], None]) -> None:
+    """Write every file beside its place, call `before`, and only then move them all into place."""
+    with ExitStack() as stack:
+        moves = []
+        for path, content in contents.items():
+            if _is_device(path):
+                continue
+            target = path.resolve()  # what a link points to is replaced, not the link
+            beside = target.with_name(f".{target.name}.{os.getpid()}")
+            stack.callback(beside.unlink, missing_ok=True)
+            beside.write_bytes(content)
+            if target.exists():
+                shutil.copymode(target, beside)
+            moves.append((beside, target))
+        before()
+        for beside, target in moves:
+            beside.replace(target)
+    for path, content in contents.items():
+        if _is_device(path):  # a pipe or /dev/null must not be replaced by a file
+            path.write_bytes(content)

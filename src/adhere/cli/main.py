@@ -1,0 +1,83 @@
+"""The command `adhere`: its subcommands, and what becomes of errors and of Ctrl-C."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated, NoReturn
+
+import typer
+
+from adhere.cli.policies import policies
+from adhere.cli.populations import populations
+from adhere.cli.simulate import simulate
+from adhere.errors import InputError
+
+# Typer shows only this one of its usage errors; the parent of them all is its base.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+WRONG_INPUT, INTERRUPTED = 2, 130
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command(short_help="Compare policies on populations.")(simulate)
+app.command(short_help="List the policies, or explain one.")(policies)
+app.command(short_help="List the populations, or describe one.")(populations)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"adhere {version('adhere')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def adhere(
+    context: typer.Context,
+    _: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Adaptive trials for people who do not always do as they are told.
+
+    Start with: adhere simulate --population stroke-aspirin --policy thompson --policy thompson/actual
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a letter the terminal lacks must not cost the results
+    try:
+        status = app(arguments, prog_name="adhere", standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        return _complain(str(error))
+    except UsageError as error:
+        return _complain(error.format_message())  # type: ignore[attr-defined]
+    except BrokenPipeError:
+        # Whoever read our output has left; what Python would still flush at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    if status == INTERRUPTED:  # what Typer makes of Ctrl-C
+        _stop()
+    return 0
+
+
+def _complain(sentence: str) -> int:
+    print("error:", " ".join(sentence.splitlines()), file=sys.stderr)
+    return WRONG_INPUT
+
+
+def _stop() -> NoReturn:
+    print("Stopped; nothing was written.", file=sys.stderr)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # A compilation runs in a thread that nothing can interrupt, and an ordinary exit would wait for it.
+    os._exit(INTERRUPTED)

@@ -1,0 +1,121 @@
+"""`adhere policies`: what there is to recommend by."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import inspect
+import shutil
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adhere.cli.options import Imports
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.policies import Policy
+
+_PROTOCOLS = """\
+A protocol after a learner's name says which arm is credited with a reward:
+  thompson/chosen  the arm recommended (intention-to-treat); as plain thompson
+  thompson/actual  the arm taken (as-treated)
+  thompson/comply  the arm recommended, if it was taken, else none (per-protocol)
+  'thompson/credit[0 1; - 1]'
+                   by a table of your own: a row for each arm recommended, a
+                   column for each arm taken, in it the arm to credit, from 0,
+                   or - for none
+A hybrid sets the protocols of the learners inside it. In a shell, put what has
+brackets or spaces in quotes."""
+
+
+def policies(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Explain this one.", show_default=False)
+    ] = None,
+    imports: Imports = None,
+) -> None:
+    """List every policy, or explain one: what it does, its parameters, how to write it.
+
+    \b
+      adhere policies
+      adhere policies hierarchical
+      adhere policies --import mine.py
+    """
+    from adhere.policies import import_policies, registry
+    from adhere.policies.catalogue import lookup
+
+    for path in imports or []:
+        import_policies(path)
+    if name is not None:
+        _explain(lookup(name.strip().lower()))
+        return
+    for cls in registry.values():
+        _list(cls)
+    typer.echo(_PROTOCOLS)
+
+
+def _list(cls: type[Policy]) -> None:
+    from adhere.report.wrapping import paragraph
+
+    typer.secho(cls.name, bold=True)
+    summary = _documentation(cls).split("\n\n")[0]
+    if summary:
+        typer.echo(paragraph(summary, _width(), indent="    "))
+    typer.echo(f"    e.g. {_example(cls)}\n")
+
+
+def _explain(cls: type[Policy]) -> None:
+    from adhere.policies import Learner
+    from adhere.report.wrapping import paragraph
+
+    is_learner = issubclass(cls, Learner)
+    typer.secho(f"{cls.name}, a {'learner' if is_learner else 'hybrid'}\n", bold=True)
+    for part in filter(None, _documentation(cls).split("\n\n")):
+        is_prose = not part.startswith(("..", ">>>", " "))
+        typer.echo((paragraph(part, _width()) if is_prose else part) + "\n")
+    typer.secho("Parameters", bold=True)
+    fields = [item for item in dataclasses.fields(cls) if item.name != "protocol"]
+    width = max((len(item.name) for item in fields), default=0)
+    for item in fields:
+        typer.echo(f"  {item.name:{width}s}  {_expected(item)}")
+    if not fields:
+        typer.echo("  none")
+    if is_learner:
+        typer.echo(f"\n{_PROTOCOLS}")
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _documentation(cls: type[Policy]) -> str:
+    return inspect.cleandoc(cls.__doc__ or "")
+
+
+def _example(cls: type[Policy]) -> str:
+    """The first policy that the class's own doctest writes out, else the bare name."""
+    for example in doctest.DocTestParser().get_examples(_documentation(cls)):
+        written = example.want.strip().strip("'")
+        if written.startswith(cls.name):
+            return written
+    return cls.name
+
+
+def _expected(item: dataclasses.Field[Any]) -> str:
+    """What a parameter must be, in the words of its own check, and what it is if left out."""
+    from adhere.policies.policy import text_of
+
+    check = item.metadata.get("check")
+    words = _complaint(check, object()) if check else str(item.type)
+    if item.default is dataclasses.MISSING or (check and _complaint(check, item.default)):
+        return f"{words} (required)"
+    return f"{words} ({'may be left out' if item.default is None else f'default {text_of(item.default)}'})"
+
+
+def _complaint(check: Any, value: object) -> str:
+    try:
+        check("", value)
+    except InputError as error:
+        return error.expected
+    return ""

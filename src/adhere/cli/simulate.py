@@ -1,0 +1,140 @@
+"""`adhere simulate`: compare policies on populations."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
+from adhere.cli.options import Imports
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.simulation import SimulationResult
+
+_OPTION_OF_FIELD = {
+    "n_patients": "--patients",
+    "n_runs": "--runs",
+    "seed": "--seed",
+    "n_threads": "--threads",
+    "reference": "--reference",
+}
+_STANDARD_OUTPUT = "-"
+
+
+def simulate(
+    population: Annotated[
+        list[str],
+        typer.Option(metavar="NAME|FILE", help="A built-in population, or a TOML or CSV file. Repeat for several."),
+    ],
+    policy: Annotated[list[str], typer.Option(metavar="TEXT", help="A policy, in quotes. Repeat for several.")],
+    patients: Annotated[int, typer.Option(metavar="N", help="Patients in each trial.")] = 1000,
+    runs: Annotated[int, typer.Option(metavar="R", help="How many trials to run.")] = 1000,
+    seed: Annotated[int, typer.Option(metavar="K", help="The same seed gives the same numbers.")] = 0,
+    reference: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The policy to compare with.  [default: the first]")
+    ] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the surplus along the trial: .png, .svg or .pdf.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep everything, for SimulationResult.load.")
+    ] = None,
+    imports: Imports = None,
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
+    ] = None,
+) -> None:
+    """Run every policy on every population and compare them.
+
+    Put a policy with brackets or spaces in single quotes, or the shell trips over them:
+
+    \b
+      adhere simulate --population defiers --policy thompson --policy ucb1/actual
+    \b
+      adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
+        --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
+    \b
+      adhere simulate --population trial.csv --json - \\
+        --policy 'thompson/credit[0 1; - 1]'
+    \b
+      adhere simulate --population defiers --import mine.py --policy 'mine(rate=0.2)'
+
+    See adhere policies and adhere populations for the names there are.
+    """
+    from adhere.policies import import_policies, parse_policy
+    from adhere.populations import as_population
+    from adhere.simulation import simulate as run
+    from adhere.simulation.progress import Announcing
+
+    to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
+    for path in imports or []:
+        import_policies(path)
+    given = [parse_policy(text) for text in policy]
+    answering = [as_population(name) for name in population]
+    _check_destinations(to_file, plot, save)
+    try:
+        result = run(
+            given,
+            answering,
+            patients,
+            runs,
+            seed,
+            reference=reference,
+            n_threads=threads,
+            progress=None if sys.stderr.isatty() else Announcing(),
+        )
+    except InputError as error:
+        raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
+
+    sources = list(dict.fromkeys(one.source for one in answering if one.source))
+    text = json.dumps(result.to_json(), indent=2, allow_nan=False) + "\n"
+    _write(result, text, to_file, plot, save, sources)
+    typer.echo(text if json_file == _STANDARD_OUTPUT else _table(result, sources), nl=False)
+
+
+def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None) -> None:
+    """Find out before the work, not after it, that its results cannot be kept."""
+    if json_file is not None:
+        check_file("--json", json_file)
+    if plot is not None:
+        check_plot("--plot", plot)
+        if json_file is not None and plot.resolve() == json_file.resolve():
+            raise InputError("--plot", str(plot), "another file than --json")
+    if save is not None:
+        check_folder("--save", save)
+
+
+def _write(
+    result: SimulationResult,
+    text: str,
+    json_file: Path | None,
+    plot: Path | None,
+    save: Path | None,
+    sources: list[str],
+) -> None:
+    contents = {}
+    if json_file is not None:
+        contents[json_file] = text.encode()
+    if plot is not None:
+        from adhere.report.surplus_plot import drawn
+
+        contents[plot] = drawn(result, plot.suffix, [f"Data: {source}" for source in sources])
+    write_files(contents, before=lambda: result.save(save) if save is not None else None)
+
+
+def _table(result: SimulationResult, sources: list[str]) -> str:
+    from adhere.report.result_table import result_table
+    from adhere.report.wrapping import paragraph
+
+    width = shutil.get_terminal_size().columns
+    parts = [result_table(result, width), *(paragraph(f"data: {source}", width) for source in sources)]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,21 @@
+"""Compile a composition of policies once, keep it on disk, and never run code older than its source.
+
+A policy's compiled form is a nested NamedTuple whose *type* spells the composition; Numba specialises the generic
+functions by that type.
+"""
+
+from adhere.compilation.dispatch import helper, implements, is_implemented, specialise
+from adhere.compilation.kernel import Kernel, classes_of
+from adhere.compilation.sources import note_sources
+from adhere.compilation.storage import cache_folder
+
+__all__ = [
+    "Kernel",
+    "cache_folder",
+    "classes_of",
+    "helper",
+    "implements",
+    "is_implemented",
+    "note_sources",
+    "specialise",
+]

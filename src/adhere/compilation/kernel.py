@@ -1,0 +1,90 @@
+"""Functions compiled for each composition of rules."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+from numba.core.caching import NullCache
+from numba.core.errors import NumbaError
+
+from adhere.compilation.storage import cache_folder, cache_in
+from adhere.errors import InputError
+
+
+class Kernel:
+    """A function to be compiled for compositions of rules: one dispatcher, and one folder, for each.
+
+    Numba's cache may mix up entries when two processes write different ones into one index at once, so no two
+    compositions share an index.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._dispatchers: dict[tuple[Any, bool], Any] = {}
+
+    def ready(self, rule: Any, *arguments: Any) -> bool:
+        """Whether a call would start at once, from memory or from disk."""
+        return any(self._is_ready(allocates, rule, *arguments) for allocates in (False, True))
+
+    def compiled(self, rule: Any, *arguments: Any) -> Any:
+        """The function compiled for this composition and these types of arguments."""
+        signature = tuple(numba.typeof(argument) for argument in (rule, *arguments))
+        # Most rules need no memory of their own; a user's policy that makes arrays is compiled with it.
+        for allocates in (True,) if self._is_ready(True, rule, *arguments) else (False, True):
+            dispatcher = self._of(rule, allocates)
+            try:
+                with _without_garbage_collection():
+                    dispatcher.compile(signature)
+            except NumbaError as error:
+                if allocates:
+                    name = type(rule).__name__.removesuffix("Rule")
+                    raise InputError(f"policy {name}", "code that does not compile", f"Numba's {error}") from None
+            else:
+                break
+        return dispatcher
+
+    def _is_ready(self, allocates: bool, *arguments: Any) -> bool:
+        dispatcher = self._of(arguments[0], allocates)
+        signature = tuple(numba.typeof(argument) for argument in arguments)
+        if signature in dispatcher.overloads:
+            return True
+        stored = dispatcher._cache
+        return not isinstance(stored, NullCache) and stored.holds(signature, dispatcher.targetctx.codegen())
+
+    def _of(self, rule: Any, allocates: bool) -> Any:
+        composition = numba.typeof(rule)
+        if (composition, allocates) not in self._dispatchers:
+            # Without Numba's run-time memory, passing arrays around costs no atomic reference counts, which
+            # several threads would fight over.
+            dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=allocates)(self._function)
+            folder = cache_folder(frozenset(classes_of(rule)))
+            if folder is not None:
+                name = hashlib.sha256(repr((composition.key, allocates)).encode()).hexdigest()[:16]
+                dispatcher._cache = cache_in(folder / f"{self._function.__name__}-{name}", self._function)
+            self._dispatchers[composition, allocates] = dispatcher
+        return self._dispatchers[composition, allocates]
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Numba makes and keeps very many objects; looking through them costs a fifth of a compilation."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def classes_of(rule: Any) -> set[type]:
+    """Every NamedTuple class in a nested rule."""
+    if not isinstance(rule, tuple):
+        return set()
+    own = {type(rule)} if hasattr(rule, "_fields") else set()
+    return own.union(*(classes_of(part) for part in rule))

@@ -1,0 +1,60 @@
+"""Which source files compiled code comes from, and what they held when they were run."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent.parent
+_OWN_PARTS = (".", "compilation", "policies", "simulation", "trial")
+_noted: dict[Path, str] = {}
+
+
+def note_sources(paths: Iterable[Path] | None = None) -> None:
+    """Remember what files hold now, just after they were run: later edits do not change the code in memory.
+
+    Without paths, all loaded modules that are not installed ones.
+    """
+    for path in _loaded_modules(package=None) if paths is None else paths:
+        if path not in _noted:
+            _noted[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def fingerprint(classes: frozenset[type]) -> str | None:
+    """A name for the contents of every source the code of these classes may come from.
+
+    None if a class has no file of its own, as in a notebook.
+    """
+    files = _own_sources()
+    for rule_class in classes:
+        file = getattr(sys.modules.get(rule_class.__module__), "__file__", None)
+        if file is None or rule_class.__module__ == "__main__" or not Path(file).is_file():
+            return None
+        package = rule_class.__module__.partition(".")[0]
+        if package != "adhere":
+            files |= {Path(file), *_loaded_modules(package)}
+    note_sources(files)
+    return hashlib.sha256(repr([(str(path), _noted[path]) for path in sorted(files)]).encode()).hexdigest()
+
+
+def _own_sources() -> set[Path]:
+    return {path for part in _OWN_PARTS for path in (_PACKAGE / part).glob("*.py")}
+
+
+def _loaded_modules(package: str | None) -> set[Path]:
+    """Modules a user's policy may lean on: its own package's, and all that are not installed."""
+    installed = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file, owner = getattr(module, "__file__", None), name.partition(".")[0]
+        if not file or not file.endswith(".py") or owner == "adhere":
+            continue
+        if owner == package or not file.startswith(installed):
+            found.add(Path(file))
+    return {path for path in found if path.is_file()}
+
+
+note_sources(_own_sources())

@@ -1,0 +1,99 @@
+"""Where compiled kernels are kept between runs.
+
+Numba's own disk cache looks only at the kernel's file, so a policy edited elsewhere would run stale. Here the
+folder is named by the contents of all sources a composition uses: edit any of them and it is another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import platformdirs
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+from adhere.compilation.sources import fingerprint
+
+_KEPT_FOLDERS = 64
+
+
+@cache
+def cache_folder(classes: frozenset[type]) -> Path | None:
+    """Where code compiled from these classes is kept; None if they have no file or nowhere can be written."""
+    sources = fingerprint(classes)
+    if sources is None:
+        return None
+    stamp = f"{sources} {sys.version} {numba.__version__} {np.__version__}"
+    name = hashlib.sha256(stamp.encode()).hexdigest()[:24]
+    return next((root / name for root in _cache_roots() if _usable(root / name)), None)
+
+
+def _cache_roots() -> list[Path]:
+    chosen = os.environ.get("ADHERE_CACHE_DIR")
+    if chosen:
+        return [Path(chosen)]
+    package = Path(__file__).parent.parent
+    return [package / "__pycache__" / "kernels", Path(platformdirs.user_cache_dir("adhere")) / "kernels"]
+
+
+def _usable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.touch()  # the latest use, for the pruning
+        _prune(folder.parent, keep=folder)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def _prune(root: Path, keep: Path) -> None:
+    """Remove the folders longest unused: every edit of a source leaves one behind."""
+    folders = sorted((path for path in root.iterdir() if path != keep), key=lambda path: path.stat().st_mtime)
+    for folder in folders[: max(0, len(folders) + 1 - _KEPT_FOLDERS)]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
+    """Numba's disk cache, kept in a folder whose path already vouches for the sources."""
+
+    class Locator(_CacheLocator):  # type: ignore[misc]
+        def get_cache_path(self) -> str:
+            return str(folder)
+
+        def get_source_stamp(self) -> str:
+            return folder.parent.name
+
+        def get_disambiguator(self) -> str:
+            return function.__module__
+
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> Any:
+            return cls()
+
+    class Implementation(CompileResultCacheImpl):  # type: ignore[misc]
+        _locator_classes = (Locator,)
+
+    class Cache(FunctionCache):  # type: ignore[misc]
+        _impl_class = Implementation
+
+        def _load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super()._load_overload(sig, target_context)
+            except Exception:  # a damaged file must cost a compilation, never a run
+                return None
+
+        def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
+            try:
+                return self._index_key(signature, codegen) in self._cache_file._load_index()
+            except Exception:  # as above
+                return False
+
+    return Cache(function)
