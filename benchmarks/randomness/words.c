@@ -5,7 +5,7 @@
  *   decisions  the first draw of consecutive decisions
  *   runs       the first draw of the same decision in consecutive runs
  *   purposes   the first draw of every purpose of a decision, then of the next
- * check.py holds these words against the package's own before any battery sees them. */
+ * battery.py holds these words against the package's own before any battery sees them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,9 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from adhere.cli.policies import policies
-from adhere.cli.populations import populations
-from adhere.cli.simulate import simulate
+from adhere.cli import policies, populations, simulate
 from adhere.errors import InputError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
@@ -21,9 +19,9 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 WRONG_INPUT, INTERRUPTED = 2, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command(short_help="Compare policies on populations.")(simulate)
-app.command(short_help="List the policies, or explain one.")(policies)
-app.command(short_help="List the populations, or describe one.")(populations)
+app.command(help=simulate.HELP, short_help="Compare policies on populations.")(simulate.simulate)
+app.command(help=policies.HELP, short_help="List the policies, or explain one.")(policies.policies)
+app.command(help=populations.HELP, short_help="List the populations, or describe one.")(populations.populations)
 
 
 def _show_version(wanted: bool) -> None:

@@ -29,19 +29,23 @@ A hybrid sets the protocols of the learners inside it. In a shell, put what has
 brackets or spaces in quotes."""
 
 
+HELP = """\
+List every policy, or explain one: what it does, its parameters, how to write it.
+
+\b
+  adhere policies
+  adhere policies hierarchical
+  adhere policies --import mine.py
+"""
+
+
 def policies(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Explain this one.", show_default=False)
+        str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)
     ] = None,
     imports: Imports = None,
 ) -> None:
-    """List every policy, or explain one: what it does, its parameters, how to write it.
-
-    \b
-      adhere policies
-      adhere policies hierarchical
-      adhere policies --import mine.py
-    """
+    """List every policy, or explain one: what it does, its parameters, how to write it."""
     from adhere.policies import import_policies, registry
     from adhere.policies.catalogue import lookup
 

@@ -27,6 +27,26 @@ _OPTION_OF_FIELD = {
 _STANDARD_OUTPUT = "-"
 
 
+HELP = """\
+Run every policy on every population and compare them.
+
+Put a policy with brackets or spaces in single quotes, or the shell trips over them:
+
+\b
+  adhere simulate --population defiers --policy thompson --policy ucb1/actual
+\b
+  adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
+    --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
+\b
+  adhere simulate --population trial.csv --json - \\
+    --policy 'thompson/credit[0 1; - 1]'
+\b
+  adhere simulate --population defiers --import mine.py --policy 'mine(rate=0.2)'
+
+See adhere policies and adhere populations for the names there are.
+"""
+
+
 def simulate(
     population: Annotated[
         list[str],
@@ -53,23 +73,7 @@ def simulate(
         int | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
     ] = None,
 ) -> None:
-    """Run every policy on every population and compare them.
-
-    Put a policy with brackets or spaces in single quotes, or the shell trips over them:
-
-    \b
-      adhere simulate --population defiers --policy thompson --policy ucb1/actual
-    \b
-      adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
-        --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
-    \b
-      adhere simulate --population trial.csv --json - \\
-        --policy 'thompson/credit[0 1; - 1]'
-    \b
-      adhere simulate --population defiers --import mine.py --policy 'mine(rate=0.2)'
-
-    See adhere policies and adhere populations for the names there are.
-    """
+    """Run every policy on every population and compare them."""
     from adhere.policies import import_policies, parse_policy
     from adhere.populations import as_population
     from adhere.simulation import simulate as run

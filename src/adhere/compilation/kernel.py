@@ -20,22 +20,24 @@ class Kernel:
     """A function to be compiled for compositions of rules: one dispatcher, and one folder, for each.
 
     Numba's cache may mix up entries when two processes write different ones into one index at once, so no two
-    compositions share an index.
+    compositions share an index. `allocates` says that the function makes arrays of its own; one that does not is
+    first compiled without Numba's memory.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], allocates: bool = False) -> None:
         self._function = function
+        self._ways = (True,) if allocates else (False, True)
         self._dispatchers: dict[tuple[Any, bool], Any] = {}
 
     def ready(self, rule: Any, *arguments: Any) -> bool:
         """Whether a call would start at once, from memory or from disk."""
-        return any(self._is_ready(allocates, rule, *arguments) for allocates in (False, True))
+        return any(self._is_ready(allocates, rule, *arguments) for allocates in self._ways)
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
         """The function compiled for this composition and these types of arguments."""
         signature = tuple(numba.typeof(argument) for argument in (rule, *arguments))
         # Most rules need no memory of their own; a user's policy that makes arrays is compiled with it.
-        for allocates in (True,) if self._is_ready(True, rule, *arguments) else (False, True):
+        for allocates in (True,) if self._is_ready(True, rule, *arguments) else self._ways:
             dispatcher = self._of(rule, allocates)
             try:
                 with _without_garbage_collection():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from adhere.report.by_population import by_population
+from adhere.report.numbers import estimate_texts
 from adhere.report.wrapping import packed, paragraph, policy_lines
-from adhere.simulation import Estimate, Outcome, SimulationResult
+from adhere.simulation import Outcome, SimulationResult
 
 _GAP = "  "
 _NARROWEST_ALLOCATION = 16
@@ -18,73 +18,53 @@ def result_table(result: SimulationResult, width: int = 80) -> str:
 
     A line for each policy where that fits into the width; else the policy has a line to itself.
     """
-    config = result.config
+    config, groups = result.config, by_population(result)
     runs = "1 run" if config.n_runs == 1 else f"{config.n_runs:,} runs"
     said = f"{runs} of {config.n_patients:,} patients, seed {config.seed}."
     if config.n_runs > 1:
         said += " Means over runs with 95% intervals."
-    if any(len(group) > 1 for group in by_population(result)):
+    if len(groups[0]) > 1:
         said += f" difference: surplus minus that of {config.reference} on the same patients."
-    blocks = [_block(group, config.reference, width) for group in by_population(result)]
-    return "\n\n".join([paragraph(said, width), *blocks])
+    return "\n\n".join([paragraph(said, width), *(_block(group, config.reference, width) for group in groups)])
 
 
 def _block(outcomes: Sequence[Outcome], reference: str, width: int) -> str:
-    columns = [["surplus", *_estimates([one.surplus for one in outcomes])]]
-    if len(outcomes) > 1:
-        differences = _estimates([one.difference() for one in outcomes], sign="+")
-        is_reference = [one.policy == reference for one in outcomes]
-        shown = ["reference" if own else text for own, text in zip(is_reference, differences, strict=True)]
-        columns.append(["difference", *shown])
-    columns.append(["regret", *_estimates([Estimate(one.regret.mean, None, None, None) for one in outcomes])])
-    widths = [max(len(cell) for cell in column) for column in columns]
-    policies = ["policy", *(one.policy for one in outcomes)]
+    """The table of one population."""
+    policies = [one.policy for one in outcomes]
+    numbers = _numbers(outcomes, reference)
     allocations = [["allocation"], *(_allocation(one) for one in outcomes)]
-
-    policy_width = max(len(policy) for policy in policies)
-    numbers_width = sum(widths) + len(_GAP) * len(widths)
-    allocation_width = max(len("".join(pieces)) for pieces in allocations)
-    on_one_line = policy_width + numbers_width + len(_GAP) + allocation_width <= width
+    policy_width = max(len(policy) for policy in ["policy", *policies])
+    longest_allocation = max(len("".join(pieces)) for pieces in allocations)
+    on_one_line = policy_width + len(numbers[0]) + longest_allocation <= width
 
     lines = [outcomes[0].population]
-    for row, policy in enumerate(policies):
-        cells = "".join(_GAP + column[row].rjust(wide) for column, wide in zip(columns, widths, strict=True))
-        if on_one_line:
-            start = policy.ljust(policy_width) + cells + _GAP
-        else:
+    for policy, cells, pieces in zip(["policy", *policies], numbers, allocations, strict=True):
+        start = policy.ljust(policy_width) + cells if on_one_line else cells
+        if not on_one_line and policy in policies:
             lines += policy_lines(policy, width)
-            start = cells + _GAP
         left = max(_NARROWEST_ALLOCATION, width - len(start))
-        for number, line in enumerate(packed(allocations[row], left)):
-            lines.append(((" " * len(start) if number else start) + line).rstrip())
+        first, *others = packed(pieces, left)
+        lines += [start + first, *(" " * len(start) + other for other in others)]
     return "\n".join(lines)
+
+
+def _numbers(outcomes: Sequence[Outcome], reference: str) -> list[str]:
+    """The columns of numbers side by side, headings first, all lines as long as each other."""
+    columns = [["surplus", *estimate_texts([one.surplus for one in outcomes])]]
+    if len(outcomes) > 1:
+        differences = estimate_texts([one.difference() for one in outcomes], sign="+")
+        for row, one in enumerate(outcomes):
+            if one.policy == reference:
+                differences[row] = "reference"
+        columns.append(["difference", *differences])
+    columns.append(["regret", *estimate_texts([one.regret for one in outcomes], intervals=False)])
+    widths = [max(len(cell) for cell in column) for column in columns]
+    return [
+        "".join(_GAP + cell.rjust(wide) for cell, wide in zip(row, widths, strict=True)) + _GAP
+        for row in zip(*columns, strict=True)
+    ]
 
 
 def _allocation(outcome: Outcome) -> list[str]:
     shares = [f"{arm} {share.mean:.0%}" for arm, share in outcome.allocation.items()]
     return [*(f"{share}, " for share in shares[:-1]), shares[-1]]
-
-
-def _estimates(estimates: Sequence[Estimate], sign: str = "") -> list[str]:
-    margins = [one.hi - one.mean for one in estimates if one.hi is not None]
-    digits = _digits([one.mean for one in estimates], margins)
-    return [
-        _number(one.mean, digits, sign)
-        + ("" if one.lo is None or one.hi is None else f" [{', '.join(_number(end, digits, sign) for end in (one.lo, one.hi))}]")
-        for one in estimates
-    ]
-
-
-def _digits(values: Sequence[float], margins: Sequence[float]) -> int:
-    """Decimals for a column: two figures of its narrowest interval, but four figures or so in all."""
-    before_point = max(1, 1 + _exponent(max(abs(value) for value in values)))
-    narrowest = min((margin for margin in margins if margin > 0), default=0.0)
-    return max(0, min(1 - _exponent(narrowest), 4 - before_point))
-
-
-def _exponent(value: float) -> int:
-    return math.floor(math.log10(value)) if value > 0 else -1
-
-
-def _number(value: float, digits: int, sign: str) -> str:
-    return f"{round(value, digits) + 0.0:{sign},.{digits}f}"  # + 0.0 turns -0.0 into 0.0

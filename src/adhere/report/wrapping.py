@@ -34,4 +34,10 @@ def policy_lines(policy: str, width: int) -> list[str]:
 
 def paragraph(text: str, width: int, indent: str = "") -> str:
     """Running text in lines of a width, each indented."""
-    return textwrap.fill(" ".join(text.split()), max(width, 20), initial_indent=indent, subsequent_indent=indent)
+    return textwrap.fill(
+        " ".join(text.split()),
+        max(width, 20),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+    )

@@ -27,5 +27,5 @@ def take_lesson(
     update(rule, state, memo, chosen, feedback, reward, 1.0, rng)
 
 
-DECIDE = Kernel(decide)
+DECIDE = Kernel(decide, allocates=True)  # to mix the chances of a hybrid's parts
 TAKE_LESSON = Kernel(take_lesson)
