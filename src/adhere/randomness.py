@@ -63,6 +63,11 @@ def point(rng: Any, decision: Any, purpose: Any) -> None:
     rng[2] = (np.uint64(decision) << _DECISION_SHIFT) | (purpose << _DRAW_BITS)
 
 
+def first_counter(decision: int, purpose: np.uint64) -> np.uint64:
+    """The counter that `point` sets, for use outside compiled code."""
+    return np.uint64((decision << int(_DECISION_SHIFT)) | (int(purpose) << int(_DRAW_BITS)))
+
+
 @helper
 def uniform(rng: Any) -> float:
     """The next number of the stream, uniform on [0, 1) in steps of 2⁻⁵³."""

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(sentence: str) -> int:
-    print("error:", " ".join(sentence.splitlines()), file=sys.stderr)
+    print(f"error: {sentence}", file=sys.stderr)
     return WRONG_INPUT
 
 

@@ -7,9 +7,23 @@ from typing import Annotated
 
 import typer
 
+from adhere.errors import InputError
+
 Imports = Annotated[
     list[Path] | None,
     typer.Option(
         "--import", metavar="FILE.py", help="A file that declares policies of your own. Repeat for several."
     ),
 ]
+
+
+def whole_number(option: str, text: str) -> int:
+    """An option's value as a number; Typer's own complaint would not say what the value was.
+
+    >>> whole_number("--runs", "10_000")
+    10000
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(option, text, "a whole number") from None

@@ -40,9 +40,7 @@ List every policy, or explain one: what it does, its parameters, how to write it
 
 
 def policies(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)] = None,
     imports: Imports = None,
 ) -> None:
     """List every policy, or explain one: what it does, its parameters, how to write it."""

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-
 HELP = """\
 List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
 

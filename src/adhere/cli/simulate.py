@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
-from adhere.cli.options import Imports
+from adhere.cli.options import Imports, whole_number
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def simulate(
         typer.Option(metavar="NAME|FILE", help="A built-in population, or a TOML or CSV file. Repeat for several."),
     ],
     policy: Annotated[list[str], typer.Option(metavar="TEXT", help="A policy, in quotes. Repeat for several.")],
-    patients: Annotated[int, typer.Option(metavar="N", help="Patients in each trial.")] = 1000,
-    runs: Annotated[int, typer.Option(metavar="R", help="How many trials to run.")] = 1000,
-    seed: Annotated[int, typer.Option(metavar="K", help="The same seed gives the same numbers.")] = 0,
+    patients: Annotated[str, typer.Option(metavar="N", help="Patients in each trial.")] = "1000",
+    runs: Annotated[str, typer.Option(metavar="R", help="How many trials to run.")] = "1000",
+    seed: Annotated[str, typer.Option(metavar="K", help="The same seed gives the same numbers.")] = "0",
     reference: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The policy to compare with.  [default: the first]")
     ] = None,
@@ -70,7 +70,7 @@ def simulate(
     ] = None,
     imports: Imports = None,
     threads: Annotated[
-        int | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
+        str | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
     ] = None,
 ) -> None:
     """Run every policy on every population and compare them."""
@@ -89,11 +89,11 @@ def simulate(
         result = run(
             given,
             answering,
-            patients,
-            runs,
-            seed,
+            n_patients=whole_number("--patients", patients),
+            n_runs=whole_number("--runs", runs),
+            seed=whole_number("--seed", seed),
             reference=reference,
-            n_threads=threads,
+            n_threads=None if threads is None else whole_number("--threads", threads),
             progress=None if sys.stderr.isatty() else Announcing(),
         )
     except InputError as error:

@@ -4,7 +4,7 @@ A policy's compiled form is a nested NamedTuple whose *type* spells the composit
 functions by that type.
 """
 
-from adhere.compilation.dispatch import helper, implements, is_implemented, specialise
+from adhere.compilation.dispatch import helper, implementation, implements, rarely_needed, specialise, subroutine
 from adhere.compilation.kernel import Kernel, classes_of
 from adhere.compilation.sources import note_sources
 from adhere.compilation.storage import cache_folder
@@ -14,8 +14,10 @@ __all__ = [
     "cache_folder",
     "classes_of",
     "helper",
+    "implementation",
     "implements",
-    "is_implemented",
     "note_sources",
+    "rarely_needed",
     "specialise",
+    "subroutine",
 ]

@@ -8,20 +8,36 @@ from typing import Any, TypeVar
 from numba.extending import overload, register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-# Small functions disappear into the kernel; wrappers to call each of them from C would only cost time.
-_OPTIONS = {"forceinline": True, "no_cfunc_wrapper": True}
+# Nobody calls these functions from C. Small ones disappear into the kernel, which makes it up to twice as fast;
+# large ones would only make it large, and slow to compile.
+_CALLED = {"no_cfunc_wrapper": True}
+_INLINED = {**_CALLED, "forceinline": True}
+_subroutines: set[Callable[..., Any]] = set()
 _implemented: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
 
 def helper(function: Function) -> Function:
-    """Let compiled code call a plain function."""
-    register_jitable(**_OPTIONS)(function)
+    """Let compiled code use a plain function, as if its lines stood there."""
+    register_jitable(**_INLINED)(function)
     return function
+
+
+def subroutine(function: Function) -> Function:
+    """Let compiled code call a plain function that is large or seldom needed."""
+    register_jitable(**_CALLED)(function)
+    return function
+
+
+def rarely_needed(generic: Function) -> Function:
+    """Mark a generic function whose implementations are called, not inlined."""
+    _subroutines.add(generic)
+    return generic
 
 
 def specialise(generic: Callable[..., Any], pick: Callable[..., Any]) -> None:
     """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`."""
-    overload(generic, target="generic", strict=False, jit_options=_OPTIONS)(pick)
+    options = _CALLED if generic in _subroutines else _INLINED
+    overload(generic, target="generic", strict=False, jit_options=options)(pick)
 
 
 def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function], Function]:
@@ -37,6 +53,6 @@ def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function],
     return register
 
 
-def is_implemented(generic: Callable[..., Any], rule_class: type) -> bool:
-    """Whether a class of rules has its own implementation of a generic function."""
-    return rule_class in _implemented.get(generic, {})
+def implementation(generic: Callable[..., Any], rule_class: type) -> Callable[..., Any] | None:
+    """A generic function's implementation for a class of rules, if there is one."""
+    return _implemented.get(generic, {}).get(rule_class)

@@ -20,24 +20,28 @@ class Kernel:
     """A function to be compiled for compositions of rules: one dispatcher, and one folder, for each.
 
     Numba's cache may mix up entries when two processes write different ones into one index at once, so no two
-    compositions share an index. `allocates` says that the function makes arrays of its own; one that does not is
-    first compiled without Numba's memory.
+    compositions share an index.
     """
 
-    def __init__(self, function: Callable[..., Any], allocates: bool = False) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._ways = (True,) if allocates else (False, True)
         self._dispatchers: dict[tuple[Any, bool], Any] = {}
+        self._compiled: dict[tuple[Any, ...], Any] = {}
 
     def ready(self, rule: Any, *arguments: Any) -> bool:
         """Whether a call would start at once, from memory or from disk."""
-        return any(self._is_ready(allocates, rule, *arguments) for allocates in self._ways)
+        return any(self._is_ready(allocates, rule, *arguments) for allocates in (False, True))
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
         """The function compiled for this composition and these types of arguments."""
         signature = tuple(numba.typeof(argument) for argument in (rule, *arguments))
+        if signature not in self._compiled:
+            self._compiled[signature] = self._compile(signature, rule, *arguments)
+        return self._compiled[signature]
+
+    def _compile(self, signature: tuple[Any, ...], rule: Any, *arguments: Any) -> Any:
         # Most rules need no memory of their own; a user's policy that makes arrays is compiled with it.
-        for allocates in (True,) if self._is_ready(True, rule, *arguments) else self._ways:
+        for allocates in (True,) if self._is_ready(True, rule, *arguments) else (False, True):
             dispatcher = self._of(rule, allocates)
             try:
                 with _without_garbage_collection():

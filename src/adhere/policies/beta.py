@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import helper
+from adhere.compilation import subroutine
 from adhere.randomness import uniform
 
 _LOG_4 = math.log(4.0)
 
 
-@helper
+@subroutine
 def draw_beta(a: float, b: float, rng: Any) -> float:
     """A Beta(a, b) variate for a, b ≥ 1: by inversion if one of them is 1, else by rejection.
 
@@ -59,7 +59,7 @@ def work_size(n_arms: int) -> int:
     return n_arms * (1 + 2 * _NODES_PER_PANEL)
 
 
-@helper
+@subroutine
 def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
     """The nearest panel end of any arm that lies beyond `start`."""
     nearest = math.inf
@@ -73,7 +73,7 @@ def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
     return nearest
 
 
-@helper
+@subroutine
 def log_density(a: float, b: float, z: float) -> float:
     """Log density of logit θ, up to a constant, relative to its mode."""
     mode = math.log(a / b)
@@ -82,7 +82,7 @@ def log_density(a: float, b: float, z: float) -> float:
     return there - at_mode
 
 
-@helper
+@subroutine
 def chances_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> None:
     """P(θ_j is the largest) for independent θ_j ~ Beta(a_j + prior, b_j + prior), all ≥ 1, into `out`.
 
@@ -90,8 +90,8 @@ def chances_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> None:
     not allocate, so `out` has `work_size(n_arms)` more places to work in.
     """
     n_arms, n_nodes = a.size, _NODES_PER_PANEL
-    density = out[n_arms : n_arms * (1 + n_nodes)].reshape((n_arms, n_nodes))
-    cumulative = out[n_arms * (1 + n_nodes) : n_arms * (1 + 2 * n_nodes)].reshape((n_arms, n_nodes))
+    density = out[n_arms : n_arms * (1 + n_nodes)]
+    below = out[n_arms * (1 + n_nodes) : n_arms * (1 + 2 * n_nodes)]
     reached = out[n_arms * (1 + 2 * n_nodes) : n_arms * (2 + 2 * n_nodes)]
     for arm in range(n_arms):
         out[arm], reached[arm] = 0.0, 0.0
@@ -100,30 +100,28 @@ def chances_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> None:
     while end < math.inf:
         width = end - start
         for arm in range(n_arms):
-            for node in range(_NODES_PER_PANEL):
+            row = arm * n_nodes
+            for node in range(n_nodes):
                 z = start + width * _NODES[node]
-                density[arm, node] = math.exp(log_density(a[arm] + prior, b[arm] + prior, z))
-            for node in range(_NODES_PER_PANEL):
-                cumulative[arm, node] = reached[arm]
-                for other in range(_NODES_PER_PANEL):
-                    cumulative[arm, node] += width * _PARTIAL[node, other] * density[arm, other]
-            for node in range(_NODES_PER_PANEL):
-                reached[arm] += width * _WEIGHTS[node] * density[arm, node]
+                density[row + node] = math.exp(log_density(a[arm] + prior, b[arm] + prior, z))
+            for node in range(n_nodes):
+                below[row + node] = reached[arm]
+                for other in range(n_nodes):
+                    below[row + node] += width * _PARTIAL[node, other] * density[row + other]
+            for node in range(n_nodes):
+                reached[arm] += width * _WEIGHTS[node] * density[row + node]
         for arm in range(n_arms):
-            for node in range(_NODES_PER_PANEL):
-                product = width * _WEIGHTS[node] * density[arm, node]
+            for node in range(n_nodes):
+                product = width * _WEIGHTS[node] * density[arm * n_nodes + node]
                 for other in range(n_arms):
                     if other != arm:
-                        product *= max(0.0, cumulative[other, node])
+                        product *= max(0.0, below[other * n_nodes + node])
                 out[arm] += product
         start, end = end, next_panel_end(a, b, prior, end)
-    for arm in range(n_arms):
-        for other in range(n_arms):
-            if other != arm:
-                out[arm] /= reached[other]
-        out[arm] /= reached[arm]
     total = 0.0
     for arm in range(n_arms):
+        for other in range(n_arms):
+            out[arm] /= reached[other]
         total += out[arm]
     for arm in range(n_arms):
         out[arm] /= total

@@ -18,17 +18,16 @@ from adhere.policies import generic
 def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
     """A generic function that takes (experts, n, strip lengths, state, memo, …) and acts on the nth expert."""
 
+    def by_index(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
+        own_state = state[lengths[0] * nth : lengths[0] * (nth + 1)]
+        own_memo = memo[lengths[1] * nth : lengths[1] * (nth + 1)]
+        return function(experts[nth], own_state, own_memo, *rest)
+
     def on_nth(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
-        raise TypeError("only compiled code calls this")
+        return by_index(experts, nth, lengths, state, memo, *rest)
 
     def pick(experts: Any, nth: Any, lengths: Any, state: Any, memo: Any, *rest: Any) -> Callable[..., Any]:
         if isinstance(experts, types.UniTuple):
-
-            def by_index(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
-                own_state = state[lengths[0] * nth : lengths[0] * (nth + 1)]
-                own_memo = memo[lengths[1] * nth : lengths[1] * (nth + 1)]
-                return function(experts[nth], own_state, own_memo, *rest)
-
             return by_index
 
         def by_recursion(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:

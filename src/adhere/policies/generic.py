@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adhere.compilation import helper
+from adhere.compilation import Kernel, classes_of, helper, implementation, rarely_needed
 from adhere.randomness import uniform
 
 
@@ -37,8 +37,28 @@ def choose(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
     raise TypeError(f"{rule!r} is not a rule with a compiled `choose`")
 
 
+@rarely_needed
 def probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
-    """Write the chance of each arm into the first `n_arms` places of `out`; the rest is room to work in."""
+    """Write the chance of each arm into the first `n_arms` places of `out`; the rest is room to work in.
+
+    Called from Python, it mixes the parts of a hybrid in Python and runs compiled code for each learner: a kernel
+    of all of it would take long to compile for every composition, and is seldom needed.
+    """
+    if len(classes_of(rule)) > 1:
+        own = implementation(probabilities, type(rule))
+        assert own is not None
+        own(rule, state, memo, weight, out, rng)
+    else:
+        arguments = (rule, state, memo, weight, out, rng)
+        _PROBABILITIES.compiled(*arguments)(*arguments)
+
+
+def probabilities_of_learner(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+    """What Python runs of `probabilities`."""
+    probabilities(rule, state, memo, weight, out, rng)
+
+
+_PROBABILITIES = Kernel(probabilities_of_learner)
 
 
 def learn(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
@@ -83,7 +103,8 @@ ESTIMATE_DRAWS = 1000
 @helper
 def estimate_probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
     """For learners that do not give their probabilities: the frequencies of 1000 draws."""
-    out[: rule.n_arms] = 0.0
+    for arm in range(rule.n_arms):
+        out[arm] = 0.0
     for _ in range(ESTIMATE_DRAWS):
         out[choose(rule, state, memo, weight, rng)] += 1.0 / ESTIMATE_DRAWS
 

@@ -260,11 +260,12 @@ def recycle_nothing(
 @implements(probabilities, HierarchicalRule)
 def probabilities_hierarchical(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
     """The experts' chances, mixed by the top's."""
-    n = len(rule.experts)
+    n, k = len(rule.experts), rule.n_arms
     first_state, first_memo = rule.top_lengths[0], 2 + rule.top_lengths[1]
-    chances, one = memo[first_memo + rule.lengths[1] * n :], np.empty(out.size)
+    chances, one = memo[first_memo + rule.lengths[1] * n :], out[k:]
     probabilities(rule.top, state[:first_state], memo[2:first_memo], 1.0, chances, rng)
-    out[: rule.n_arms] = 0.0
+    for arm in range(k):
+        out[arm] = 0.0
     for i in range(n):
         if chances[i] > 0.0:
             drawn_weight = 1.0
@@ -273,7 +274,8 @@ def probabilities_hierarchical(rule: Any, state: Any, memo: Any, weight: float, 
             probabilities_nth(
                 rule.experts, i, rule.lengths, state[first_state:], memo[first_memo:], drawn_weight, one, rng
             )
-            out[: rule.n_arms] += chances[i] * one[: rule.n_arms]
+            for arm in range(k):
+                out[arm] += chances[i] * one[arm]
 
 
 @implements(decider, HierarchicalRule)

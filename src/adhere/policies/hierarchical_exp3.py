@@ -135,7 +135,8 @@ def update_hierarchical_exp3(
 def probabilities_hierarchical_exp3(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
     """Σ_i x_i y_i."""
     n, k = rule.credit.shape[0], rule.n_arms
-    out[:k] = 0.0
+    for arm in range(k):
+        out[arm] = 0.0
     for i in range(n):
         for arm in range(k):
             out[arm] += memo[1 + i] * memo[1 + n + k * i + arm]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import implements, is_implemented, note_sources
+from adhere.compilation import implementation, implements, note_sources
 from adhere.errors import InputError
 from adhere.policies import generic
 from adhere.policies.protocols import CHOSEN, Protocol, as_protocol, feedback_table
@@ -193,14 +193,14 @@ def _complete(learner: type[Learner]) -> None:
     if learner in _completed:
         return
     for function in (generic.choose, generic.learn):
-        if not is_implemented(function, learner.rule_class):
+        if implementation(function, learner.rule_class) is None:
             expected = f"a function decorated with @implements({function.__name__}, {learner.__name__})"
             raise InputError(f"policy {learner.name}", f"no {function.__name__}", expected)
     implements(generic.update, learner)(generic.update_learner)
     implements(generic.decider, learner)(generic.only_decider)
-    if not is_implemented(generic.remember, learner.rule_class):
+    if implementation(generic.remember, learner.rule_class) is None:
         implements(generic.remember, learner)(generic.remember_nothing)
-    if not is_implemented(generic.probabilities, learner.rule_class):
+    if implementation(generic.probabilities, learner.rule_class) is None:
         implements(generic.probabilities, learner)(generic.estimate_probabilities)
         _without_probabilities.add(learner)
     _completed.add(learner)

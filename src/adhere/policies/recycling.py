@@ -43,7 +43,7 @@ def cache_size(rule: CacheRule | NoCacheRule) -> int:
 
 def holds_arm(rule: Any, cache: Any, arm: int) -> bool:
     """Whether an outcome of an arm is kept."""
-    raise TypeError("only compiled code calls this")
+    return isinstance(rule, CacheRule) and bool(cache[arm] > 0.0)
 
 
 def store_outcome(rule: Any, cache: Any, arm: int, reward: float) -> None:

@@ -132,18 +132,21 @@ def probabilities_thompson_bounded(rule: Any, state: Any, memo: Any, weight: flo
 
     An arm with an outcome in the cache gives its share s·p_j to the inner policy.
     """
-    p = np.empty(out.size)
+    k = rule.n_arms
+    p, h = out[k:], out[2 * k :]
     probabilities(rule.sampler, state[: rule.first_inner], memo[:0], 1.0, p, rng)
-    inner_state = state[rule.first_inner : rule.first_cached]
-    probabilities(rule.inner, inner_state, memo[3:], 1.0, out, rng)
-    agree = (p[: rule.n_arms] ** 2).sum()
+    probabilities(rule.inner, state[rule.first_inner : rule.first_cached], memo[3:], 1.0, h, rng)
+    agree = 0.0
+    for arm in range(k):
+        agree += p[arm] * p[arm]
     pulled = 0.0
-    for arm in range(rule.n_arms):
-        if holds_arm(rule.cache, state[rule.first_cached :], arm):
-            p[arm] = 0.0
-        pulled += agree * p[arm]
-    for arm in range(rule.n_arms):
-        out[arm] = agree * p[arm] + (1.0 - pulled) * out[arm]
+    for arm in range(k):
+        out[arm] = 0.0
+        if not holds_arm(rule.cache, state[rule.first_cached :], arm):
+            out[arm] = agree * p[arm]
+            pulled += out[arm]
+    for arm in range(k):
+        out[arm] += (1.0 - pulled) * h[arm]
 
 
 @implements(decider, ThompsonBoundedRule)

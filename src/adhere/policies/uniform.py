@@ -33,4 +33,5 @@ def learn_nothing(rule: Any, state: Any, memo: Any, arm: int, reward: float, wei
 @implements(probabilities, Uniform)
 def probabilities_uniform(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
     """1/k each."""
-    out[: rule.n_arms] = 1.0 / rule.n_arms
+    for arm in range(rule.n_arms):
+        out[arm] = 1.0 / rule.n_arms

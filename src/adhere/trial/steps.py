@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from adhere.compilation import Kernel
+from adhere.policies.beta import work_size
 from adhere.policies.generic import choose, probabilities, remember, update
-from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point
+from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, first_counter, point
 
 
-def decide(rule: Any, state: Any, memo: Any, chances: Any, rng: Any, decision: int) -> int:
-    """Write the memo and the chances of each arm; choose one."""
+def decide(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> int:
+    """Write the memo and choose an arm."""
     remember(rule, state, memo)
-    point(rng, decision, ESTIMATE)
-    probabilities(rule, state, memo, 1.0, chances, rng)
-    # Working out the chances may have used the memo's spare places, never what it remembers.
     point(rng, decision, CHOOSE)
     return choose(rule, state, memo, 1.0, rng)
+
+
+def chances(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> list[float]:
+    """The chance each arm had at a decision, from the state before it and its memo."""
+    rng[2] = first_counter(decision, ESTIMATE)
+    out = np.zeros(_DEEPEST * rule.n_arms + work_size(rule.n_arms))
+    probabilities(rule, state, memo, 1.0, out, rng)
+    return [float(chance) for chance in out[: rule.n_arms]]
 
 
 def take_lesson(
@@ -27,5 +35,7 @@ def take_lesson(
     update(rule, state, memo, chosen, feedback, reward, 1.0, rng)
 
 
-DECIDE = Kernel(decide, allocates=True)  # to mix the chances of a hybrid's parts
+# Policies nested in each other work out their chances in consecutive places; the grammar stops at eight.
+_DEEPEST = 20
+DECIDE = Kernel(decide)
 TAKE_LESSON = Kernel(take_lesson)

@@ -11,11 +11,10 @@ import numpy as np
 from adhere.compilation import classes_of
 from adhere.errors import InputError, nearest
 from adhere.policies import as_policy
-from adhere.policies.beta import work_size
 from adhere.policies.policy import Setting
 from adhere.policies.recycling import CacheRule
 from adhere.randomness import check_seed, stream
-from adhere.trial.steps import DECIDE, TAKE_LESSON
+from adhere.trial.steps import DECIDE, TAKE_LESSON, chances
 
 
 @dataclass(frozen=True)
@@ -102,20 +101,19 @@ class Trial:
 
     def recommend(self) -> Recommendation:
         """An arm for the next patient."""
-        n_arms = len(self.arms)
-        memo = np.zeros(self._memo_size + self._spare_size)
-        chances = np.zeros(n_arms + work_size(n_arms))
-        arguments = (self._rule, self._state, memo, chances, self._rng, self._decisions)
+        memo, before = np.zeros(self._memo_size + self._spare_size), self._state.copy()
+        arguments = (self._rule, self._state, memo, self._rng, self._decisions)
         if self._decide is None:
             self._decide = DECIDE.compiled(*arguments)
         chosen = int(self._decide(*arguments))
+        probabilities = chances(self._rule, before, memo, self._rng, self._decisions)
         identity = self._decisions
         self._decisions += 1
         self._pending[identity] = _Pending(chosen, memo)
         return Recommendation(
             id=identity,
             arm=self.arms[chosen],
-            probabilities=dict(zip(self.arms, chances[:n_arms].tolist(), strict=True)),
+            probabilities=dict(zip(self.arms, probabilities, strict=True)),
             memo=tuple(memo[: self._memo_size].tolist()),
             estimated=self.policy.estimates_probabilities,
         )

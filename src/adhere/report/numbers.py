@@ -1,0 +1,39 @@
+"""Numbers of one column, written with as many decimals as they deserve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from adhere.simulation import Estimate
+
+
+def estimate_texts(estimates: Sequence[Estimate], sign: str = "", intervals: bool = True) -> list[str]:
+    """A column of means with their intervals, all to the same decimals; `sign` is '+' to show it always.
+
+    >>> estimate_texts([Estimate(1.234, 0.1, 1.038, 1.43), Estimate(-11.234, 0.2, -11.626, -10.842)])
+    ['1.23 [1.04, 1.43]', '-11.23 [-11.63, -10.84]']
+    """
+    digits = _digits(estimates)
+    texts = []
+    for one in estimates:
+        text = _number(one.mean, digits, sign)
+        if intervals and one.lo is not None and one.hi is not None:
+            text += f" [{_number(one.lo, digits, sign)}, {_number(one.hi, digits, sign)}]"
+        texts.append(text)
+    return texts
+
+
+def _digits(estimates: Sequence[Estimate]) -> int:
+    """Two figures of the narrowest interval, but four figures or so in all."""
+    before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))
+    narrowest = min((one.hi - one.mean for one in estimates if one.hi is not None and one.se), default=0.0)
+    return max(0, min(1 - _exponent(narrowest), 4 - before_point))
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(value)) if value > 0 else -1
+
+
+def _number(value: float, digits: int, sign: str) -> str:
+    return f"{round(value, digits) + 0.0:{sign},.{digits}f}"  # + 0.0 turns -0.0 into 0.0
