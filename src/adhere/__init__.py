@@ -6,32 +6,36 @@
 True
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from adhere.errors import InputError
-from adhere.policies import (
-    BaseThompson,
-    EpsilonGreedy,
-    Exp3,
-    HierarchicalBandit,
-    HierarchicalExp3,
-    Learner,
-    Policy,
-    Protocol,
-    Thompson,
-    ThompsonBounded,
-    Ucb1,
-    Uniform,
-    hedge,
-    hierarchical_hedge,
-    import_policies,
-    parse_policy,
-)
-from adhere.populations import Counts, Population, Strata, Stratum, as_population
-from adhere.simulation import SimulationResult, simulate
-from adhere.trial import Recommendation, Trial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("adhere")
+if TYPE_CHECKING:
+    from adhere.errors import InputError
+    from adhere.policies import (
+        BaseThompson,
+        EpsilonGreedy,
+        Exp3,
+        HierarchicalBandit,
+        HierarchicalExp3,
+        Learner,
+        Policy,
+        Protocol,
+        Thompson,
+        ThompsonBounded,
+        Ucb1,
+        Uniform,
+        hedge,
+        hierarchical_hedge,
+        import_policies,
+        parse_policy,
+    )
+    from adhere.populations import Counts, Population, Strata, Stratum, as_population
+    from adhere.simulation import SimulationResult, simulate
+    from adhere.trial import Recommendation, Trial
+
+__version__: str
 
 __all__ = [
     "BaseThompson",
@@ -62,3 +66,27 @@ __all__ = [
     "parse_policy",
     "simulate",
 ]
+
+# Names are looked up when first used, so that `adhere --help` need not wait for the compiler to load.
+_HOMES = {
+    "InputError": "adhere.errors",
+    "Counts": "adhere.populations",
+    "Population": "adhere.populations",
+    "Strata": "adhere.populations",
+    "Stratum": "adhere.populations",
+    "as_population": "adhere.populations",
+    "SimulationResult": "adhere.simulation",
+    "simulate": "adhere.simulation",
+    "Recommendation": "adhere.trial",
+    "Trial": "adhere.trial",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("adhere")
+    if name not in __all__:
+        raise AttributeError(f"module 'adhere' has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "adhere.policies")), name)

@@ -26,7 +26,6 @@ _OPTION_OF_FIELD = {
 }
 _STANDARD_OUTPUT = "-"
 
-
 HELP = """\
 Run every policy on every population and compare them.
 
@@ -41,7 +40,8 @@ Put a policy with brackets or spaces in single quotes, or the shell trips over t
   adhere simulate --population trial.csv --json - \\
     --policy 'thompson/credit[0 1; - 1]'
 \b
-  adhere simulate --population defiers --import mine.py --policy 'mine(rate=0.2)'
+  adhere simulate --population defiers --import mine.py \\
+    --policy 'mine(rate=0.2)' --reference thompson --policy thompson
 
 See adhere policies and adhere populations for the names there are.
 """
@@ -63,10 +63,12 @@ def simulate(
         str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the surplus along the trial: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Draw the surplus along the trial: .png, .svg or .pdf."),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Keep everything, for SimulationResult.load.")
+        Path | None,
+        typer.Option(metavar="FOLDER", readable=False, help="Keep everything, for SimulationResult.load."),
     ] = None,
     imports: Imports = None,
     threads: Annotated[

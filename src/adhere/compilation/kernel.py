@@ -49,7 +49,7 @@ class Kernel:
             except NumbaError as error:
                 if allocates:
                     name = type(rule).__name__.removesuffix("Rule")
-                    raise InputError(f"policy {name}", "code that does not compile", f"Numba's {error}") from None
+                    raise InputError(f"policy {name}", _in_short(error), "code that Numba can compile") from None
             else:
                 break
         return dispatcher
@@ -74,6 +74,27 @@ class Kernel:
                 dispatcher._cache = cache_in(folder / f"{self._function.__name__}-{name}", self._function)
             self._dispatchers[composition, allocates] = dispatcher
         return self._dispatchers[composition, allocates]
+
+
+def _in_short(error: Exception) -> str:
+    """The innermost of Numba's complaints, and the line of source it is about."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    places = [line for line in lines if line.startswith("File ")]
+    noise = (
+        "Failed in",
+        "During:",
+        "raised from",
+        "File ",
+        "^",
+        "<source",
+        "- ",
+        "Overload",
+        "With arg",
+        "Rejected",
+        ">>>",
+    )
+    complaints = [line for line in lines if not line.startswith(noise)]
+    return " at ".join([*complaints[:1], *places[-1:]])
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def import_policies(path: str | Path) -> ModuleType:
     except InputError:
         del sys.modules[name]
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise InputError("import", str(path), f"a file that runs, but it raised {error!r}") from error
     return module

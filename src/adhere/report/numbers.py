@@ -25,10 +25,10 @@ def estimate_texts(estimates: Sequence[Estimate], sign: str = "", intervals: boo
 
 
 def _digits(estimates: Sequence[Estimate]) -> int:
-    """Two figures of the narrowest interval, but four figures or so in all."""
+    """Two figures of the widest interval's half, but no more than four figures in all."""
     before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))
-    narrowest = min((one.hi - one.mean for one in estimates if one.hi is not None and one.se), default=0.0)
-    return max(0, min(1 - _exponent(narrowest), 4 - before_point))
+    widest = max((one.hi - one.mean for one in estimates if one.hi is not None), default=0.0)
+    return max(0, min(1 - _exponent(widest), 4 - before_point))
 
 
 def _exponent(value: float) -> int:

@@ -26,7 +26,7 @@ _ZERO = "#888888"
 # Inches and points for a figure that is still readable when set half a page wide.
 _WIDTH, _PANEL, _CROWDED_PANEL = 4.8, 2.5, 3.6
 _TEXT, _LEGEND_TEXT, _NOTE_TEXT = 8, 7, 6.5
-_LEGEND_LINE, _NOTE_LINE, _MARGIN = 0.124, 0.11, 0.1
+_LEGEND_LINE, _NOTE_LINE, _MARGIN = 0.127, 0.11, 0.1
 _LEGEND_LETTERS, _NOTE_LETTERS = 78, 96
 _MANY = 6  # policies, from which on panels grow and bands fade
 _RESOLUTION = 200

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_Z95 = 1.959963984540054
+Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -64,4 +64,4 @@ class Moments:
         if self.n < 2:
             return Estimate(mean, None, None, None)
         error = float(self.standard_error()[column])
-        return Estimate(mean, error, mean - _Z95 * error, mean + _Z95 * error)
+        return Estimate(mean, error, mean - Z95 * error, mean + Z95 * error)

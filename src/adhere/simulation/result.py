@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adhere.errors import InputError
 from adhere.simulation.measures import MEASURES, Columns
-from adhere.simulation.moments import Estimate, Moments
+from adhere.simulation.moments import Z95, Estimate, Moments
 from adhere.simulation.quantiles import QuantileSketch
 
 if TYPE_CHECKING:
@@ -45,11 +45,15 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One policy on one population. `resolved` is the policy with the numbers it left open settled."""
+    """One policy on one population.
+
+    `resolved` is the policy with the numbers it left open settled; `source` credits whoever collected the data.
+    """
 
     policy: str
     resolved: str
     population: str
+    source: str
     arms: tuple[str, ...]
     deciders: tuple[str, ...]
     grid: tuple[int, ...]
@@ -125,7 +129,7 @@ class Outcome:
     def _along_grid(self, first: int) -> Trajectory:
         where = slice(first, first + len(self.grid))
         mean, error = self.moments.mean[where], self.moments.standard_error()[where]
-        return Trajectory(np.array(self.grid), mean, error, mean - 1.96 * error, mean + 1.96 * error)
+        return Trajectory(np.array(self.grid), mean, error, mean - Z95 * error, mean + Z95 * error)
 
     def to_json(self) -> dict[str, Any]:
         """The final figures as plain data."""
@@ -135,6 +139,7 @@ class Outcome:
             "policy": self.policy,
             "resolved_policy": self.resolved,
             "population": self.population,
+            "source": self.source,
             **{name: vars(getattr(self, name)) for name in estimates},
             "difference": {name: vars(self.difference(name)) for name in MEASURES},
             "quantiles": {str(q): self.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)},

@@ -63,7 +63,8 @@ class CompiledRunner:
         rule, *others = arguments
         if not RUN_BLOCK.ready(rule, *others):
             if cache_folder(frozenset(classes_of(rule))) is None:
-                message = f"{self.resolved} is compiled anew each time: its code is not in a file of its own"
+                reason = "its code is not in a file of its own, or no cache folder can be written"
+                message = f"{self.resolved} is compiled anew each time: {reason}"
                 warnings.warn(message, stacklevel=2)
             announce(f"compiling {self.resolved} (once; then it is kept on disk)")
         self._kernel = RUN_BLOCK.compiled(rule, *others)

@@ -100,8 +100,8 @@ def simulate(
     names = [name_of(policy) for policy in given]
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
-        Outcome(name, runner.resolved, design.population.name, design.population.arms,
-                runner.deciders, config.grid, *summary)
+        Outcome(name, runner.resolved, design.population.name, design.population.source,
+                design.population.arms, runner.deciders, config.grid, *summary)
         for design, own in zip(designs, summaries, strict=True)
         for name, runner, summary in zip(names, design.runners, own, strict=True)
     ]  # fmt: skip
@@ -184,6 +184,7 @@ def _run(work: _Work, n_threads: int, wanted: Progress | bool | None) -> list[li
                 totals[index] = _merged(totals[index], _wait(future, show))
                 waiting.popleft()
                 finished += int(done[0])
+                show()
         finally:
             # After an error or Ctrl-C the threads leave their loops within a thousand patients.
             stop[0] = 1

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from .policies_under_test import ARM_COUNTS, SUBJECTS
+
+
+# Of the scope of a session, so that all tests of one subject run one after another in one process: it is compiled once.
+@pytest.fixture(scope="session", params=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> str:
+    return cast(str, request.param)
+
+
+@pytest.fixture(params=ARM_COUNTS)
+def n_arms(request: pytest.FixtureRequest) -> int:
+    return cast(int, request.param)

@@ -1,0 +1,33 @@
+"""Which part of a policy's state belongs to whom, and so to which protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from adhere import HierarchicalBandit, HierarchicalExp3, Learner, Policy, Protocol, ThompsonBounded
+from adhere.policies import ACTUAL, CHOSEN, COMPLY
+
+
+def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Protocol, slice]]:
+    """Each stretch of state[start:stop] with the protocol it learns by; tops and caches need only the reward."""
+    if isinstance(policy, Learner):
+        yield policy.protocol, slice(start, stop)
+    elif isinstance(policy, ThompsonBounded):
+        yield CHOSEN, slice(start, start + rule.first_inner)
+        yield from parts(policy.inner, rule.inner, start + rule.first_inner, start + rule.first_cached)
+        yield CHOSEN, slice(start + rule.first_cached, stop)
+    else:
+        assert isinstance(policy, HierarchicalBandit | HierarchicalExp3)
+        hierarchy = isinstance(policy, HierarchicalBandit)
+        protocols = [learner.protocol for learner in policy.learners()[:-1]] if hierarchy else [CHOSEN, ACTUAL, COMPLY]
+        top, strip = (rule.top_lengths[0], rule.lengths[0]) if hierarchy else (3, rule.n_arms)
+        yield CHOSEN, slice(start, start + top)
+        for nth, protocol in enumerate(protocols):
+            yield protocol, slice(start + top + strip * nth, start + top + strip * (nth + 1))
+        yield CHOSEN, slice(start + top + strip * len(protocols), stop)
+
+
+def is_settled(protocol: Protocol, chosen: int, n_arms: int) -> bool:
+    """Whether the credited arm is the same whatever was taken, so that the reward alone is a lesson."""
+    return len(set(protocol.credits(n_arms)[chosen].tolist())) == 1

@@ -1,0 +1,56 @@
+"""Ways to play a policy: the engine's arms, a live trial's arms, and trials that have seen some patients."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere import Trial, simulate
+from adhere.policies import as_policy
+from adhere.populations import CounterfactualPatients, Population
+from adhere.simulation.kernel import Tallies
+from adhere.simulation.runners import CompiledRunner
+
+Integers = NDArray[np.int64]
+
+
+def first_run_of_engine(policy: object, population: Population, n_patients: int, seed: int) -> Integers:
+    """The arms `simulate` chose in its first run, from the shares of each arm after every patient."""
+    every_patient = np.arange(1, n_patients + 1)
+    result = simulate(policy, population, n_patients, 1, seed, grid=every_patient.tolist(), progress=False)[0]
+    shares = np.stack([result.allocation_trajectory(arm).mean for arm in population.arms], axis=1)
+    return _newest_pull((shares * every_patient[:, None]).round().astype(np.int64))
+
+
+def run_of_engine(policy: object, population: Population, n_patients: int, seed: int, run: int) -> Integers:
+    """The arms the engine chose in any run."""
+    every_patient = np.arange(1, n_patients + 1)
+    runner = CompiledRunner(as_policy(policy), population, n_patients, every_patient, 1)
+    runner.prepare(lambda _: None)
+    tallies = Tallies.zeros(1, n_patients, population.n_arms, len(runner.deciders))
+    progress, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    runner.run(seed, run, population.tables(seed, run, 1), tallies, progress, stop)
+    return _newest_pull(tallies.pulls[0])
+
+
+def _newest_pull(pulls: Integers) -> Integers:
+    newest = np.diff(pulls, axis=0, prepend=0)
+    assert (newest.sum(axis=1) == 1).all()
+    return newest.argmax(axis=1)
+
+
+def trial_on(policy: object, population: Population, n_patients: int, seed: int = 0, run: int = 0) -> Trial:
+    """A live trial that will meet this population."""
+    values = population.reward_values
+    return Trial(policy, population.arms, seed, n_patients, run=run, reward_values=values)
+
+
+def play(trial: Trial, patients: CounterfactualPatients) -> Integers:
+    """Feed patients to a trial in order, with feedback at once; returns the arms it recommended."""
+    chosen = []
+    for actual, reward in zip(patients.actual, patients.reward, strict=True):
+        recommendation = trial.recommend()
+        arm = trial.arms.index(recommendation.arm)
+        trial.report(recommendation.id, actual=trial.arms[actual[arm]], reward=float(reward[arm]))
+        chosen.append(arm)
+    return np.array(chosen)

@@ -1,0 +1,66 @@
+"""The one table of policies that every test of the contract runs over. A new policy is added here and nowhere else.
+
+A *subject* is one composition, which costs seconds to compile; its variants (protocols, parameters, numbers of arms)
+cost nothing. Hybrids are chosen so that each part meets each other part at least once.
+"""
+
+from __future__ import annotations
+
+ARM_COUNTS = (2, 3, 5)
+
+LEARNERS = {
+    "uniform": ("uniform",),
+    "thompson": ("thompson", "base-thompson"),  # which on its own is thompson
+    "ucb1": ("ucb1",),
+    "epsilon-greedy": ("epsilon-greedy", "epsilon-greedy(epsilon=0.2)"),
+    "exp3": ("exp3", "exp3(gamma=0.2)"),
+}
+
+HYBRIDS = {
+    "hierarchical(thompson)": (),
+    "hierarchical(thompson, recycle=true)": ("hierarchical(base-thompson, recycle=true)",),
+    "hierarchical(epsilon-greedy)": ("hierarchical(epsilon-greedy(epsilon=0.1), top=exp3(gamma=0.085))",),
+    "hierarchical(ucb1, recycle=true)": (),
+    "hierarchical(exp3)": ("hierarchical(exp3(gamma=0.1), top=exp3(gamma=0.3))",),
+    "hierarchical(exp3, recycle=true)": (),
+    "hierarchical(uniform, top=thompson)": (),
+    "hierarchical(base-thompson, top=ucb1)": ("hierarchical(thompson, top=ucb1)",),
+    "hierarchical(ucb1, top=epsilon-greedy)": (),
+    "hierarchical(experts=[thompson, ucb1/actual, exp3/comply, thompson/actual])": (),
+    "thompson-bounded(hierarchical(epsilon-greedy))": ("thompson-bounded(hierarchical(epsilon-greedy), literal=true)",),
+    "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)": (
+        "thompson-bounded(hierarchical(epsilon-greedy), recycle=true, literal=true)",
+    ),
+    "thompson-bounded(thompson/actual)": ("thompson-bounded(thompson/comply, literal=true)",),
+    "thompson-bounded(thompson/actual, recycle=true)": (),
+    "hierarchical-exp3": ("hierarchical-exp3(eta=0.05, rho=0.1)",),
+}
+
+SUBJECTS = (*LEARNERS, *HYBRIDS)
+
+
+def credit_table(n_arms: int) -> str:
+    """A protocol of a user's own: arm 0 needs no actual arm, arm 1 counts if 1 or the last was taken."""
+    rows = [["0"] * n_arms, *(["-"] * n_arms for _ in range(n_arms - 1))]
+    rows[1][1] = rows[1][-1] = "1"
+    for chosen in range(2, n_arms):
+        rows[chosen] = [str(actual) for actual in range(n_arms)]
+    return f"credit[{'; '.join(' '.join(row) for row in rows)}]"
+
+
+def variants(subject: str, n_arms: int) -> list[str]:
+    """Every policy under test of one composition: a learner under each protocol, a hybrid with other numbers."""
+    if subject in HYBRIDS:
+        return [subject, *HYBRIDS[subject]]
+    protocols = ("chosen", "actual", "comply", credit_table(n_arms))
+    return [f"{learner}/{protocol}" for learner in LEARNERS[subject] for protocol in protocols]
+
+
+def every_policy(n_arms: int) -> list[str]:
+    """Every policy under test that can run with this many arms."""
+    return [text for subject in SUBJECTS for text in variants(subject, n_arms)]
+
+
+def recycles(subject: str) -> bool:
+    """Whether outcomes are kept and drawn again, so that the order of reports matters."""
+    return "recycle=true" in subject

@@ -1,0 +1,65 @@
+"""The probabilities a trial states are those with which its arms are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from adhere import Trial
+from adhere.policies.policy import Floats, Setting
+from adhere.randomness import stream
+from adhere.trial.steps import DECIDE, chances
+
+from .playing import trial_on
+from .policies_under_test import variants
+from .populations_under_test import GRADED, mixed
+
+HORIZON = 40
+N_DRAWS = 4000
+SMALLEST_P_VALUE = 1e-4
+
+
+def draws_from(trial: Trial, n_draws: int) -> tuple[Floats, Floats]:
+    """How often each arm is drawn when the next decision is made over and over, and the chances stated for it."""
+    rule, _, memo_size, spare_size, _ = trial.policy.assemble(Setting(len(trial.arms), GRADED))
+    counts, rng, first = np.zeros(len(trial.arms)), stream(99, 0), np.array(trial.state)
+    state, memo = first.copy(), np.zeros(memo_size + spare_size)
+    decide = DECIDE.compiled(rule, state, memo, rng, 0)
+    for decision in range(n_draws):
+        state[:] = first
+        counts[decide(rule, state, memo, rng, decision)] += 1
+    return counts, np.array(chances(rule, first, memo, rng, n_draws))
+
+
+def test_probabilities_are_probabilities(subject: str, n_arms: int) -> None:
+    population = mixed(n_arms)
+    patients = population.patients(2, 0, HORIZON)
+    for text in variants(subject, n_arms):
+        trial = trial_on(text, population, HORIZON)
+        for actual, reward in zip(patients.actual, patients.reward, strict=True):
+            recommendation = trial.recommend()
+            stated = np.array(list(recommendation.probabilities.values()))
+            assert tuple(recommendation.probabilities) == population.arms
+            assert stated.sum() == pytest.approx(1.0, abs=1e-9), text
+            assert ((stated >= 0.0) & (stated <= 1.0)).all(), text
+            assert recommendation.probabilities[recommendation.arm] > 0.0, text
+            assert not recommendation.estimated
+            chosen = population.arms.index(recommendation.arm)
+            trial.report(recommendation.id, actual=population.arms[actual[chosen]], reward=float(reward[chosen]))
+
+
+def test_probabilities_match_the_frequencies_of_arms(subject: str, n_arms: int) -> None:
+    population = mixed(n_arms)
+    patients = population.patients(4, 0, HORIZON)
+    trial = trial_on(subject, population, HORIZON)
+    for actual, reward in zip(patients.actual, patients.reward, strict=True):
+        recommendation = trial.recommend()
+        chosen = population.arms.index(recommendation.arm)
+        trial.report(recommendation.id, actual=population.arms[actual[chosen]], reward=float(reward[chosen]))
+    counts, stated = draws_from(trial, N_DRAWS)
+    possible = stated > 0.0
+    assert counts[~possible].sum() == 0
+    if possible.sum() > 1:
+        expected = stated[possible] * N_DRAWS
+        assert stats.chisquare(counts[possible], expected * (N_DRAWS / expected.sum())).pvalue > SMALLEST_P_VALUE

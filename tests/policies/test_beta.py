@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from adhere.policies.beta import chances_of_being_largest, draw_beta, work_size
+from adhere.policies.policy import Floats
+from adhere.randomness import CHOOSE, first_counter, stream
+
+from .reference import chances_of_largest
+
+HUGE = 1e5
+
+
+def chances(alphas: Any, betas: Any, prior: float = 0.0) -> Floats:
+    out = np.full(len(alphas) + work_size(len(alphas)), np.nan)
+    chances_of_being_largest(np.array(alphas, float), np.array(betas, float), prior, out)
+    return out[: len(alphas)]
+
+
+@pytest.mark.parametrize(
+    ("alphas", "betas"),
+    [
+        ([1, 1], [1, 1]),
+        ([2, 1], [1, 2]),
+        ([1.7, 3.2], [4.4, 2.9]),
+        ([1, 1, 1], [1, 2, 3]),
+        ([3, 5, 1], [2, 9, 1]),
+        ([1, 30, 12, 5], [1, 40, 10, 5]),
+        ([1.01, 2, 7.5, 1, 20], [1.02, 1, 9.25, 60, 15]),
+        ([HUGE, HUGE + 300], [HUGE, HUGE]),
+        ([HUGE, 1], [HUGE, 1]),
+        ([HUGE, HUGE + 100, 1, 50], [HUGE, HUGE, 1, 60]),
+        ([1, HUGE], [HUGE, 1]),
+        ([1, 1, HUGE], [HUGE, 1, 2 * HUGE]),
+        ([HUGE, 1, 3, HUGE, 2], [1, HUGE, 3, 1.5, HUGE]),
+        ([500, 400, 1], [500, 600, 20_000]),
+        ([9 * HUGE, 9 * HUGE - 1, 9 * HUGE, 1, 1], [HUGE, HUGE, HUGE + 2, 1, HUGE]),
+    ],
+)
+def test_chances_agree_with_scipys_quadrature(alphas: list[float], betas: list[float]) -> None:
+    found = chances(alphas, betas)
+    assert found == pytest.approx(chances_of_largest(alphas, betas), abs=1e-9)
+    assert found.sum() == pytest.approx(1.0, abs=1e-14)
+    shifted = chances(np.array(alphas) - 1.0, np.array(betas) - 1.0, prior=1.0)
+    assert shifted == pytest.approx(found, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 4, 5])
+@pytest.mark.parametrize("count", [1.0, 2.5, 1e3, 1e6])
+def test_equal_arms_have_equal_chances(n_arms: int, count: float) -> None:
+    assert chances([count] * n_arms, [2 * count] * n_arms) == pytest.approx([1 / n_arms] * n_arms, abs=1e-12)
+
+
+def test_the_order_of_arms_does_not_matter() -> None:
+    alphas, betas = np.array([4.0, 17.0, 2.5, 1.0]), np.array([3.0, 20.0, 2.0, 1.0])
+    order = np.array([2, 0, 3, 1])
+    assert chances(alphas[order], betas[order]) == pytest.approx(chances(alphas, betas)[order], abs=1e-14)
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def sample(a: float, b: float, rng: Any, out: Any) -> None:
+    for i in range(out.size):
+        out[i] = draw_beta(a, b, rng)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(1, 1), (1, 6), (7.5, 1), (1 + 1e-12, 1 + 1e-12), (1.5, 1.5), (1.001, 40), (2, 50), (50, 2), (250.3, 17.7)]
+    + [(3e4, 7e4), (1.2, 1e5), (1e6, 1e6)],
+)
+def test_draws_follow_the_beta_distribution(a: float, b: float) -> None:
+    rng, drawn = stream(17, 0), np.empty(20_000)
+    rng[2] = first_counter(0, CHOOSE)
+    sample(float(a), float(b), rng, drawn)
+    assert ((drawn >= 0.0) & (drawn <= 1.0)).all()
+    assert stats.kstest(drawn, stats.beta(a, b).cdf).pvalue > 1e-4

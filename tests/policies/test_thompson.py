@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adhere import Thompson
+from adhere.policies.policy import Floats
+from adhere.policies.thompson import follow_p
+
+from .reference import chance_of_largest, chances_of_largest, next_chances, taught
+
+
+def fresh() -> Floats:
+    return Thompson().initial_state(2)
+
+
+def learn(state: Floats, arm: int, success: bool) -> None:
+    follow_p(state, arm, success)
+    state[arm if success else 2 + arm] += 1.0
+
+
+def expected_p(state: Floats) -> float:
+    """P(θ_1 > θ_0) from the counts alone."""
+    return chance_of_largest(state[:2].tolist(), state[2:4].tolist(), 1)
+
+
+@pytest.mark.parametrize(
+    ("lessons", "chance_of_b"),
+    [
+        ([], 1 / 2),
+        ([(1, 1)], 2 / 3),  # against a uniform θ_0, P(θ_1 > θ_0) = E[θ_1]
+        ([(1, 0)], 1 / 3),
+        ([(0, 1)], 1 / 3),
+        ([(0, 0)], 2 / 3),
+        ([(0, 0), (1, 1)], 5 / 6),  # P(θ_1 > θ_0) = E[1 - (1 - θ_1)²] for θ_1 ~ Beta(2, 1)
+        ([(1, 1), (0, 1)], 1 / 2),
+    ],
+)
+def test_first_lessons_by_hand(lessons: list[tuple[int, float]], chance_of_b: float) -> None:
+    trial = taught("thompson/actual", 2, lessons)
+    assert next_chances(trial) == pytest.approx([1 - chance_of_b, chance_of_b], abs=1e-15)
+
+
+def test_successes_and_failures_are_counted_from_one() -> None:
+    trial = taught("thompson/actual", 3, [(0, 1), (0, 1), (1, 0), (2, 1)])
+    assert trial.state[:6] == (3, 1, 2, 1, 2, 1)
+
+
+def test_p_is_exact_after_2000_lessons_of_a_trial() -> None:
+    rng = np.random.default_rng(1)
+    lessons = [(int(arm), float(rng.random() < (0.45, 0.5)[arm])) for arm in rng.integers(0, 2, 2000)]
+    trial = taught("thompson/actual", 2, lessons)
+    state = np.array(trial.state)
+    assert state[:4].sum() == 2004
+    assert next_chances(trial)[1] == pytest.approx(expected_p(state), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_p_is_followed_exactly_through_2000_random_lessons(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    state, means, favours = fresh(), rng.random(2), rng.random()
+    for step in range(1, 2001):
+        arm = int(rng.random() < favours)
+        learn(state, arm, bool(rng.random() < means[arm]))
+        if step % 250 == 0:
+            assert state[4] == pytest.approx(expected_p(state), abs=1e-9)
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_p_comes_back_from_where_no_float_can_hold_it(better: int) -> None:
+    """h underflows many times over, and must rise again exactly when the arms come together."""
+    state, n = fresh(), 20_000
+    for _ in range(n):
+        learn(state, better, True)
+        learn(state, 1 - better, False)
+    assert state[4] == pytest.approx(better, abs=1e-15)
+    assert state[6] > 30  # steps of 2^-512 below what h began with
+    assert np.isfinite(state).all()
+    for step in range(n):
+        learn(state, better, False)
+        learn(state, 1 - better, True)
+        if step >= n - 400 and step % 50 == 49:
+            assert state[4] == pytest.approx(expected_p(state), abs=1e-9)
+    assert state[:4].tolist() == [n + 1.0] * 4
+    assert state[6] == 0.0
+    assert state[4] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_p_never_leaves_the_unit_interval() -> None:
+    state = fresh()
+    for step in range(3000):
+        learn(state, step % 2, step % 2 == 1)
+        assert 0.0 <= state[4] <= 1.0
+
+
+@pytest.mark.parametrize("n_arms", [3, 4, 5])
+def test_chances_of_more_arms_are_those_of_their_betas(n_arms: int) -> None:
+    rng = np.random.default_rng(n_arms)
+    lessons = [(int(arm), float(rng.random() < 0.3 + 0.1 * arm)) for arm in rng.integers(0, n_arms, 40)]
+    trial = taught("thompson/actual", n_arms, lessons)
+    successes, failures = trial.state[:n_arms], trial.state[n_arms : 2 * n_arms]
+    assert next_chances(trial) == pytest.approx(chances_of_largest(successes, failures), abs=1e-9)
+
+
+def test_a_reward_between_0_and_1_is_a_success_that_often() -> None:
+    lessons = [(0, 0.3)] * 3000
+    successes = taught("thompson/actual", 2, lessons).state[0] - 1
+    assert abs(successes - 900) < 4 * (3000 * 0.3 * 0.7) ** 0.5

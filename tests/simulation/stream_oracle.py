@@ -1,0 +1,218 @@
+"""The oracle's policies, fed with the very random numbers that the engine uses for the same decision.
+
+What is learned by whom stays the oracle's. Only how a number becomes an arm is written out again here, as the
+engine does it, so that both can be held against each other arm by arm.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oracle
+from adhere.populations import Population
+from adhere.randomness import CHOOSE, LEARN, stream_keys, uniforms
+from oracle.chance import best
+
+
+class Stream(Random):
+    """The numbers of one run; `point` turns to a decision and a purpose, `random` gives its next draw."""
+
+    def __init__(self, seed: int, run: int, n_patients: int) -> None:
+        super().__init__()
+        keys, decisions = stream_keys(seed, run, 1), np.arange(n_patients)
+        self._draws = cache(lambda purpose, draw: uniforms(keys, decisions, purpose, draw)[0].tolist())
+        self._place = (0, CHOOSE, 0)
+
+    def point(self, decision: int, purpose: np.uint64) -> None:
+        self._place = (decision, purpose, 0)
+
+    def random(self) -> float:
+        decision, purpose, draw = self._place
+        self._place = (decision, purpose, draw + 1)
+        return float(self._draws(purpose, draw)[decision])
+
+    def first_of_largest(self, values: list[float]) -> int:
+        """The index of the largest; each tie met on the way costs a number."""
+        best, tied = 0, 1
+        for index, value in enumerate(values[1:], start=1):
+            if value > values[best]:
+                best, tied = index, 1
+            elif value == values[best]:
+                tied += 1
+                best = index if self.random() * tied < 1.0 else best
+        return best
+
+
+class RunningMeans:
+    """Means moved by (r - mean) / n, as the engine's: ties between floats must be the same ties."""
+
+    def __init__(self, n_arms: int) -> None:
+        self.counts, self.means = [0] * n_arms, [0.0] * n_arms
+
+    def add(self, arm: int, reward: float) -> None:
+        self.counts[arm] += 1
+        self.means[arm] += (reward - self.means[arm]) / self.counts[arm]
+
+
+class EpsilonGreedy(oracle.EpsilonGreedy):
+    """One number says whether to explore and, scaled up, which arm."""
+
+    def __init__(self, n_arms: int, epsilon: float | None = None) -> None:
+        super().__init__(n_arms, epsilon)
+        self.running = RunningMeans(n_arms)
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        assert isinstance(rng, Stream)
+        u, epsilon = rng.random(), self.epsilon()
+        return int(u / epsilon * self.n_arms) if u < epsilon else rng.first_of_largest(self.running.means)
+
+    def best_arms(self) -> list[int]:
+        return best(self.running.means)
+
+    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        super().update(arm, reward, rng)
+        self.running.add(arm, reward)
+
+
+class Ucb1(oracle.Ucb1):
+    """Ties are broken on the way."""
+
+    def __init__(self, n_arms: int) -> None:
+        super().__init__(n_arms)
+        self.running = RunningMeans(n_arms)
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        assert isinstance(rng, Stream)
+        counts, means = self.running.counts, self.running.means
+        width = 2.0 * math.log(sum(counts)) if any(counts) else 0.0
+        indices = [m + math.sqrt(width / n) if n else math.inf for m, n in zip(means, counts, strict=True)]
+        return rng.first_of_largest(indices)
+
+    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        self.running.add(arm, reward)
+
+
+class Thompson(oracle.Thompson):
+    """Beta variates by Cheng's algorithm BB; a number becomes a success only where the reward is fractional."""
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        samples = [beta_variate(a, b, rng) for a, b in self.betas(weight)]
+        return samples.index(max(samples))
+
+    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        success = reward == 1.0 or (reward > 0.0 and rng.random() < reward)
+        (self.successes if success else self.failures)[arm] += weight
+
+
+class UnitThompson(Thompson):
+    """Two-armed Thompson with unit steps: one number against P(θ₁ > θ₀), here by summing its series."""
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        if self.n_arms != 2:
+            return super().choose(rng, weight)
+        (c, d), (a, b) = ((int(s), int(f)) for s, f in self.betas(1.0))
+        return 1 if rng.random() < chance_of_second(a, b, c, d) else 0
+
+
+@cache
+def chance_of_second(a: int, b: int, c: int, d: int) -> float:
+    """P(θ₁ > θ₀) for θ₁ ~ Beta(a, b) and θ₀ ~ Beta(c, d): Σ_{i<a} B(c+i, b+d) / ((b+i) B(1+i, b) B(c, d))."""
+
+    def log_beta(x: float, y: float) -> float:
+        return math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
+
+    terms = (math.exp(log_beta(c + i, b + d) - log_beta(1 + i, b) - log_beta(c, d)) / (b + i) for i in range(a))
+    return math.fsum(terms)
+
+
+def beta_variate(a: float, b: float, rng: Random) -> float:
+    """Cheng (1978), algorithm BB, and inversion where a or b is 1."""
+    if a == 1.0:
+        return 1.0 - (1.0 - rng.random()) ** (1.0 / b)
+    if b == 1.0:
+        return (1.0 - rng.random()) ** (1.0 / a)
+    low, high = sorted((a, b))
+    lam = math.sqrt((a + b - 2.0) / (2.0 * a * b - (a + b)))
+    gamma = low + 1.0 / lam
+    while True:
+        u1, u2 = 1.0 - rng.random(), 1.0 - rng.random()
+        v = lam * math.log(u1 / (1.0 - u1))
+        w = low * math.exp(v)
+        z, r = u1 * u1 * u2, gamma * v - math.log(4.0)
+        s = low + r - w
+        if s + 1.0 + math.log(5.0) >= 5.0 * z or s >= math.log(z):
+            break
+        if r + (a + b) * math.log((a + b) / (high + w)) >= math.log(z):
+            break
+    return w / (high + w) if a == low else high / (high + w)
+
+
+class Cache(oracle.Cache):
+    """Outcomes are looked through from the smallest reward up."""
+
+    def take(self, arm: int, rng: Random) -> float:
+        left = rng.random() * sum(self.stored[arm].values())
+        for reward in sorted(self.stored[arm]):
+            left -= self.stored[arm][reward]
+            if left < 0.0:
+                break
+        self.stored[arm][reward] -= 1
+        if not self.stored[arm][reward]:
+            del self.stored[arm][reward]
+        return reward
+
+
+class ThompsonBounded(oracle.ThompsonBounded):
+    """The engine recycles while it chooses, and its sampler learns before the inner policy does."""
+
+    def __init__(self, inner: oracle.Policy, recycle: bool = False, literal: bool = False) -> None:
+        super().__init__(inner, recycle, literal)
+        self.thompson = UnitThompson(self.n_arms)
+        self.cache = Cache(self.n_arms)
+
+    def choose(self, rng: Random) -> int:
+        self.inner_decided = True
+        if self.thompson.choose(rng) == self.thompson.choose(rng):
+            third = self.thompson.choose(rng)
+            if not (self.recycle and self.cache.holds(third)):
+                self.inner_decided = False
+                return third
+            self.thompson.update(third, self.cache.take(third, rng), rng)
+        return self.inner.choose(rng)
+
+    def update(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
+        if not self.inner_decided or not self.certified:
+            self.thompson.update(chosen, reward, rng)
+        elif self.recycle:
+            self.cache.store(chosen, reward)
+        if self.inner_decided:
+            self.inner.update(chosen, actual, reward, rng)
+        elif not self.literal:
+            self.inner.overhear(chosen, actual, reward, rng)
+
+
+def hierarchical(
+    experts: list[tuple[oracle.Learner, oracle.ProtocolLike]], top: oracle.Learner, recycle: bool = False
+) -> oracle.HierarchicalBandit:
+    """The oracle's own, with caches that are looked through in the engine's order."""
+    made = oracle.HierarchicalBandit(experts, top, recycle)
+    for expert in made.experts:
+        expert.cache = Cache(made.n_arms)
+    return made
+
+
+def arms_of(policy: oracle.Policy, population: Population, n_patients: int, seed: int, run: int) -> NDArray[np.int64]:
+    """The arm chosen for each patient of a run."""
+    rng, patients = Stream(seed, run, n_patients), population.patients(seed, run, n_patients)
+    arms = np.empty(n_patients, np.int64)
+    for t in range(n_patients):
+        rng.point(t, CHOOSE)
+        chosen = arms[t] = policy.choose(rng)
+        rng.point(t, LEARN)
+        policy.update(int(chosen), int(patients.actual[t, chosen]), float(patients.reward[t, chosen]), rng)
+    return arms

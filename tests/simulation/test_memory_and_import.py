@@ -1,0 +1,50 @@
+"""What may not grow: memory with the number of runs, and the time an import takes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("polars", "pandas", "matplotlib", "rich", "typer", "fastapi")
+
+
+def printed_by(program: str) -> str:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def peak_memory(n_runs: int) -> float:
+    """Peak resident megabytes of a process that simulates so many runs of 10 patients."""
+    # Linux counts in kilobytes, macOS in bytes.
+    return float(
+        printed_by(f"""
+import resource, sys, adhere
+adhere.simulate(["thompson", "epsilon-greedy"], "stroke-heparin", n_patients=10, n_runs={n_runs}, n_threads=2)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+""")
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read with getrusage, which Windows lacks")
+def test_ten_times_the_runs_take_the_same_memory() -> None:
+    peak_memory(20)  # compiles, if need be: a compiler takes memory too
+    few, many = peak_memory(20_000), peak_memory(200_000)
+    # Keeping one float64 for each run, policy and measure would take 180,000 × 2 × 170 × 8 B = 490 MB.
+    assert many < few + 10.0
+
+
+def test_import_is_light() -> None:
+    loaded = printed_by("import sys, adhere; print(*sys.modules)").split()
+    assert not [name for name in loaded if name.partition(".")[0] in HEAVY]
+
+
+def test_import_is_quick() -> None:
+    """Beyond NumPy and Numba, which take what they take; the best of several, as other processes disturb."""
+    program = """
+import time, numpy, numba
+start = time.perf_counter()
+import adhere
+print(time.perf_counter() - start)
+"""
+    assert min(float(printed_by(program)) for _ in range(4)) < 0.3
