@@ -133,7 +133,7 @@ def test_patients_are_those_the_engine_meets(population: Population, seed: int, 
 
 @pytest.mark.parametrize("name", built_in_populations())
 def test_frequencies_match_the_law(name: str) -> None:
-    population = adhere.populations.population(name)
+    population = adhere.populations.as_population(name)
     n, k = 40_000, population.n_arms
     tables = population.tables(3, 11, 1)
     compliance, mass = first_moments(tables)
@@ -158,7 +158,7 @@ def test_patients_of_two_runs_or_seeds_differ_and_repeat() -> None:
 
 @pytest.mark.parametrize("name", built_in_populations())
 def test_pickle_and_equality(name: str) -> None:
-    population = adhere.populations.population(name)
+    population = adhere.populations.as_population(name)
     again = pickle.loads(pickle.dumps(population))
     assert again == population
     assert hash(again) == hash(population)
@@ -234,7 +234,3 @@ def test_bad_arms(arms: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError) as caught:
         Strata("x", arms, [Stratum("defier", 1.0, reward=(0, 1))])
     assert message in str(caught.value)
-
-
-def test_the_package_exports_the_function_not_the_module_of_the_same_name() -> None:
-    assert callable(adhere.populations.population)

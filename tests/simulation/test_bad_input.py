@@ -31,7 +31,7 @@ GOOD: dict[str, Any] = {"policies": "thompson", "populations": "defiers", "n_pat
         ({"populations": None}, "population"),
         ({"populations": 7}, "population"),
         ({"populations": ["defiers", 7]}, "population"),
-        ({"populations": "no-such-file.csv"}, "no-such-file.csv"),
+        ({"populations": "no-such-file.csv"}, "file"),
         ({"policies": "thompson/credit[0 1 2; 0 1 2; 0 1 2]"}, "protocol"),
         ({"policies": "thompson/credit[0 1; 1 0]", "populations": "stroke-heparin"}, "protocol"),
         ({"policies": "hierarchical(experts=[ucb1, ucb1/credit[0 1 2; 0 1 2; 0 1 2]])"}, "protocol"),

@@ -1,0 +1,81 @@
+"""Draws as compiled code makes them: each function fills an array, one decision of a run for each entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.policies.beta import draw_beta
+from adhere.policies.generic import draw_from, keeps_tie
+from adhere.policies.recycling import CacheRule, store_outcome, take_outcome
+from adhere.policies.thompson import draw_success
+from adhere.randomness import CHOOSE, point, stream, uniform
+
+Floats = NDArray[np.float64]
+
+
+def drawn(fill: Callable[..., None], n: int, *arguments: Any, seed: int = 0) -> Floats:
+    """What `fill` draws with the stream of run 0."""
+    out = np.zeros(n)
+    fill(stream(seed, 0), out, *arguments)
+    return out
+
+
+@numba.njit(error_model="numpy")  # type: ignore[misc]
+def consecutive(rng: Any, out: Any) -> None:
+    point(rng, 3, CHOOSE)
+    for i in range(out.size):
+        out[i] = uniform(rng)
+
+
+@numba.njit(error_model="numpy")  # type: ignore[misc]
+def betas(rng: Any, out: Any, a: float, b: float) -> None:
+    for i in range(out.size):
+        point(rng, i, CHOOSE)
+        out[i] = draw_beta(a, b, rng)
+
+
+@numba.njit(error_model="numpy")  # type: ignore[misc]
+def categories(rng: Any, out: Any, chances: Any) -> None:
+    for i in range(out.size):
+        point(rng, i, CHOOSE)
+        out[i] = draw_from(chances, rng)
+
+
+@numba.njit(error_model="numpy")  # type: ignore[misc]
+def tied_winners(rng: Any, out: Any, n_tied: int) -> None:
+    for i in range(out.size):
+        point(rng, i, CHOOSE)
+        for candidate in range(1, n_tied):
+            if keeps_tie(candidate + 1, rng):
+                out[i] = candidate
+
+
+@numba.njit(error_model="numpy")  # type: ignore[misc]
+def successes(rng: Any, out: Any, reward: float) -> None:
+    for i in range(out.size):
+        point(rng, i, CHOOSE)
+        out[i] = draw_success(reward, rng)
+
+
+@numba.njit(error_model="numpy")  # type: ignore[misc]
+def _fill_outcomes(rng: Any, taken: Any, rule: Any, cache: Any, counts: Any) -> None:
+    for i in range(taken.shape[0]):
+        point(rng, i, CHOOSE)
+        for value in range(counts.size):
+            for _ in range(counts[value]):
+                store_outcome(rule, cache, 1, rule.values[value])
+        for j in range(taken.shape[1]):
+            taken[i, j] = take_outcome(rule, cache, 1, rng)
+
+
+def outcomes(n: int, values: list[float], counts: list[int], seed: int = 0) -> tuple[Floats, Floats]:
+    """All outcomes of arm 1 of three, taken one by one, n times over; and what is left in the cache."""
+    rule, cache = CacheRule(3, np.array(values)), np.zeros(3 * (1 + len(values)))
+    taken = np.zeros((n, sum(counts)))
+    _fill_outcomes(stream(seed, 0), taken, rule, cache, np.array(counts))
+    return taken, cache
