@@ -9,7 +9,7 @@ from adhere.policies import Learner, choose, draw_from, implements, learn, param
 class Softmax(Learner):
     """Arm j with a chance proportional to exp(mean reward of j / temperature): Boltzmann exploration."""
 
-    temperature: float = parameter(default=0.1, above=0)
+    temperature: float = parameter(default=0.1, at_least=0.002)
 
     def initial_state(self, n_arms):
         """How often each arm was credited, then the mean reward of each."""
@@ -19,8 +19,7 @@ class Softmax(Learner):
 @implements(choose, Softmax)
 def choose_softmax(rule, state, memo, weight, rng):
     """Draw from the chances."""
-    means = state[rule.n_arms : 2 * rule.n_arms]
-    chances = np.exp((means - means.max()) / rule.temperature)
+    chances = np.exp(state[rule.n_arms : 2 * rule.n_arms] / rule.temperature)
     return draw_from(chances / chances.sum(), rng)
 
 

@@ -7,7 +7,7 @@ import pytest
 from .policies_under_test import ARM_COUNTS, SUBJECTS
 
 
-# Of the scope of a session, so that all tests of one subject run one after another in one process: it is compiled once.
+# Of the scope of a session, so that all tests of one subject run in a row in one process: it is compiled once.
 @pytest.fixture(scope="session", params=SUBJECTS)
 def subject(request: pytest.FixtureRequest) -> str:
     return cast(str, request.param)

@@ -20,12 +20,12 @@ def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Pr
     else:
         assert isinstance(policy, HierarchicalBandit | HierarchicalExp3)
         hierarchy = isinstance(policy, HierarchicalBandit)
-        protocols = [learner.protocol for learner in policy.learners()[:-1]] if hierarchy else [CHOSEN, ACTUAL, COMPLY]
+        experts = [learner.protocol for learner in policy.learners()[:-1]] if hierarchy else [CHOSEN, ACTUAL, COMPLY]
         top, strip = (rule.top_lengths[0], rule.lengths[0]) if hierarchy else (3, rule.n_arms)
         yield CHOSEN, slice(start, start + top)
-        for nth, protocol in enumerate(protocols):
+        for nth, protocol in enumerate(experts):
             yield protocol, slice(start + top + strip * nth, start + top + strip * (nth + 1))
-        yield CHOSEN, slice(start + top + strip * len(protocols), stop)
+        yield CHOSEN, slice(start + top + strip * len(experts), stop)
 
 
 def is_settled(protocol: Protocol, chosen: int, n_arms: int) -> bool:

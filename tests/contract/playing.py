@@ -36,7 +36,8 @@ def run_of_engine(policy: object, population: Population, n_patients: int, seed:
 def _newest_pull(pulls: Integers) -> Integers:
     newest = np.diff(pulls, axis=0, prepend=0)
     assert (newest.sum(axis=1) == 1).all()
-    return newest.argmax(axis=1)
+    arms: Integers = newest.argmax(axis=1)
+    return arms
 
 
 def trial_on(policy: object, population: Population, n_patients: int, seed: int = 0, run: int = 0) -> Trial:

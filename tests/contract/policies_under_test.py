@@ -27,7 +27,9 @@ HYBRIDS = {
     "hierarchical(base-thompson, top=ucb1)": ("hierarchical(thompson, top=ucb1)",),
     "hierarchical(ucb1, top=epsilon-greedy)": (),
     "hierarchical(experts=[thompson, ucb1/actual, exp3/comply, thompson/actual])": (),
-    "thompson-bounded(hierarchical(epsilon-greedy))": ("thompson-bounded(hierarchical(epsilon-greedy), literal=true)",),
+    "thompson-bounded(hierarchical(epsilon-greedy))": (
+        "thompson-bounded(hierarchical(epsilon-greedy), literal=true)",
+    ),
     "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)": (
         "thompson-bounded(hierarchical(epsilon-greedy), recycle=true, literal=true)",
     ),

@@ -14,8 +14,12 @@ BINARY = (0.0, 1.0)
 def mixed(n_arms: int, rewards: tuple[float, ...] = GRADED) -> Population:
     """Most comply, all other cells are irregular; a fractional reward makes learners draw."""
     arms = tuple(f"arm {letter}" for letter in "abcdefgh"[:n_arms])
+
+    def patients(chosen: int, actual: int, place: int) -> int:
+        return 1 + (3 * chosen + 5 * actual + 7 * place) % 6 + 9 * (chosen == actual)
+
     rows = [
-        Count(arms[chosen], arms[actual], reward, 1 + (3 * chosen + 5 * actual + 7 * place) % 6 + 9 * (chosen == actual))
+        Count(arms[chosen], arms[actual], reward, patients(chosen, actual, place))
         for chosen in range(n_arms)
         for actual in range(n_arms)
         for place, reward in enumerate(rewards)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy import integrate, special
@@ -29,7 +30,7 @@ def chance_of_largest(alphas: Sequence[float], betas: Sequence[float], arm: int)
 
     pieces = (
         integrate.quad(integrand, left, right, epsabs=1e-14, epsrel=1e-11, limit=200)[0]
-        for left, right in zip(points[:-1], points[1:], strict=True)
+        for left, right in pairwise(points)
     )
     return math.fsum(pieces)
 

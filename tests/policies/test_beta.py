@@ -70,8 +70,7 @@ def sample(a: float, b: float, rng: Any, out: Any) -> None:
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [(1, 1), (1, 6), (7.5, 1), (1 + 1e-12, 1 + 1e-12), (1.5, 1.5), (1.001, 40), (2, 50), (50, 2), (250.3, 17.7)]
-    + [(3e4, 7e4), (1.2, 1e5), (1e6, 1e6)],
+    [(1, 1), (1, 6), (7.5, 1), (1 + 1e-12, 1 + 1e-12), (1.5, 1.5), (1.001, 40), (50, 2), (3e4, 7e4), (1.2, 1e5)],
 )
 def test_draws_follow_the_beta_distribution(a: float, b: float) -> None:
     rng, drawn = stream(17, 0), np.empty(20_000)

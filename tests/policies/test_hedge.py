@@ -72,19 +72,19 @@ def test_weights_survive_very_long_games() -> None:
     "losses", [[], [0.5], [[0.5]], [[]], [[0.5, 1.1]], [[0.5, -0.1]], [[0.5, math.nan]], [[[0.1, 0.2]]]]
 )
 def test_losses_must_be_a_matrix_of_unit_numbers(losses: Any) -> None:
-    with pytest.raises(InputError, match="^losses: "):
+    with pytest.raises(InputError, match=r"^losses: "):
         hedge(losses)
 
 
 @pytest.mark.parametrize("losses", [[[0.5, 0.5]], [[[0.5]]], [[[0.5, 2.0]]], []])
 def test_hierarchical_losses_must_be_a_tensor_of_unit_numbers(losses: Any) -> None:
-    with pytest.raises(InputError, match="^losses: "):
+    with pytest.raises(InputError, match=r"^losses: "):
         hierarchical_hedge(losses)
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf])
 def test_rates_must_be_positive(rate: float) -> None:
-    with pytest.raises(InputError, match="^eta: "):
+    with pytest.raises(InputError, match=r"^eta: "):
         hedge([[0.0, 1.0]], eta=rate)
-    with pytest.raises(InputError, match="^rho: "):
+    with pytest.raises(InputError, match=r"^rho: "):
         hierarchical_hedge([[[0.0, 1.0]]], rho=rate)

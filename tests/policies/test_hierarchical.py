@@ -2,12 +2,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adhere import EpsilonGreedy, HierarchicalBandit, InputError, Recommendation, Trial, Ucb1, parse_policy
+from adhere import (
+    EpsilonGreedy,
+    HierarchicalBandit,
+    InputError,
+    Recommendation,
+    Trial,
+    Ucb1,
+    import_policies,
+    parse_policy,
+)
 from adhere.policies.policy import Setting
+from adhere.randomness import stream
+from adhere.trial.steps import DECIDE
 
 ARMS = ("a", "b")
 PLAIN = "hierarchical(ucb1, top=epsilon-greedy)"
@@ -115,3 +127,39 @@ def test_a_credit_table_must_fit_the_arms() -> None:
     policy = parse_policy("hierarchical(experts=[ucb1/credit[0 1; 0 1], ucb1], top=ucb1)")
     with pytest.raises(InputError, match="a table of 3 × 3 for 3 arms"):
         Trial(policy, ("a", "b", "c"))
+
+
+SELDOM = '''
+from adhere.policies import Learner, choose, implements, learn, policy
+from adhere.randomness import uniform
+
+@policy("seldom-first")
+class SeldomFirst(Learner):
+    """The first arm once in 2000, and no word of its probabilities."""
+
+@implements(choose, SeldomFirst)
+def choose_seldom_first(rule, state, memo, weight, rng):
+    return 0 if uniform(rng) < 0.0005 else 1
+
+@implements(learn, SeldomFirst)
+def learn_seldom_first(rule, state, memo, arm, reward, weight, rng):
+    pass
+'''
+
+
+def test_the_certified_experts_weight_is_finite_even_if_its_chance_was_estimated_as_zero(tmp_path: Path) -> None:
+    """A thousand draws may miss the expert that was drawn; an infinite weight would hang Thompson's next draw."""
+    file = tmp_path / "seldom.py"
+    file.write_text(SELDOM)
+    import_policies(file)
+    policy = parse_policy("hierarchical(exp3(gamma=0.2), top=seldom-first)")
+    rule, state, memo_size, spare_size, _ = policy.assemble(Setting(2))
+    memo, rng = np.zeros(memo_size + spare_size), stream(0, 0)
+    decide = DECIDE.compiled(rule, state, memo, rng, 0)
+    weights = []
+    for decision in range(20_000):
+        decide(rule, state, memo, rng, decision)
+        if memo[0] == 0:
+            weights.append(memo[1])
+    assert len(weights) > 3
+    assert np.isfinite(weights).all()

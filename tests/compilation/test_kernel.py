@@ -1,0 +1,71 @@
+"""What is compiled, and how often."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import adhere
+from adhere import InputError, Trial, simulate
+from adhere.compilation import Kernel
+from adhere.populations import stroke_heparin, uniform_other
+from adhere.simulation import runners
+from adhere.simulation.kernel import run_block
+from adhere.trial import trial
+from adhere.trial.steps import decide, take_lesson
+from contract.policies_under_test import variants
+from contract.populations_under_test import mixed
+
+from .processes import write_fixed
+
+
+def n_compiled(kernel: Kernel) -> int:
+    return sum(len(dispatcher.overloads) for dispatcher in kernel._dispatchers.values())
+
+
+def test_protocols_parameters_and_arms_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel(run_block)
+    monkeypatch.setattr(runners, "RUN_BLOCK", kernel)
+    for n_arms in (2, 3, 5):
+        simulate(variants("thompson", n_arms), mixed(n_arms), 20, 2, progress=False)
+    populations = ["defiers", "rich-and-poor", stroke_heparin(), uniform_other()]
+    simulate("thompson/actual", populations, 20, 40, progress=False)
+    assert n_compiled(kernel) == 1
+    simulate(["exp3", "exp3(gamma=0.2)/comply"], ["defiers", mixed(3)], 20, 2, progress=False)
+    assert n_compiled(kernel) == 2
+
+
+def test_a_live_trial_compiles_each_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = {"DECIDE": Kernel(decide), "TAKE_LESSON": Kernel(take_lesson)}
+    for name, kernel in steps.items():
+        monkeypatch.setattr(trial, name, kernel)
+    for n_arms in (2, 3, 5):
+        arms = mixed(n_arms).arms
+        for text in variants("thompson", n_arms):
+            live = Trial(text, arms)
+            for reward in (0, 1, 0.5):
+                live.report(live.recommend().id, reward=reward)
+                live.report(live.recommend().id, actual=arms[1], reward=reward)
+    assert [n_compiled(kernel) for kernel in steps.values()] == [1, 1]
+
+
+def test_a_policy_may_make_arrays(tmp_path: Path) -> None:
+    file = tmp_path / "allocating.py"
+    write_fixed(file, arm="int((np.zeros(rule.n_arms) + 1.0).sum()) - 1", imports="import numpy as np")
+    adhere.import_policies(file)
+    result = simulate("fixed", mixed(3), 30, 4, progress=False)[0]
+    assert result.allocation["arm c"].mean == 1.0
+    recommendation = Trial("fixed", ("a", "b")).recommend()
+    assert recommendation.arm == "b"
+    assert recommendation.probabilities == pytest.approx({"a": 0.0, "b": 1.0})
+    assert recommendation.estimated
+
+
+def test_code_that_does_not_compile_is_the_users_mistake_and_named(tmp_path: Path) -> None:
+    file = tmp_path / "broken.py"
+    write_fixed(file, arm="rule.no_such_number")
+    adhere.import_policies(file)
+    with pytest.raises(InputError, match=r"^policy Fixed: got .*no_such_number") as error:
+        simulate("fixed", "defiers", 10, 1, progress=False)
+    assert len(str(error.value).splitlines()) == 1

@@ -1,0 +1,123 @@
+"""Where kernels are kept, and that nothing that befalls them there costs a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import adhere
+from adhere import Uniform
+from adhere.compilation import Kernel, cache_folder, classes_of
+from adhere.policies.policy import Setting
+
+from .processes import SIMULATE, finish, kernels_in, run, start
+
+RULE = Uniform().assemble(Setting(2)).rule
+
+
+def twice(rule: Any, number: float) -> float:
+    return float(rule.n_arms * number)
+
+
+def hits(kernel: Kernel) -> int:
+    """Compile the little function, call it, and say whether it came from disk."""
+    compiled = kernel.compiled(RULE, 1.5)
+    assert compiled(RULE, 1.5) == 3.0
+    return sum(compiled.stats.cache_hits.values())
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty place for kernels, for this test only."""
+    monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "kernels"))
+    cache_folder.cache_clear()
+    yield tmp_path / "kernels"
+    cache_folder.cache_clear()
+
+
+def test_a_kernel_is_compiled_once_and_then_comes_from_disk(cache: Path) -> None:
+    first = Kernel(twice)
+    assert not first.ready(RULE, 1.5)
+    assert hits(first) == 0
+    assert first.ready(RULE, 1.5)
+    assert len(kernels_in(cache)) == 1
+    second = Kernel(twice)
+    assert second.ready(RULE, 1.5)
+    assert hits(second) == 1
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("contents", [b"", b"\x80\x05garbage", b"half"], ids=["empty", "garbage", "half"])
+def test_a_damaged_file_costs_a_compilation_not_a_crash(cache: Path, ending: str, contents: bytes) -> None:
+    hits(Kernel(twice))
+    for file in cache.rglob(f"*.{ending}"):
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2] if contents == b"half" else contents)
+    assert hits(Kernel(twice)) == 0
+    # What replaced the damaged file serves again.
+    assert hits(Kernel(twice)) == 1
+
+
+def test_a_folder_that_vanishes_costs_a_compilation_not_a_crash(cache: Path) -> None:
+    hits(Kernel(twice))
+    shutil.rmtree(cache)
+    assert hits(Kernel(twice)) == 0
+
+
+def test_the_folders_longest_unused_are_removed(cache: Path) -> None:
+    for age in range(100):
+        folder = cache / f"old {age:03d}"
+        folder.mkdir(parents=True)
+        os.utime(folder, (1_700_000_000 - age,) * 2)
+    kept = cache_folder(frozenset(classes_of(RULE)))
+    assert kept is not None
+    left = {path.name for path in cache.iterdir()}
+    assert kept.name in left
+    assert len(left) == 64
+    assert left - {kept.name} == {f"old {age:03d}" for age in range(63)}
+
+
+def copy_package(to: Path) -> Path:
+    source = Path(adhere.__file__).parent
+    shutil.copytree(source, to / "adhere", ignore=shutil.ignore_patterns("__pycache__"))
+    return to / "adhere"
+
+
+def test_an_installation_that_cannot_be_written_keeps_kernels_in_the_users_cache(tmp_path: Path) -> None:
+    package, home = copy_package(tmp_path / "lib"), tmp_path / "home"
+    (package / "__pycache__").write_text("a file, so that no folder can be made here, whoever runs this")
+    script = "import adhere" + SIMULATE.format(policy="uniform") + "print(adhere.__file__)"
+    variables = {"XDG_CACHE_HOME": str(home), "HOME": str(home)}
+    out, err = run(script, None, package.parent, **variables)
+    assert str(package) in out
+    assert "compiling uniform" in err
+    assert len(kernels_in(home / "adhere")) == 1
+    _, err = run(script, None, package.parent, **variables)
+    assert err == ""
+
+
+def test_an_edit_of_the_package_itself_is_noticed(tmp_path: Path) -> None:
+    package, cache = copy_package(tmp_path / "lib"), tmp_path / "cache"
+    script = "import adhere" + SIMULATE.format(policy="uniform")
+    file = package / "policies" / "uniform.py"
+    for arm in (0, 1):
+        source = (Path(adhere.__file__).parent / "policies" / "uniform.py").read_text()
+        assert "return int(uniform(rng) * rule.n_arms)" in source
+        file.write_text(source.replace("return int(uniform(rng) * rule.n_arms)", f"return {arm}"))
+        assert run(script, cache, package.parent)[0] == f"arm {arm}.0"
+
+
+def test_processes_that_compile_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    script = "import adhere\nfrom adhere.simulation.progress import Announcing\nfor name in {}:\n"
+    script += "    result = adhere.simulate(name, 'rich-and-poor', 50, 20, progress=Announcing())\n"
+    script += "    print(name, result[0].reward.mean)\n"
+    orders = (["uniform", "ucb1"], ["ucb1", "uniform"])
+    results = [finish(process) for process in [start(script.format(order), tmp_path) for order in orders]]
+    assert {tuple(sorted(out.split("\n"))) for out, _ in results} == {tuple(sorted(results[0][0].split("\n")))}
+    out, err = run(script.format(orders[0]), tmp_path)
+    assert out == results[0][0]
+    assert err == ""
