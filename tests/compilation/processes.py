@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import adhere
+
 FIXED = '''
 from adhere.policies import Learner, choose, implements, learn, policy
 {imports}
@@ -40,8 +42,9 @@ def write_fixed(path: Path, arm: str, imports: str = "") -> None:
 
 
 def start(script: str, cache: Path | None, *folders: Path, **variables: str) -> subprocess.Popen[str]:
-    """Start Python with its kernels kept in `cache` and modules found in `folders`."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONDONTWRITEBYTECODE": "1"}
+    """Start Python with its kernels kept in `cache` and modules found in `folders`, then where ours are."""
+    found_in = os.pathsep.join(map(str, (*folders, Path(adhere.__file__).parents[1])))
+    environment = {**os.environ, "PYTHONPATH": found_in, "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("ADHERE_CACHE_DIR", None)
     if cache is not None:
         environment["ADHERE_CACHE_DIR"] = str(cache)

@@ -25,8 +25,8 @@ def test_two_updates_by_hand() -> None:
     assert trial.state == pytest.approx(log_weights, abs=1e-15)
     y = mixed(log_weights)
     assert next_chances(trial) == pytest.approx(y, abs=1e-15)
-    trial.report(trial.recommend().id, actual="c", reward=0.5)
-    log_weights[2] += GAMMA / 3 * 0.5 / y[2]
+    trial.report(trial.recommend().id, actual="b", reward=0.5)
+    log_weights[1] += GAMMA / 3 * 0.5 / y[1]
     assert trial.state == pytest.approx(log_weights, abs=1e-15)
     assert next_chances(trial) == pytest.approx(mixed(log_weights), abs=1e-15)
 

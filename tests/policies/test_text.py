@@ -21,7 +21,7 @@ def test_the_text_of_a_policy_is_read_as_that_policy(policy: Policy) -> None:
     assert pickle.loads(pickle.dumps(policy)) == policy
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(spellings())
 def test_spaces_and_case_do_not_matter(spelling: tuple[Policy, str]) -> None:
     policy, text = spelling

@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 MEASURES = ("surplus", "realised_surplus", "reward", "regret")
 SHARES = ("worse_than_randomisation", "favours_best_arm")
 LARGEST_LAST_PART = 100
+_ROUNDING = 1e-12  # of a reward, for each patient: a surplus this small is none
 
 
 def n_last(n_patients: int) -> int:
@@ -83,7 +84,7 @@ def rows_of_policies(tallies: Sequence[Tallies], means: Floats, grid: Floats, re
         differences = [mine - theirs for mine, theirs in zip(own, measured[reference], strict=True)]
         shares = one.pulls / grid[None, :, None]
         decisions = one.decisions / grid[-1]
-        worse = own[0][:, -1:] < 0.0
+        worse = own[0][:, -1:] < -_ROUNDING * grid[-1]
         most_last = one.last_pulls == one.last_pulls.max(axis=1, keepdims=True)
         # Favoured: only best arms lead among the last recommendations.
         favours = ~(most_last & ~best_arms).any(axis=1, keepdims=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.errors import InputError
+from adhere.errors import InputError, nearest
 from adhere.simulation.measures import MEASURES, Columns
 from adhere.simulation.moments import Z95, Estimate, Moments
 from adhere.simulation.quantiles import QuantileSketch
@@ -124,6 +124,8 @@ class Outcome:
 
     def allocation_trajectory(self, arm: str) -> Trajectory:
         """An arm's share of the recommendations up to each point of the grid."""
+        if arm not in self.arms:
+            raise InputError("arm", arm, nearest(str(arm), self.arms))
         return self._along_grid(self._columns.allocation(self.arms.index(arm), 0))
 
     def _along_grid(self, first: int) -> Trajectory:

@@ -151,14 +151,19 @@ class PythonRunner:
             for t in range(self._n_patients):
                 if stop[0]:
                     return
-                arm = own.choose(*arguments)  # type: ignore[attr-defined]
-                if isinstance(arm, bool) or arm not in range(self._population.n_arms):
-                    raise InputError(f"arm chosen by {self.resolved}", arm, f"0 to {self._population.n_arms - 1}")
+                arm = self._checked(own.choose(*arguments))  # type: ignore[attr-defined]
                 chosen[t] = arm
                 actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
-                own.update(int(arm), actual, reward)  # type: ignore[attr-defined]
+                own.update(arm, actual, reward)  # type: ignore[attr-defined]
                 progress[0] += 1
             self._tally(row, chosen, patients.reward, tallies)
+
+    def _checked(self, arm: object) -> int:
+        n_arms = self._population.n_arms
+        is_number = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
+        if not is_number or not 0 <= int(arm) < n_arms:  # type: ignore[call-overload]
+            raise InputError(f"arm chosen by {self.resolved}", arm, f"a whole number from 0 to {n_arms - 1}")
+        return int(arm)  # type: ignore[call-overload, no-any-return]
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
         pulled = chosen[:, None] == np.arange(self._population.n_arms)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adhere.simulation.result import SimulationResult
 
 _FORMAT = 1
+NUMBERS, NEW_NUMBERS, REST = "result.parquet", "result.parquet.new", "result.json"
 
 
 def save(result: SimulationResult, folder: Path) -> None:
@@ -43,12 +44,17 @@ def save(result: SimulationResult, folder: Path) -> None:
         }
         for outcome in result.outcomes
     ]
-    document = {"format": _FORMAT, "config": vars(result.config), "outcomes": outcomes}
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        polars.concat(frames).write_parquet(Path(scratch) / "result.parquet")
-        (Path(scratch) / "result.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
-        for name in ("result.parquet", "result.json"):
-            os.replace(Path(scratch) / name, folder / name)  # noqa: PTH105  (atomic on every platform)
+        numbers, rest = Path(scratch) / NUMBERS, Path(scratch) / REST
+        polars.concat(frames).write_parquet(numbers)
+        digest = hashlib.sha256(numbers.read_bytes()).hexdigest()
+        document = {"format": _FORMAT, "numbers": digest, "config": vars(result.config), "outcomes": outcomes}
+        rest.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        # The second step is the one that counts: before it the old result is read, after it the new one, since
+        # `load` takes whichever numbers the document names.
+        numbers.replace(folder / NEW_NUMBERS)
+        rest.replace(folder / REST)
+        (folder / NEW_NUMBERS).replace(folder / NUMBERS)
 
 
 def _frame(outcome: int, kind: str, column: Any, value: Any) -> polars.DataFrame:
@@ -62,13 +68,8 @@ def load(folder: Path) -> SimulationResult:
     """Read a result from a folder."""
     from adhere.simulation.result import Config, Outcome, SimulationResult
 
-    for name in ("result.json", "result.parquet"):
-        if not (folder / name).is_file():
-            raise InputError("folder", str(folder), f"a folder with {name}, as SimulationResult.save writes it")
-    document = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    if document.get("format") != _FORMAT:
-        raise InputError("format", document.get("format"), f"{_FORMAT}, the one this version of adhere reads")
-    table = polars.read_parquet(folder / "result.parquet")
+    document = _read_document(folder / REST)
+    table = _read_numbers(folder, document["numbers"])
     config = Config(**{**document["config"], "grid": tuple(document["config"]["grid"])})
     outcomes = []
     for index, stored in enumerate(document["outcomes"]):
@@ -95,3 +96,23 @@ def load(folder: Path) -> SimulationResult:
             )
         )
     return SimulationResult(config, tuple(outcomes))
+
+
+def _read_document(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError("folder", str(path.parent), f"a folder with {REST}, as SimulationResult.save writes it")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        found = document["format"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError("file", str(path), "a whole file, as SimulationResult.save writes it") from None
+    if found != _FORMAT:
+        raise InputError("format", found, f"{_FORMAT}, the one this version of adhere reads")
+    return document  # type: ignore[no-any-return]
+
+
+def _read_numbers(folder: Path, digest: str) -> polars.DataFrame:
+    for path in (folder / NUMBERS, folder / NEW_NUMBERS):
+        if path.is_file() and hashlib.sha256(contents := path.read_bytes()).hexdigest() == digest:
+            return polars.read_parquet(contents)
+    raise InputError("file", str(folder / NUMBERS), f"the numbers that {REST} beside it names")

@@ -255,5 +255,7 @@ def _grid(grid: int | Sequence[int] | None, n_patients: int) -> Integers:
     if isinstance(grid, (int, np.integer)):
         n_points = _positive("grid", grid, n_patients)
         return np.unique(np.linspace(n_patients / n_points, n_patients, n_points).round().astype(np.int64))
+    if isinstance(grid, str) or not isinstance(grid, Iterable):
+        raise InputError("grid", grid, "numbers of patients, or how many points to spread evenly")
     points = sorted({_positive("grid", point, n_patients) for point in grid} | {n_patients})
     return np.array(points, np.int64)
