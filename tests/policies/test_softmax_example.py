@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import adhere
-from adhere import InputError, Trial, parse_policy, simulate
+from adhere import InputError, parse_policy, simulate
 from adhere.cli.main import main
 
 from .reference import next_chances, taught
@@ -132,8 +132,9 @@ def test_it_serves_inside_hybrids() -> None:
     assert set(result.experts) == {f"softmax(temperature=0.05){end}" for end in ("", "/actual", "/comply")}
 
 
-def test_the_live_trial_of_the_page() -> None:
-    trial = Trial("softmax/actual", ("no", "yes"), seed=2)
-    for _ in range(60):
-        trial.report(trial.recommend().id, actual="yes", reward=1)
-    assert trial.recommend().probabilities["yes"] > 0.99
+def test_the_pages_first_lines_run_from_the_root(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(DOCS.parent)
+    exec(block_with("adhere.import_policies("), {})
+    assert "softmax/comply" in capsys.readouterr().out

@@ -74,7 +74,9 @@ def _explain(cls: type[Policy]) -> None:
     is_learner = issubclass(cls, Learner)
     typer.secho(f"{cls.name}, a {'learner' if is_learner else 'hybrid'}\n", bold=True)
     for part in filter(None, _documentation(cls).split("\n\n")):
-        is_prose = not part.startswith(("..", ">>>", " "))
+        if part.startswith(">>>"):  # an example in Python, for readers of the source
+            continue
+        is_prose = not part.startswith(("..", " "))
         typer.echo((paragraph(part, _width()) if is_prose else part) + "\n")
     typer.secho("Parameters", bold=True)
     fields = [item for item in dataclasses.fields(cls) if item.name != "protocol"]

@@ -15,9 +15,9 @@ from adhere.policies.thompson import Thompson, draw_success
 
 @policy("base-thompson")
 class BaseThompson(Learner):
-    r"""Thompson sampling in steps of 1/p, where p is the probability that this learner is asked at all.
+    """Thompson sampling in steps of 1/p, where p is the probability that this learner is asked at all.
 
-    .. math:: θ_j \sim \mathrm{Beta}(S_j + 1/p, F_j + 1/p), \qquad S_j \text{ or } F_j \leftarrow \cdot + 1/p
+        θ_j ~ Beta(S_j + 1/p, F_j + 1/p),    S_j or F_j ← S_j or F_j + 1/p
 
     The prior's count is 1/p too, with the p of the decision at hand. On its own p = 1, and it is `thompson`, whose
     faster rule it then runs; its own rule is for the certified expert of a hierarchy.

@@ -15,9 +15,9 @@ from adhere.randomness import uniform
 
 @policy("epsilon-greedy")
 class EpsilonGreedy(Learner):
-    r"""With probability ε an arm at random, else the arm with the highest mean reward.
+    """With probability ε an arm at random, else the arm with the highest mean reward.
 
-    .. math:: ε_t = \min(1, 1 / \log(t + 10^{-7}))
+        ε_t = min(1, 1 / log(t + 10⁻⁷))
 
     where t is one more than the number of rewards this learner was credited with. An uncredited arm has mean
     0 and ties are broken at random. With `epsilon` given, ε is fixed. The schedule explores about T / log T

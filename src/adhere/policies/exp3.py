@@ -16,10 +16,9 @@ from adhere.policies.policy import Floats, Learner, parameter, policy
 
 @policy("exp3")
 class Exp3(Learner):
-    r"""Draw arm j with probability y_j, mixed with uniform exploration, and raise the weight of what paid.
+    """Draw arm j with probability y_j, mixed with uniform exploration, and raise the weight of what paid.
 
-    .. math:: y_j = (1 - γ) \frac{w_j}{\sum_i w_i} + \frac{γ}{k}, \qquad
-              w_j \leftarrow w_j \exp\left(\frac{γ}{k} \frac{r}{y_j}\right)
+        y_j = (1 - γ) w_j / Σ_i w_i + γ/k,    w_j ← w_j · exp((γ/k) · r / y_j)
 
     Weights are kept as logarithms. γ unset is min(1, √(k ln k / ((e-1) T))) for a horizon of T patients (Auer
     et al., Corollary 3.2). Under Actual or Comply, y_j is this learner's own probability, at the time of the

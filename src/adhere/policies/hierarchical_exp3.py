@@ -21,10 +21,9 @@ _LOWEST_LOG_WEIGHT = -1e6  # exp of it is 0 already; a floor keeps differences o
 
 @policy("hierarchical-exp3")
 class HierarchicalExp3(Policy):
-    r"""Exponential weights v over three experts, and weights w_i of each expert over the arms.
+    """Exponential weights v over three experts, and weights w_i of each expert over the arms.
 
-    .. math:: v_i \leftarrow v_i \exp(-η \, ℓ / x_i), \qquad
-              w_{i,j} \leftarrow w_{i,j} \exp(-ρ \, ℓ / (x_i y_{i,j})), \qquad ℓ = 1 - r
+        v_i ← v_i · exp(-η ℓ / x_i),    w_ij ← w_ij · exp(-ρ ℓ / (x_i y_ij)),    ℓ = 1 - r
 
     with x and y_i the normalised v and w_i, for the expert i drawn only; no mixing with exploration. The
     experts are under Chosen, Actual and Comply: j is the arm the drawn expert's protocol credits. Not the same

@@ -15,12 +15,12 @@ from adhere.randomness import uniform
 
 @policy("thompson")
 class Thompson(Learner):
-    r"""Draw θ_j ~ Beta(1 + successes_j, 1 + failures_j) for each arm; pick the largest.
+    """Draw θ_j ~ Beta(1 + successes_j, 1 + failures_j) for each arm; pick the largest.
 
     A reward strictly between 0 and 1 becomes a Bernoulli draw, as in Algorithm 5. With two arms nothing is
     drawn but the winner: p = P(θ_1 > θ_0) changes with each success or failure by h divided by one parameter,
 
-    .. math:: h = B(a + c, b + d) / (B(a, b) B(c, d)),
+        h = B(a + c, b + d) / (B(a, b) · B(c, d)),
 
     for θ_1 ~ Beta(a, b), θ_0 ~ Beta(c, d), and h itself by a ratio of them, so p is followed exactly (Cook,
     2005). Inside a hierarchy the certified expert is `base-thompson`, which can be weighted.

@@ -14,9 +14,9 @@ from adhere.policies.policy import Floats, Learner, policy
 
 @policy("ucb1")
 class Ucb1(Learner):
-    r"""The arm with the highest upper confidence bound.
+    """The arm with the highest upper confidence bound.
 
-    .. math:: \hat\mu_j + \sqrt{2 \ln n / n_j}
+        mean_j + √(2 ln n / n_j)
 
     where n counts the rewards this learner was credited with and n_j those of arm j. An uncredited arm has an
     infinite index; ties are broken at random.
