@@ -58,7 +58,7 @@ def test_a_policy_may_make_arrays(tmp_path: Path) -> None:
     assert result.allocation["arm c"].mean == 1.0
     recommendation = Trial("fixed", ("a", "b")).recommend()
     assert recommendation.arm == "b"
-    assert recommendation.probabilities == pytest.approx({"a": 0.0, "b": 1.0})
+    assert recommendation.probabilities == pytest.approx({"a": 0.0, "b": 1.0}, abs=1e-3)  # an estimate
     assert recommendation.estimated
 
 

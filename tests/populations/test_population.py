@@ -105,7 +105,7 @@ def test_expectations_agree_with_each_other(population: Population, data: st.Dat
     )
 
 
-@njit
+@njit  # type: ignore[untyped-decorator]
 def meet(tables: Any, rng: Any, actual: Any, reward: Any) -> None:
     """Draw patients the way the engine is told to, one at a time in a compiled loop."""
     cumulative, taken, gained = tables

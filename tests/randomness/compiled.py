@@ -25,28 +25,28 @@ def drawn(fill: Callable[..., None], n: int, *arguments: Any, seed: int = 0) -> 
     return out
 
 
-@numba.njit(error_model="numpy")  # type: ignore[misc]
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def consecutive(rng: Any, out: Any) -> None:
     point(rng, 3, CHOOSE)
     for i in range(out.size):
         out[i] = uniform(rng)
 
 
-@numba.njit(error_model="numpy")  # type: ignore[misc]
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def betas(rng: Any, out: Any, a: float, b: float) -> None:
     for i in range(out.size):
         point(rng, i, CHOOSE)
         out[i] = draw_beta(a, b, rng)
 
 
-@numba.njit(error_model="numpy")  # type: ignore[misc]
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def categories(rng: Any, out: Any, chances: Any) -> None:
     for i in range(out.size):
         point(rng, i, CHOOSE)
         out[i] = draw_from(chances, rng)
 
 
-@numba.njit(error_model="numpy")  # type: ignore[misc]
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def tied_winners(rng: Any, out: Any, n_tied: int) -> None:
     for i in range(out.size):
         point(rng, i, CHOOSE)
@@ -55,14 +55,14 @@ def tied_winners(rng: Any, out: Any, n_tied: int) -> None:
                 out[i] = candidate
 
 
-@numba.njit(error_model="numpy")  # type: ignore[misc]
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def successes(rng: Any, out: Any, reward: float) -> None:
     for i in range(out.size):
         point(rng, i, CHOOSE)
         out[i] = draw_success(reward, rng)
 
 
-@numba.njit(error_model="numpy")  # type: ignore[misc]
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def _fill_outcomes(rng: Any, taken: Any, rule: Any, cache: Any, counts: Any) -> None:
     for i in range(taken.shape[0]):
         point(rng, i, CHOOSE)

@@ -39,11 +39,13 @@ KEYS, DECISIONS = stream_keys(0, 0, 1), np.arange(N)
 
 
 def by_decision(purpose: np.uint64 = CHOOSE, draw: int = 0, seed: int = 0, run: int = 0, first: int = 0) -> Floats:
-    return uniforms(stream_keys(seed, run, 1), DECISIONS + first, purpose, draw)[0]
+    numbers: Floats = uniforms(stream_keys(seed, run, 1), DECISIONS + first, purpose, draw)[0]
+    return numbers
 
 
 def by_run(decision: int = 0, seed: int = 0, first: int = 0, purpose: np.uint64 = CHOOSE) -> Floats:
-    return uniforms(stream_keys(seed, first, N), np.array([decision]), purpose)[:, 0]
+    numbers: Floats = uniforms(stream_keys(seed, first, N), np.array([decision]), purpose)[:, 0]
+    return numbers
 
 
 NEIGHBOURS: dict[str, Callable[[], tuple[Floats, Floats]]] = {

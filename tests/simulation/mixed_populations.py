@@ -9,8 +9,8 @@ from adhere.populations import Counts
 
 Rows = Sequence[tuple[int, int, float, int]]  # chosen, actual, reward, patients
 
-# Arm 1 is better when chosen (0.72 against 0.38), but those told 1 who take 0 all the same do best of all: under
-# uniform allocation Actual sees 0.67 for arm 0 and 0.39 for arm 1, and Comply 0.5 and 0.56.
+# Arm 1 is better when chosen (0.71 against 0.38), but those told 1 who take 0 all the same do best of all: under
+# uniform allocation Actual sees 0.67 for arm 0 and 0.39 for arm 1, and Comply 0.51 and 0.56.
 TWO_ARMS: Rows = (
     (0, 0, 0.0, 20), (0, 0, 0.4, 15), (0, 0, 1.0, 24), (0, 1, 0.0, 28), (0, 1, 0.4, 9), (0, 1, 1.0, 4),
     (1, 1, 0.0, 18), (1, 1, 0.4, 7), (1, 1, 1.0, 25), (1, 0, 0.0, 3), (1, 0, 0.4, 6), (1, 0, 1.0, 41),
@@ -21,6 +21,13 @@ THREE_ARMS: Rows = (
     (1, 1, 0.0, 20), (1, 1, 0.4, 25), (1, 1, 1.0, 30), (1, 0, 0.0, 12), (1, 0, 0.4, 3), (1, 0, 1.0, 10),
     (2, 2, 0.0, 15), (2, 2, 0.4, 10), (2, 2, 1.0, 50), (2, 0, 0.0, 10), (2, 1, 0.4, 5), (2, 1, 1.0, 10),
 )  # fmt: skip
+
+
+# A protocol of its own for each: in the package's words and in the oracle's.
+CREDIT_TABLES: dict[str, tuple[str, oracle.ProtocolLike]] = {
+    "two arms": ("credit[0 1; - 1]", [[0, 1], [None, 1]]),
+    "three arms": ("credit[0 - 2; 1 1 -; 0 2 2]", [[0, None, 2], [1, 1, None], [0, 2, 2]]),
+}
 
 
 def engine_population(rows: Rows) -> Counts:

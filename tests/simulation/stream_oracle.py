@@ -133,9 +133,9 @@ def chance_of_second(a: int, b: int, c: int, d: int) -> float:
 def beta_variate(a: float, b: float, rng: Random) -> float:
     """Cheng (1978), algorithm BB, and inversion where a or b is 1."""
     if a == 1.0:
-        return 1.0 - (1.0 - rng.random()) ** (1.0 / b)
+        return 1.0 - math.pow(1.0 - rng.random(), 1.0 / b)
     if b == 1.0:
-        return (1.0 - rng.random()) ** (1.0 / a)
+        return math.pow(1.0 - rng.random(), 1.0 / a)
     low, high = sorted((a, b))
     lam = math.sqrt((a + b - 2.0) / (2.0 * a * b - (a + b)))
     gamma = low + 1.0 / lam

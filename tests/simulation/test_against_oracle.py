@@ -3,12 +3,20 @@
 Mean counts of each arm are compared by z-tests, and the whole distribution of the counts of arm 0 by a
 two-sample chi-square test. All p-values together raise a false alarm with probability below 1% (Bonferroni);
 the seeds are fixed, so the outcome is the same each time.
+
+Deliberate faults, one at a time, that were seen to turn these tests red: EXP3's importance weights left out of
+the hierarchy; certified ε-greedy or EXP3 experts that learn from every round; ε annealed by rounds instead of
+lessons (under Comply); √(ln n / n_j) in UCB1; ThompsonBounded with a sampler that learns from every round, with
+the first draw pulled instead of a third, with the literal reading in place of the default, without recycling,
+or recycling with replacement; ρ of Hierarchical EXP3 doubled; a top that learns nothing; Actual read as Chosen,
+Comply as Actual. Too small for this many runs, but red in `test_arm_by_arm`: base Thompson without weights or
+with a prior of 1, a hierarchy that recycles with replacement or not at all, a top that hears of rounds it did
+not decide, ties given to the first arm, γ that is 1% off.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -19,14 +27,10 @@ import oracle
 from oracle import PolicyMaker
 
 from .engine import counts_of
-from .mixed_populations import THREE_ARMS, TWO_ARMS, Rows, engine_population, oracle_population
+from .mixed_populations import CREDIT_TABLES, THREE_ARMS, TWO_ARMS, Rows, engine_population, oracle_population
 
 N_PATIENTS, ENGINE_RUNS, ORACLE_RUNS = 80, 4000, 300
 POPULATIONS = {"two arms": TWO_ARMS, "three arms": THREE_ARMS}
-CREDIT = {
-    "two arms": ("credit[0 1; - 1]", [[0, 1], [None, 1]]),
-    "three arms": ("credit[0 - 2; 1 1 -; 0 2 2]", [[0, None, 2], [1, 1, None], [0, 2, 2]]),
-}
 
 LEARNERS = {
     "epsilon-greedy": oracle.epsilon_greedy(),
@@ -84,18 +88,18 @@ HYBRIDS: dict[str, PolicyMaker] = {
         oracle.thompson_bounded(oracle.plain(UCB1, "comply"), recycle=True), recycle=True
     ),
 }
+SLOW = {"hierarchical(thompson, top=thompson)": 0.25}  # both integrate over Beta laws at every decision
 N_CASES = len(LEARNERS) * 4 + len(HYBRIDS)
 # A z-test for each arm (but one for two arms, whose counts add up) and a chi-square test.
 LEVEL = 0.01 / (N_CASES * ((1 + 1) + (3 + 1)))
 
 
-@cache
-def engine_counts(policy: str, rows: Rows) -> NDArray[np.int64]:
-    return counts_of(policy, engine_population(rows), N_PATIENTS, ENGINE_RUNS, seed=1)
-
-
-def oracle_counts(maker: PolicyMaker, rows: Rows) -> NDArray[np.int64]:
-    return np.array(oracle.simulate(maker, oracle_population(rows), N_PATIENTS, ORACLE_RUNS, seed=2))
+def compare(policy: str, maker: PolicyMaker, rows: Rows) -> list[float]:
+    """The p-values of all comparisons."""
+    share = SLOW.get(policy, 1.0)
+    engine = counts_of(policy, engine_population(rows), N_PATIENTS, int(share * ENGINE_RUNS), seed=1)
+    runs = oracle.simulate(maker, oracle_population(rows), N_PATIENTS, int(share * ORACLE_RUNS), seed=2)
+    return p_values(engine, np.array(runs))
 
 
 def p_values(engine: NDArray[np.int64], plain: NDArray[np.int64]) -> list[float]:
@@ -119,14 +123,12 @@ def p_values(engine: NDArray[np.int64], plain: NDArray[np.int64]) -> list[float]
 @pytest.mark.parametrize("protocol", ["chosen", "actual", "comply", "credit"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_learner_under_protocol(learner: str, protocol: str, population: str) -> None:
-    text, table = CREDIT[population] if protocol == "credit" else (protocol, protocol)
+    text, table = CREDIT_TABLES[population] if protocol == "credit" else (protocol, protocol)
     rows = POPULATIONS[population]
-    engine = engine_counts(f"{learner}/{text}", rows)
-    assert min(p_values(engine, oracle_counts(oracle.plain(LEARNERS[learner], table), rows))) > LEVEL
+    assert min(compare(f"{learner}/{text}", oracle.plain(LEARNERS[learner], table), rows)) > LEVEL
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("policy", HYBRIDS)
 def test_hybrid(policy: str, population: str) -> None:
-    rows = POPULATIONS[population]
-    assert min(p_values(engine_counts(policy, rows), oracle_counts(HYBRIDS[policy], rows))) > LEVEL
+    assert min(compare(policy, HYBRIDS[policy], POPULATIONS[population])) > LEVEL

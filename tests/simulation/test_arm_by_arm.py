@@ -14,7 +14,7 @@ import pytest
 import oracle
 
 from .engine import arms_of
-from .mixed_populations import THREE_ARMS, TWO_ARMS, engine_population
+from .mixed_populations import CREDIT_TABLES, THREE_ARMS, TWO_ARMS, engine_population
 from .stream_oracle import (
     EpsilonGreedy,
     Thompson,
@@ -27,10 +27,6 @@ from .stream_oracle import arms_of as oracle_arms_of
 
 N_PATIENTS, N_RUNS, SEED = 300, 6, 11
 POPULATIONS = {"two arms": engine_population(TWO_ARMS), "three arms": engine_population(THREE_ARMS)}
-CREDIT = {
-    "two arms": ("credit[0 1; - 1]", [[0, 1], [None, 1]]),
-    "three arms": ("credit[0 - 2; 1 1 -; 0 2 2]", [[0, None, 2], [1, 1, None], [0, 2, 2]]),
-}
 Make = Callable[[int], oracle.Policy]
 
 
@@ -121,7 +117,7 @@ def assert_same_arms(text: str, make: Make, population: str) -> None:
 @pytest.mark.parametrize("protocol", ["chosen", "actual", "comply", "credit"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_learner_under_protocol(learner: str, protocol: str, population: str) -> None:
-    text, table = CREDIT[population] if protocol == "credit" else (protocol, protocol)
+    text, table = CREDIT_TABLES[population] if protocol == "credit" else (protocol, protocol)
     assert_same_arms(f"{learner}/{text}", lambda k: oracle.Plain(LEARNERS[learner](k), table), population)
 
 

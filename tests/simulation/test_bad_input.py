@@ -11,34 +11,37 @@ from adhere import InputError, simulate
 GOOD: dict[str, Any] = {"policies": "thompson", "populations": "defiers", "n_patients": 10, "n_runs": 2}
 
 
-@pytest.mark.parametrize(
-    ("changed", "field"),
-    [
-        *(({"n_patients": bad}, "n_patients") for bad in (0, -1, 1.5, 10.0, True, None, "10", 2**41)),
-        *(({"n_runs": bad}, "n_runs") for bad in (0, -1, 2.5, False, None, "2", 2**41)),
-        *(({"seed": bad}, "seed") for bad in (-1, 2**64, 0.5, True, None, "0")),
-        *(({"n_threads": bad}, "n_threads") for bad in (0, -2, 1.5, True, 5000, "2")),
-        *(({"grid": bad}, "grid") for bad in (0, -1, 11, True, [0], [11], [1.5], [True], "5", 2.5, [None])),
-        *(({"policies": bad}, "policies") for bad in ([], (), iter(()))),
-        *(({"populations": bad}, "populations") for bad in ([], ())),
-        ({"policies": "tompson"}, "policy"),
-        ({"policies": ""}, "policy"),
-        ({"policies": "hedge"}, "policy"),
-        ({"policies": None}, "policy"),
-        ({"policies": ["thompson", 3]}, "policy"),
-        ({"policies": {"gamma": 1}}, "policy"),
-        ({"populations": "deviants"}, "population"),
-        ({"populations": None}, "population"),
-        ({"populations": 7}, "population"),
-        ({"populations": ["defiers", 7]}, "population"),
-        ({"populations": "no-such-file.csv"}, "file"),
-        ({"policies": "thompson/credit[0 1 2; 0 1 2; 0 1 2]"}, "protocol"),
-        ({"policies": "thompson/credit[0 1; 1 0]", "populations": "stroke-heparin"}, "protocol"),
-        ({"policies": "hierarchical(experts=[ucb1, ucb1/credit[0 1 2; 0 1 2; 0 1 2]])"}, "protocol"),
-        ({"reference": "ucb1"}, "reference"),
-        ({"reference": "thompson/actual"}, "reference"),
-    ],
-)
+BAD: dict[str, list[Any]] = {
+    "n_patients": [0, -1, 1.5, 10.0, True, None, "10", 2**41],
+    "n_runs": [0, -1, 2.5, False, None, "2", 2**41],
+    "seed": [-1, 2**64, 0.5, True, None, "0"],
+    "n_threads": [0, -2, 1.5, True, 5000, "2"],
+    "grid": [0, -1, 11, True, [0], [11], [1.5], [True], [None], "5", 2.5],
+    "policies": [[], (), iter(())],
+    "populations": [[], ()],
+}
+CASES: list[tuple[dict[str, Any], str]] = [({field: bad}, field) for field in BAD for bad in BAD[field]]
+CASES += [
+    ({"policies": "tompson"}, "policy"),
+    ({"policies": ""}, "policy"),
+    ({"policies": "hedge"}, "policy"),
+    ({"policies": None}, "policy"),
+    ({"policies": ["thompson", 3]}, "policy"),
+    ({"policies": {"gamma": 1}}, "policy"),
+    ({"populations": "deviants"}, "population"),
+    ({"populations": None}, "population"),
+    ({"populations": 7}, "population"),
+    ({"populations": ["defiers", 7]}, "population"),
+    ({"populations": "no-such-file.csv"}, "file"),
+    ({"policies": "thompson/credit[0 1 2; 0 1 2; 0 1 2]"}, "protocol"),
+    ({"policies": "thompson/credit[0 1; 1 0]", "populations": "stroke-heparin"}, "protocol"),
+    ({"policies": "hierarchical(experts=[ucb1, ucb1/credit[0 1 2; 0 1 2; 0 1 2]])"}, "protocol"),
+    ({"reference": "ucb1"}, "reference"),
+    ({"reference": "thompson/actual"}, "reference"),
+]
+
+
+@pytest.mark.parametrize(("changed", "field"), CASES, ids=[str(changed)[:60] for changed, _ in CASES])
 def test_a_mistake_names_its_field(changed: dict[str, Any], field: str) -> None:
     with pytest.raises(InputError) as caught:
         simulate(**{**GOOD, **changed})

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from adhere import simulate
 from adhere.populations import Population, as_population
@@ -22,11 +22,17 @@ POLICIES = ["uniform", "thompson", "epsilon-greedy/actual"]
 LARGEST_Z = 3.7
 
 
-def tallies(pulls: object, last: object, rewards: object = 0.0, baselines: object = 0.0) -> Tallies:
+def tallies(pulls: ArrayLike, last: ArrayLike, rewards: ArrayLike = 0.0, baselines: ArrayLike = 0.0) -> Tallies:
     """Tallies at a single point of the grid, [run, arm] each."""
     arms = np.array(pulls, np.int64)[:, None, :]
     one = np.zeros((len(arms), 1))
-    return Tallies(arms, one + rewards, one + baselines, np.ones((len(arms), 1), np.int64), np.array(last, np.int64))
+    return Tallies(
+        arms,
+        one + np.asarray(rewards),
+        one + np.asarray(baselines),
+        np.ones((len(arms), 1), np.int64),
+        np.array(last, np.int64),
+    )
 
 
 def column(rows: NDArray[np.float64], n_arms: int, *name: str) -> list[float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import numpy as np
 import polars
 import pytest
 
@@ -141,5 +140,5 @@ def test_the_long_table(result: SimulationResult) -> None:
 
 def test_the_interval_along_the_trial_ends_in_the_final_one(result: SimulationResult) -> None:
     for outcome in result.outcomes:
-        along = outcome.trajectory()
-        np.testing.assert_allclose([along.lo[-1], along.hi[-1]], [outcome.surplus.lo, outcome.surplus.hi], rtol=1e-9)
+        along, final = outcome.trajectory(), outcome.surplus
+        assert (along.lo[-1], along.hi[-1]) == pytest.approx((final.lo, final.hi), rel=1e-9)

@@ -7,7 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from adhere import Strata, Stratum, simulate
+from adhere.policies import as_policy
 from adhere.populations import Population, defiers, rich_and_poor
+from adhere.simulation.kernel import Tallies
 from adhere.simulation.runners import CompiledRunner
 
 Floats = NDArray[np.float64]
@@ -37,7 +39,7 @@ def share_explained(x: Floats, y: Floats) -> float:
 )
 def test_theorem_2_regret_of_thompson_bounded_is_logarithmic(policy: str) -> None:
     t = np.logspace(3, 6, 13).round().astype(int)
-    along = simulate(policy, CONFOUNDED, 10**6, 40, seed=1, grid=t.tolist())[0].trajectory("regret")
+    along = simulate(policy, CONFOUNDED, 10**6, 80, seed=1, grid=t.tolist())[0].trajectory("regret")
     regret, log_t = along.mean, np.log(along.t)
     # Against log T it is a line; against √T it is not.
     assert share_explained(log_t, regret) > 0.97
@@ -55,15 +57,14 @@ def test_theorem_2_regret_of_thompson_bounded_is_logarithmic(policy: str) -> Non
 
 
 LENGTHS = [10**4, 10**5, 10**6]
+N_RUNS = [100, 40, 10]
 
 
-def final_regret(
-    policy: str, population: Population, n_runs: tuple[int, int, int], seed: int
-) -> tuple[Floats, Floats]:
+def final_regret(policy: str, population: Population, seed: int) -> tuple[Floats, Floats]:
     """Regret and its standard error for each length of trial, every trial anew with numbers fitted to it."""
     estimates = [
         simulate(policy, population, length, n, seed=seed)[0].regret
-        for length, n in zip(LENGTHS, n_runs, strict=True)
+        for length, n in zip(LENGTHS, N_RUNS, strict=True)
     ]
     return np.array([one.mean for one in estimates]), np.array([one.se for one in estimates])
 
@@ -77,7 +78,7 @@ def exponent_with_error(mean: Floats, se: Floats) -> tuple[float, float]:
 
 @pytest.mark.parametrize("population", [defiers(), rich_and_poor()], ids=["defiers", "rich and poor"])
 def test_theorem_1_regret_of_hierarchical_exp3_is_of_the_order_of_root_t(population: Population) -> None:
-    mean, se = final_regret("hierarchical(exp3)", population, (100, 40, 10), seed=2)
+    mean, se = final_regret("hierarchical(exp3)", population, seed=2)
     exponent, error = exponent_with_error(mean, se)
     assert error < 0.03
     assert 0.4 < exponent < 0.6
@@ -88,7 +89,7 @@ def test_theorem_1_regret_of_hierarchical_exp3_is_of_the_order_of_root_t(populat
 
 def test_theorem_1_does_not_hold_for_annealed_epsilon_greedy() -> None:
     """It explores T / log T times, and so does every hybrid built on it."""
-    mean, se = final_regret("hierarchical(epsilon-greedy)", defiers(), (100, 40, 10), seed=3)
+    mean, se = final_regret("hierarchical(epsilon-greedy)", defiers(), seed=3)
     exponent, error = exponent_with_error(mean, se)
     assert exponent - 4 * error > 0.75
     assert mean[-1] / 10**3 > 3 * mean[0] / 10**2
@@ -100,9 +101,6 @@ def test_theorem_1_does_not_hold_for_annealed_epsilon_greedy() -> None:
 )
 @pytest.mark.parametrize("population", [defiers(), rich_and_poor()], ids=["defiers", "rich and poor"])
 def test_exponential_weights_are_finite_after_ten_million_patients(policy: str, population: Population) -> None:
-    from adhere.policies import as_policy
-    from adhere.simulation.kernel import Tallies
-
     n_patients = 10**7
     grid = np.array([n_patients])
     runner = CompiledRunner(as_policy(policy), population, n_patients, grid, n_last=100)

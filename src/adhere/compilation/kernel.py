@@ -78,23 +78,12 @@ class Kernel:
 
 def _in_short(error: Exception) -> str:
     """The innermost of Numba's complaints, and the line of source it is about."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    places = [line for line in lines if line.startswith("File ")]
-    noise = (
-        "Failed in",
-        "During:",
-        "raised from",
-        "File ",
-        "^",
-        "<source",
-        "- ",
-        "Overload",
-        "With arg",
-        "Rejected",
-        ">>>",
-    )
-    complaints = [line for line in lines if not line.startswith(noise)]
-    return " at ".join([*complaints[:1], *places[-1:]])
+    innermost = str(error).rpartition("Failed in nopython mode pipeline")[2] or str(error)
+    lines = [line.strip() for line in innermost.splitlines() if line.strip()]
+    places = [line.rstrip(":") for line in lines if line.startswith("File ")]
+    # After "Failed in nopython mode pipeline (step: …)" the next line says what is wrong.
+    complaints = [line for line in lines if not line.startswith(("(step:", "During:", "File "))]
+    return " at ".join([*complaints[:1], *places[:1]])
 
 
 @contextmanager

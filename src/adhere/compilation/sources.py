@@ -13,12 +13,20 @@ _OWN_PARTS = (".", "compilation", "policies", "simulation", "trial")
 _noted: dict[Path, str] = {}
 
 
-def note_sources(paths: Iterable[Path] | None = None) -> None:
-    """Remember what files hold now, just after they were run: later edits do not change the code in memory.
+def note_sources(module: str) -> None:
+    """Remember what a module's file holds now that it is run, and what all it may lean on held.
 
-    Without paths, all loaded modules that are not installed ones.
+    Later edits do not change the code in memory; only running a file again does.
     """
-    for path in _loaded_modules(package=None) if paths is None else paths:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file and Path(file).is_file():
+        _noted.pop(Path(file), None)
+        _note({Path(file)})
+    _note(_loaded_modules(package=None))
+
+
+def _note(paths: Iterable[Path]) -> None:
+    for path in paths:
         if path not in _noted:
             _noted[path] = hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -36,7 +44,7 @@ def fingerprint(classes: frozenset[type]) -> str | None:
         package = rule_class.__module__.partition(".")[0]
         if package != "adhere":
             files |= {Path(file), *_loaded_modules(package)}
-    note_sources(files)
+    _note(files)
     return hashlib.sha256(repr([(str(path), _noted[path]) for path in sorted(files)]).encode()).hexdigest()
 
 
@@ -57,4 +65,4 @@ def _loaded_modules(package: str | None) -> set[Path]:
     return {path for path in found if path.is_file()}
 
 
-note_sources(_own_sources())
+_note(_own_sources())

@@ -18,7 +18,7 @@ from typing import Any
 import numba
 import numpy as np
 import platformdirs
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 from adhere.compilation.sources import fingerprint
 
@@ -61,6 +61,16 @@ def _prune(root: Path, keep: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class _TolerantIndex(IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's index of compiled code; one that cannot be read counts as empty."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except Exception:  # a damaged file must cost a compilation, never a run
+            return {}
+
+
 def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
     """Numba's disk cache, kept in a folder whose path already vouches for the sources."""
 
@@ -84,16 +94,17 @@ def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
     class Cache(FunctionCache):  # type: ignore[misc]
         _impl_class = Implementation
 
+        def __init__(self, py_func: Any) -> None:
+            super().__init__(py_func)
+            self._cache_file.__class__ = _TolerantIndex
+
         def _load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super()._load_overload(sig, target_context)
-            except Exception:  # a damaged file must cost a compilation, never a run
+            except Exception:  # as above
                 return None
 
         def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
-            try:
-                return self._index_key(signature, codegen) in self._cache_file._load_index()
-            except Exception:  # as above
-                return False
+            return self._index_key(signature, codegen) in self._cache_file._load_index()
 
     return Cache(function)

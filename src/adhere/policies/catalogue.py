@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from adhere.errors import InputError, nearest
-from adhere.policies.policy import Policy, make, registry
+from adhere.policies.policy import DEEPEST, Policy, make, registry
 from adhere.policies.protocols import as_protocol
 
 _FULL_INFORMATION = ("hedge", "hierarchical-hedge", "hierarchicalhedge")
@@ -28,7 +28,7 @@ def lookup(name: str) -> type[Policy]:
     raise InputError("policy", name, nearest(name, registry))
 
 
-def from_json(data: object) -> Policy:
+def from_json(data: object, depth: int = 1) -> Policy:
     """The policy that `to_json` wrote.
 
     >>> str(from_json({"name": "exp3", "gamma": 0.1, "protocol": "actual"}))
@@ -36,17 +36,19 @@ def from_json(data: object) -> Policy:
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
         raise InputError("policy", data, "an object with a name, e.g. {'name': 'thompson'}")
-    options = {str(key): _value_from_json(str(key), value) for key, value in data.items() if key != "name"}
+    if depth > DEEPEST:
+        raise InputError("policy", data["name"], f"at most {DEEPEST} policies inside each other")
+    options = {str(key): _value_from_json(str(key), value, depth + 1) for key, value in data.items() if key != "name"}
     return make(str(data["name"]).strip().lower(), [], options)
 
 
-def _value_from_json(key: str, value: Any) -> object:
+def _value_from_json(key: str, value: Any, depth: int) -> object:
     if key == "protocol":
         return as_protocol(value)
     if isinstance(value, Mapping):
-        return from_json(value)
+        return from_json(value, depth)
     if isinstance(value, list):
-        return [from_json(item) for item in value]
+        return [from_json(item, depth) for item in value]
     return value
 
 
@@ -64,6 +66,8 @@ def import_policies(path: str | Path) -> ModuleType:
     assert spec is not None and spec.loader is not None  # noqa: PT018  (a .py file always has both)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    if str(file.parent) not in sys.path:  # as for a script: it may import what lies beside it
+        sys.path.insert(0, str(file.parent))
     try:
         spec.loader.exec_module(module)
     except InputError:

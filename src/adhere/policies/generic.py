@@ -102,11 +102,15 @@ ESTIMATE_DRAWS = 1000
 
 @helper
 def estimate_probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
-    """For learners that do not give their probabilities: the frequencies of 1000 draws."""
+    """For learners that do not give their probabilities: the frequencies of 1000 draws.
+
+    Each arm has half a draw for a start: what can be drawn is never given the chance 0, by which others divide.
+    """
+    total = ESTIMATE_DRAWS + 0.5 * rule.n_arms
     for arm in range(rule.n_arms):
-        out[arm] = 0.0
+        out[arm] = 0.5 / total
     for _ in range(ESTIMATE_DRAWS):
-        out[choose(rule, state, memo, weight, rng)] += 1.0 / ESTIMATE_DRAWS
+        out[choose(rule, state, memo, weight, rng)] += 1.0 / total
 
 
 @helper

@@ -90,6 +90,11 @@ class HierarchicalBandit(Policy):
         """The experts, then the top."""
         return (*self._all_experts(), self.top)
 
+    @property
+    def depth(self) -> int:
+        """Learners are one level below."""
+        return 2
+
     def _all_experts(self) -> tuple[Learner, ...]:
         if self.base is not None:
             return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))

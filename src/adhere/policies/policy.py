@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Mapping
@@ -21,6 +22,9 @@ from adhere.policies.protocols import CHOSEN, Protocol, as_protocol, feedback_ta
 Floats = NDArray[np.float64]
 PolicyClass = TypeVar("PolicyClass", bound="type[Policy]")
 registry: dict[str, type[Policy]] = {}
+_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*")
+DEEPEST = 8  # policies inside each other
+_RESERVED = ("true", "false", "inf", "nan", "credit")
 
 
 @dataclass(frozen=True)
@@ -54,14 +58,17 @@ def parameter(
     """A number of a policy and the range it must lie in; None means that the policy sets it."""
     lowest = f"above {above:g}" if above > -math.inf else f"at least {at_least:g}" if at_least > -math.inf else ""
     highest = f"at most {at_most:g}" if at_most < math.inf else ""
-    expected = "a number " + " and ".join(part for part in (lowest, highest) if part)
+    expected = " ".join(["a number", *" and ".join(part for part in (lowest, highest) if part).split()])
 
     def check(name: str, value: object) -> float | None:
         if value is None and default is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise InputError(name, value, expected)
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
         if not (math.isfinite(number) and above < number and at_least <= number <= at_most):
             raise InputError(name, value, expected)
         return number
@@ -122,6 +129,11 @@ class Policy:
     def assemble(self, setting: Setting, certified: bool = True) -> Assembled:
         """The compiled form. Parts of an uncertified hybrid all learn from every round, with weight 1."""
         raise TypeError(f"{self.name} has no compiled form")
+
+    @property
+    def depth(self) -> int:
+        """How many policies are inside each other, this one included."""
+        return 1
 
     def learners(self) -> tuple[Learner, ...]:
         """Every learner in the policy."""
@@ -209,8 +221,14 @@ def _complete(learner: type[Learner]) -> None:
 @dataclass_transform(frozen_default=True, field_specifiers=(parameter, flag, field))
 def policy(name: str) -> Callable[[PolicyClass], PolicyClass]:
     """Declare a class as the policy of this name: freeze it, give it a rule, enter it into the registry."""
+    if not _NAME.fullmatch(name) or name in _RESERVED:
+        raise InputError("policy name", name, "small letters, digits and single hyphens, e.g. my-policy")
 
     def declare(cls: PolicyClass) -> PolicyClass:
+        if name in registry and registry[name].__module__ != cls.__module__:
+            owner = registry[name].__module__
+            if owner.startswith("adhere."):
+                raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
         cls.name = name
         frozen: Any = dataclass(frozen=True)(cls)
         if issubclass(frozen, Learner):
@@ -221,7 +239,7 @@ def policy(name: str) -> Callable[[PolicyClass], PolicyClass]:
             setattr(sys.modules[cls.__module__], rule.__name__, rule)
             frozen.rule_class = rule
         registry[name] = frozen
-        note_sources()
+        note_sources(cls.__module__)
         return frozen  # type: ignore[no-any-return]
 
     return declare

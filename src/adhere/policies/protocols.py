@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adhere.errors import InputError, nearest
 
 NONE = -1
+_NAMES = ("chosen", "actual", "comply")
 Table = tuple[tuple[int | None, ...], ...]
 
 
@@ -29,6 +30,12 @@ class Protocol:
 
     name: str
     table: Table | None = None
+
+    def __post_init__(self) -> None:
+        if self.table is not None and self.name == "credit":
+            object.__setattr__(self, "table", _checked_table(self.table))
+        elif self.table is not None or self.name not in _NAMES:
+            raise InputError("protocol", self.name, f"{', '.join(_NAMES)}, or credit with a table")
 
     def __str__(self) -> str:
         if self.table is None:
@@ -84,8 +91,10 @@ def _checked_table(rows: Sequence[object]) -> Table:
     size = len(rows)
     expected = "a square table of at least 2 × 2 whose entries are arm numbers from 0, or none"
     table = []
+    if size < 2:
+        raise InputError("protocol", rows, expected)
     for row in rows:
-        if size < 2 or isinstance(row, str) or not isinstance(row, Sequence) or len(row) != size:
+        if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != size:
             raise InputError("protocol", rows, expected)
         for arm in row:
             if arm is not None and (isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < size):

@@ -16,14 +16,14 @@ import re
 from typing import NamedTuple
 
 from adhere.errors import InputError, nearest
-from adhere.policies.policy import Learner, Policy, make
+from adhere.policies.policy import DEEPEST, Learner, Policy, make
 from adhere.policies.protocols import NAMED, as_protocol
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)\b)"
     r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-]))"
 )
-_DEEPEST = 8
+_LONGEST_ARM = 6  # digits
 
 
 class _Token(NamedTuple):
@@ -55,7 +55,8 @@ class _Parser:
         while place < end:
             match = _TOKEN.match(text, place)
             if match is None:
-                raise self._error("letters, numbers or ( ) [ ] , ; = / -", place)
+                spaces = len(text[place:]) - len(text[place:].lstrip())
+                raise self._error("letters, numbers or ( ) [ ] , ; = / -", place + spaces)
             kind = match.lastgroup or ""
             tokens.append(_Token(kind, match.group(kind), match.start(kind)))
             place = match.end()
@@ -91,8 +92,8 @@ class _Parser:
         if self._here.kind != "name":
             raise self._error("the name of a policy", self._here.place)
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise self._error(f"at most {_DEEPEST} policies inside each other", self._here.place)
+        if self._depth > DEEPEST:
+            raise self._error(f"at most {DEEPEST} policies inside each other", self._here.place)
         name = self._take().text
         arguments: list[object] = []
         options: dict[str, object] = {}
@@ -160,7 +161,7 @@ class _Parser:
                 rows.append([])
             elif token.text == "-":
                 rows[-1].append(None)
-            elif token.kind == "number" and token.text.isdigit():
+            elif token.kind == "number" and token.text.isdigit() and len(token.text) < _LONGEST_ARM:
                 rows[-1].append(int(token.text))
             else:
                 raise self._error("an arm number, -, ; or ]", token.place)

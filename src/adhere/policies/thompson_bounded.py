@@ -11,7 +11,7 @@ import numpy as np
 from adhere.compilation import implements
 from adhere.errors import InputError
 from adhere.policies.generic import choose, decider, learn, probabilities, remember, update
-from adhere.policies.policy import Assembled, Learner, Policy, Setting, flag, policy
+from adhere.policies.policy import DEEPEST, Assembled, Learner, Policy, Setting, flag, policy
 from adhere.policies.recycling import cache_rule, cache_size, holds_arm, store_outcome, take_outcome
 from adhere.policies.thompson import Thompson
 
@@ -19,6 +19,8 @@ from adhere.policies.thompson import Thompson
 def _inner(name: str, value: object) -> Policy:
     if not isinstance(value, Policy):
         raise InputError(name, value, "a policy, e.g. thompson-bounded(hierarchical(thompson))")
+    if value.depth >= DEEPEST:
+        raise InputError(name, str(value), f"at most {DEEPEST} policies inside each other")
     return value
 
 
@@ -42,6 +44,11 @@ class ThompsonBounded(Policy):
     inner: Policy = field(default=None, metadata={"check": _inner, "bare": True})  # type: ignore[assignment]
     recycle: bool = flag(default=False)
     literal: bool = flag(default=False)
+
+    @property
+    def depth(self) -> int:
+        """One more than the inner policy."""
+        return 1 + self.inner.depth
 
     def learners(self) -> tuple[Learner, ...]:
         """The sampler, then the inner policy's."""

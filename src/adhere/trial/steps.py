@@ -24,7 +24,7 @@ def chances(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> list[f
     rng[2] = first_counter(decision, ESTIMATE)
     out = np.zeros(_DEEPEST * rule.n_arms + work_size(rule.n_arms))
     probabilities(rule, state, memo, 1.0, out, rng)
-    return [float(chance) for chance in out[: rule.n_arms]]
+    return [min(1.0, max(0.0, float(chance))) for chance in out[: rule.n_arms]]  # rounding may pass 1
 
 
 def take_lesson(

@@ -82,13 +82,15 @@ class Trial:
         reward_values: Sequence[float] = (0.0, 1.0),
     ) -> None:
         self.arms = _checked_arms(arms)
-        if horizon is not None and (isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1):
+        if horizon is not None and (not _is_whole(horizon) or horizon < 1):
             raise InputError("horizon", horizon, "a whole number of patients, at least 1")
-        if isinstance(run, bool) or not isinstance(run, int) or run < 0:
+        if not _is_whole(run) or run < 0:
             raise InputError("run", run, "a whole number, at least 0")
+        if not isinstance(reward_values, Sequence) or not reward_values:
+            raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
         values = tuple(sorted({_checked_reward(value) for value in reward_values}))
         self.policy = as_policy(policy).resolved(len(self.arms), horizon)
-        assembled = self.policy.assemble(Setting(len(self.arms), values or (0.0, 1.0)))
+        assembled = self.policy.assemble(Setting(len(self.arms), values))
         self._rule, self._state = assembled.rule, assembled.state.copy()
         self._memo_size, self._spare_size = assembled.memo_size, assembled.spare_size
         self._values = values if _recycles(assembled.rule) else None
@@ -124,6 +126,8 @@ class Trial:
             raise InputError("report", None, "actual=…, reward=… or both")
         arm = None if actual is None else self._arm(actual)
         value = None if reward is None else self._reward(reward)
+        if not _is_whole(id):
+            raise InputError("id", id, "the id of a recommendation of this trial")
         if id in self._finished:
             self._same_again(id, *self._finished[id], arm, value)
             return
@@ -191,6 +195,10 @@ def _checked_arms(arms: Sequence[str]) -> tuple[str, ...]:
         if not isinstance(arm, str) or not arm.strip() or list(arms).count(arm) > 1:
             raise InputError("arms", arm, "different names, none of them empty")
     return tuple(arms)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _checked_reward(value: object) -> float:
