@@ -39,7 +39,7 @@ def share_explained(x: Floats, y: Floats) -> float:
 )
 def test_theorem_2_regret_of_thompson_bounded_is_logarithmic(policy: str) -> None:
     t = np.logspace(3, 6, 13).round().astype(int)
-    along = simulate(policy, CONFOUNDED, 10**6, 80, seed=1, grid=t.tolist())[0].trajectory("regret")
+    along = simulate(policy, CONFOUNDED, 10**6, 60, seed=1, grid=t.tolist())[0].trajectory("regret")
     regret, log_t = along.mean, np.log(along.t)
     # Against log T it is a line; against √T it is not.
     assert share_explained(log_t, regret) > 0.97

@@ -67,7 +67,9 @@ class Kernel:
         if (composition, allocates) not in self._dispatchers:
             # Without Numba's run-time memory, passing arrays around costs no atomic reference counts, which
             # several threads would fight over.
-            dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=allocates)(self._function)
+            dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=allocates, no_cfunc_wrapper=True)(
+                self._function
+            )
             folder = cache_folder(frozenset(classes_of(rule)))
             if folder is not None:
                 name = hashlib.sha256(repr((composition.key, allocates)).encode()).hexdigest()[:16]

@@ -23,7 +23,7 @@ def draw_beta(a: float, b: float, rng: Any) -> float:
         return 1.0 - math.pow(1.0 - uniform(rng), 1.0 / b)
     if b == 1.0:
         return math.pow(1.0 - uniform(rng), 1.0 / a)
-    small, large = min(a, b), max(a, b)
+    small, large = (a, b) if a < b else (b, a)
     total = small + large
     slope = math.sqrt((total - 2.0) / (2.0 * small * large - total))
     shift = small + 1.0 / slope
@@ -31,7 +31,7 @@ def draw_beta(a: float, b: float, rng: Any) -> float:
         u1 = 1.0 - uniform(rng)  # in (0, 1]: its logarithm is needed
         u2 = 1.0 - uniform(rng)
         v = slope * math.log(u1 / (1.0 - u1))
-        w = small * math.exp(min(v, 700.0))
+        w = small * math.exp(v if v < 700.0 else 700.0)
         z = u1 * u1 * u2
         r = shift * v - _LOG_4
         s = small + r - w
@@ -115,7 +115,8 @@ def chances_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> None:
                 product = width * _WEIGHTS[node] * density[arm * n_nodes + node]
                 for other in range(n_arms):
                     if other != arm:
-                        product *= max(0.0, below[other * n_nodes + node])
+                        reach = below[other * n_nodes + node]
+                        product *= reach if reach > 0.0 else 0.0
                 out[arm] += product
         start, end = end, next_panel_end(a, b, prior, end)
     total = 0.0

@@ -37,13 +37,13 @@ class EpsilonGreedy(Learner):
 
 
 @implements(choose, EpsilonGreedy)
-def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
     """Explore with probability ε, else exploit."""
     n_arms = rule.n_arms
     # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
     u, epsilon = uniform(rng), state[2 * n_arms]
     if u < epsilon:
-        return int(min(u / epsilon * n_arms, n_arms - 1))
+        return np.int64(u / epsilon * n_arms * (1.0 - 2.0**-52))  # the factor keeps it below n_arms
     best, n_tied = 0, 1
     for arm in range(1, n_arms):
         if state[n_arms + arm] > state[n_arms + best]:
@@ -65,7 +65,7 @@ def learn_epsilon_greedy(rule: Any, state: Any, memo: Any, arm: int, reward: flo
         t = 1.0
         for other in range(n_arms):
             t += state[other]
-        state[2 * n_arms] = min(1.0, 1.0 / math.log(t + 1e-7))
+        state[2 * n_arms] = 1.0 / math.log(t + 1e-7) if t > 2.0 else 1.0
 
 
 @implements(probabilities, EpsilonGreedy)

@@ -67,7 +67,7 @@ def remember_exp3(rule: Any, state: Any, memo: Any) -> None:
 
 
 @implements(choose, Exp3)
-def choose_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+def choose_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
     """Draw from the probabilities."""
     return draw_from(memo[: rule.n_arms], rng)
 

@@ -61,7 +61,7 @@ def probabilities_of_learner(rule: Any, state: Any, memo: Any, weight: float, ou
 _PROBABILITIES = Kernel(probabilities_of_learner)
 
 
-def learn(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+def learn(rule: Any, state: Any, memo: Any, arm: Any, reward: float, weight: float, rng: Any) -> None:
     """Learn that an arm gave a reward."""
 
 
@@ -114,7 +114,7 @@ def estimate_probabilities(rule: Any, state: Any, memo: Any, weight: float, out:
 
 
 @helper
-def draw_from(chances: Any, rng: Any) -> int:
+def draw_from(chances: Any, rng: Any) -> Any:
     """Draw an index with the given chances, which sum to one."""
     u = uniform(rng)
     total = 0.0
@@ -122,7 +122,7 @@ def draw_from(chances: Any, rng: Any) -> int:
         total += chances[index]
         if u < total:
             return index
-    return int(chances.size - 1)
+    return chances.size - 1
 
 
 @helper
@@ -130,7 +130,7 @@ def largest_of(values: Any) -> float:
     """The largest of some numbers, without the memory that NumPy's own method would ask for."""
     largest = values[0]
     for index in range(1, values.size):
-        largest = max(largest, values[index])
+        largest = values[index] if values[index] > largest else largest
     return largest  # type: ignore[no-any-return]
 
 

@@ -202,7 +202,7 @@ def update_hierarchical(
     n = len(rule.experts)
     first_state, first_memo = rule.top_lengths[0], 2 + rule.top_lengths[1]
     states, memos = state[first_state:], memo[first_memo:]
-    drawn, reward_is_new = int(memo[0]), feedback <= rule.n_arms
+    drawn, reward_is_new = np.int64(memo[0]), feedback <= rule.n_arms
     if drawn >= 0 and reward_is_new:
         learn(rule.top, state[:first_state], memo[2:first_memo], drawn, reward, 1.0, rng)
     for i in range(n):
@@ -284,6 +284,6 @@ def probabilities_hierarchical(rule: Any, state: Any, memo: Any, weight: float, 
 
 
 @implements(decider, HierarchicalRule)
-def decider_hierarchical(rule: Any, memo: Any) -> int:
+def decider_hierarchical(rule: Any, memo: Any) -> Any:
     """The expert drawn."""
-    return int(memo[0])
+    return np.int64(memo[0])

@@ -86,7 +86,7 @@ def normalise(log_weights: Any, out: Any) -> None:
 
 
 @helper
-def lower(log_weights: Any, index: int, by: float) -> None:
+def lower(log_weights: Any, index: Any, by: float) -> None:
     """Lower one weight; keep the largest logarithm at 0 and none below the floor."""
     log_weights[index] -= min(by, -2.0 * _LOWEST_LOG_WEIGHT)
     largest = largest_of(log_weights)
@@ -105,7 +105,7 @@ def remember_hierarchical_exp3(rule: Any, state: Any, memo: Any) -> None:
 
 
 @implements(choose, HierarchicalExp3Rule)
-def choose_hierarchical_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+def choose_hierarchical_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
     """Draw an expert, then an arm."""
     n, k = rule.credit.shape[0], rule.n_arms
     drawn = draw_from(memo[1 : 1 + n], rng)
@@ -119,7 +119,7 @@ def update_hierarchical_exp3(
 ) -> None:
     """The top learns of the expert drawn, and that expert of the arm; uncertified, all experts do."""
     n, k = rule.credit.shape[0], rule.n_arms
-    drawn, loss = int(memo[0]), 1.0 - reward
+    drawn, loss = np.int64(memo[0]), 1.0 - reward
     if drawn >= 0 and feedback <= k:
         lower(state[:n], drawn, rule.eta * loss / memo[1 + drawn])
     for i in range(n):
@@ -142,6 +142,6 @@ def probabilities_hierarchical_exp3(rule: Any, state: Any, memo: Any, weight: fl
 
 
 @implements(decider, HierarchicalExp3Rule)
-def decider_hierarchical_exp3(rule: Any, memo: Any) -> int:
+def decider_hierarchical_exp3(rule: Any, memo: Any) -> Any:
     """The expert drawn."""
-    return int(memo[0])
+    return np.int64(memo[0])

@@ -97,7 +97,9 @@ def follow_p(state: Any, arm: int, success: bool) -> None:
     elif h > 1.0 and exponent > 0.0:
         h /= _STEP
         exponent -= 1.0
-    state[4], state[5], state[6] = min(1.0, max(0.0, p)), h, exponent
+    # Numba compiles `min` and `max` anew for each kernel; a condition costs nothing.
+    p = p if p > 0.0 else 0.0
+    state[4], state[5], state[6] = p if p < 1.0 else 1.0, h, exponent
 
 
 @implements(probabilities, Thompson)

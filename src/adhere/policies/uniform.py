@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from adhere.compilation import implements
 from adhere.policies.generic import choose, learn, probabilities
 from adhere.policies.policy import Learner, policy
@@ -20,9 +22,9 @@ class Uniform(Learner):
 
 
 @implements(choose, Uniform)
-def choose_uniform(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+def choose_uniform(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
     """An arm at random."""
-    return int(uniform(rng) * rule.n_arms)
+    return np.int64(uniform(rng) * rule.n_arms)
 
 
 @implements(learn, Uniform)

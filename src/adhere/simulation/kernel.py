@@ -92,7 +92,7 @@ def run_block(
             if t % _LOOK_EVERY == 0:
                 if stop[0] != 0:
                     return
-                progress[0] += min(_LOOK_EVERY, n_patients - t)
+                progress[0] += _LOOK_EVERY if t + _LOOK_EVERY < n_patients else n_patients - t
             point(rng, t, CHOOSE)
             remember(rule, state, memo)
             chosen = choose(rule, state, memo, 1.0, rng)
