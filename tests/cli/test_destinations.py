@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from adhere.cli.destinations import check_file, write_files
+from adhere.errors import InputError
 
 
 def nothing() -> None:
@@ -29,7 +30,7 @@ def test_nothing_is_left_when_a_later_step_fails(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_when_another_file_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="absent"):
+    with pytest.raises(InputError, match="absent"):
         write_files({tmp_path / "out.json": b"new", tmp_path / "absent" / "out.png": b"new"}, before=nothing)
     assert list(tmp_path.iterdir()) == []
 

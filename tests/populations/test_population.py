@@ -223,7 +223,7 @@ def test_bad_patients(arguments: tuple[int, int, int], message: str) -> None:
         (("only",), "arms: got ('only',), expected at least two arms"),
         ((), "arms: got (), expected at least two arms"),
         ("ab", "arms: got ('ab',), expected at least two arms"),
-        (("a", " "), "arms: got ' ', expected names, none of them empty"),
+        (("a", " "), "arms: got ' ', expected names in printable text, none of them empty"),
         (("a", "b", "a"), "arms: got 'a', expected each name once, not 2 times"),
     ],
 )

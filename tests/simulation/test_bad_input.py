@@ -17,7 +17,7 @@ BAD: dict[str, list[Any]] = {
     "seed": [-1, 2**64, 0.5, True, None, "0"],
     "n_threads": [0, -2, 1.5, True, 5000, "2"],
     "grid": [0, -1, 11, True, [0], [11], [1.5], [True], [None], "5", 2.5],
-    "policies": [[], (), iter(())],
+    "policies": [[], ()],
     "populations": [[], ()],
 }
 CASES: list[tuple[dict[str, Any], str]] = [({field: bad}, field) for field in BAD for bad in BAD[field]]
@@ -36,6 +36,8 @@ CASES += [
     ({"policies": "thompson/credit[0 1 2; 0 1 2; 0 1 2]"}, "protocol"),
     ({"policies": "thompson/credit[0 1; 1 0]", "populations": "stroke-heparin"}, "protocol"),
     ({"policies": "hierarchical(experts=[ucb1, ucb1/credit[0 1 2; 0 1 2; 0 1 2]])"}, "protocol"),
+    ({"policies": ["thompson", "ucb1", "Thompson/chosen"]}, "policies"),
+    ({"populations": ["defiers", "defiers"]}, "populations"),
     ({"reference": "ucb1"}, "reference"),
     ({"reference": "thompson/actual"}, "reference"),
 ]

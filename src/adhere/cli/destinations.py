@@ -68,7 +68,7 @@ def write_files(contents: Mapping[Path, bytes], before: Callable[[], None]) -> N
             target = path.resolve()  # what a link points to is replaced, not the link
             beside = target.with_name(f".{target.name}.{os.getpid()}")
             stack.callback(beside.unlink, missing_ok=True)
-            beside.write_bytes(content)
+            _write_bytes(beside, content, path)
             if target.exists():
                 shutil.copymode(target, beside)
             moves.append((beside, target))
@@ -77,4 +77,11 @@ def write_files(contents: Mapping[Path, bytes], before: Callable[[], None]) -> N
             beside.replace(target)
     for path, content in contents.items():
         if _is_device(path):  # a pipe or /dev/null must not be replaced by a file
-            path.write_bytes(content)
+            _write_bytes(path, content, path)
+
+
+def _write_bytes(path: Path, content: bytes, asked_for: Path) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputError("file", str(asked_for), f"a file that may be written ({error.strerror})") from None

@@ -52,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a letter the terminal lacks must not cost the results
     try:
         status = app(arguments, prog_name="adhere", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by whoever started us
+            sys.stdout.flush()
     except InputError as error:
         return _complain(str(error))
     except UsageError as error:

@@ -68,7 +68,11 @@ def simulate(
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", readable=False, help="Keep everything, for SimulationResult.load."),
+        typer.Option(
+            metavar="FOLDER",
+            readable=False,
+            help="Keep everything, for SimulationResult.load; replaces an earlier result there.",
+        ),
     ] = None,
     imports: Imports = None,
     threads: Annotated[
@@ -103,8 +107,9 @@ def simulate(
 
     sources = list(dict.fromkeys(one.source for one in answering if one.source))
     text = json.dumps(result.to_json(), indent=2, allow_nan=False) + "\n"
-    _write(result, text, to_file, plot, save, sources)
+    # First what people see: a disk that fills up now must not cost them the results.
     typer.echo(text if json_file == _STANDARD_OUTPUT else _table(result, sources), nl=False)
+    _write(result, text, to_file, plot, save, sources)
 
 
 def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None) -> None:

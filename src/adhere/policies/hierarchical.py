@@ -34,15 +34,19 @@ from adhere.policies.recycling import (
 )
 
 
+def _shown(value: object) -> object:
+    return str(value) if isinstance(value, Policy) else value
+
+
 def _base(name: str, value: object) -> Learner | None:
     if value is not None and not (isinstance(value, Learner) and value.protocol == CHOSEN):
-        raise InputError(name, value, "a learner without a protocol: the hierarchy runs it under all three")
+        raise InputError(name, _shown(value), "a learner without a protocol: the hierarchy runs it under all three")
     return value
 
 
 def _top(name: str, value: object) -> Learner:
     if not (isinstance(value, Learner) and value.protocol == CHOSEN):
-        raise InputError(name, value, "a learner without a protocol: nobody disobeys the top")
+        raise InputError(name, _shown(value), "a learner without a protocol: nobody disobeys the top")
     return value
 
 

@@ -20,7 +20,7 @@ from adhere.policies.policy import DEEPEST, Learner, Policy, make
 from adhere.policies.protocols import NAMED, as_protocol
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)\b)"
+    r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)(?![a-z0-9_-]))"
     r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-]))"
 )
 _LONGEST_ARM = 6  # digits

@@ -53,8 +53,8 @@ def arm_names(arms: Sequence[str]) -> tuple[str, ...]:
     """
     names = (arms,) if isinstance(arms, str) else tuple(arms)
     for name in names:
-        if not isinstance(name, str) or not name.strip():
-            raise InputError("arms", name, "names, none of them empty")
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InputError("arms", name, "names in printable text, none of them empty")
     if len(names) < 2:
         raise InputError("arms", names, "at least two arms")
     different("arms", names)

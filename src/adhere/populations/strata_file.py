@@ -42,7 +42,7 @@ def read_strata(path: str | Path) -> Strata:
         raise InputError("file", str(path), f"a file that can be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
         raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOML's own complaint, a number too long or a list too deep
         raise InputError(str(path), str(error), "valid TOML") from None
     try:
         return _strata(document, path.stem)

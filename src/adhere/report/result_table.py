@@ -20,7 +20,8 @@ def result_table(result: SimulationResult, width: int = 80) -> str:
     """
     config, groups = result.config, by_population(result)
     runs = "1 run" if config.n_runs == 1 else f"{config.n_runs:,} runs"
-    said = f"{runs} of {config.n_patients:,} patients, seed {config.seed}."
+    patients = "1 patient" if config.n_patients == 1 else f"{config.n_patients:,} patients"
+    said = f"{runs} of {patients}, seed {config.seed}."
     if config.n_runs > 1:
         said += " Means over runs with 95% intervals."
     if len(groups[0]) > 1:

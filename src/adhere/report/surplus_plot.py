@@ -81,6 +81,8 @@ def surplus_plot(result: SimulationResult, notes: Sequence[str] = ()) -> Figure:
 
 
 def _draw(panel: Axes, outcomes: Sequence[Outcome]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     for number, outcome in enumerate(outcomes):
         along = outcome.trajectory()
         # Before the first patient nothing is won or lost.
@@ -93,6 +95,7 @@ def _draw(panel: Axes, outcomes: Sequence[Outcome]) -> None:
     panel.axhline(0.0, color=_ZERO, linewidth=0.8, zorder=0)
     panel.set_xlim(0, outcomes[0].grid[-1])
     panel.margins(y=0.05)
+    panel.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     panel.xaxis.set_major_formatter("{x:,.0f}")
     panel.set_title(outcomes[0].population, loc="left", fontsize=_TEXT + 1, fontweight="bold")
     panel.set_ylabel("surplus reward (e.g. lives)\nover uniform randomisation")

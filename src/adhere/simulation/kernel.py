@@ -13,6 +13,7 @@ from adhere.randomness import CHOOSE, LEARN, PATIENT, point, uniform
 
 # How many patients pass between two looks at whether to stop.
 _LOOK_EVERY = 1024
+NO_FAULT = -(2**62)
 
 
 class Tallies(NamedTuple):
@@ -78,8 +79,11 @@ def meet_patient(patients: Any, table: Any, chosen: int, rng: Any) -> Any:
 def run_block(
     rule: Any, initial: Any, state: Any, memo: Any, rng: Any, pulls: Any, keys: Any, patients: Any,
     n_patients: int, grid: Any, n_last: int, tallies: Any, progress: Any, stop: Any,
-) -> None:  # fmt: skip
-    """Run one trial for each row of keys. `progress[0]` counts patients; a non-zero `stop[0]` ends it."""
+) -> int:  # fmt: skip
+    """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
+
+    `progress[0]` counts patients; a non-zero `stop[0]` ends it.
+    """
     for run in range(keys.shape[0]):
         for i in range(initial.size):
             state[i] = initial[i]
@@ -91,11 +95,13 @@ def run_block(
         for t in range(n_patients):
             if t % _LOOK_EVERY == 0:
                 if stop[0] != 0:
-                    return
+                    return NO_FAULT
                 progress[0] += _LOOK_EVERY if t + _LOOK_EVERY < n_patients else n_patients - t
             point(rng, t, CHOOSE)
             remember(rule, state, memo)
             chosen = choose(rule, state, memo, 1.0, rng)
+            if chosen < 0 or chosen >= pulls.size:
+                return chosen
             point(rng, t, PATIENT)
             actual, reward, baseline = meet_patient(patients, table, chosen, rng)
             point(rng, t, LEARN)
@@ -112,6 +118,7 @@ def run_block(
                 tallies.rewards[run, mark] = total_reward
                 tallies.baselines[run, mark] = total_baseline
                 mark += 1
+    return NO_FAULT
 
 
 RUN_BLOCK = Kernel(run_block)

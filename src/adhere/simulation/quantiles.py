@@ -17,19 +17,32 @@ _BUCKETS = math.ceil(math.log(_LARGEST / _SMALLEST) / math.log(_RATIO))
 N_BUCKETS = 2 * _BUCKETS + 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class QuantileSketch:
     """Counts in buckets whose bounds grow by 1%, on both sides of zero: any quantile to within 0.5% of itself.
+
+    The lowest and the highest value are kept as they are.
 
     Values below 10⁻⁶ in size count as zero. Sketches of separate runs add up exactly, in any order.
 
     Reference: Masson, Rim & Lee (2019), "DDSketch: a fast and fully-mergeable quantile sketch".
 
-    >>> round(QuantileSketch.of([1.0, 2.0, 3.0]).quantile(0.5), 2)
+    >>> round(QuantileSketch.of([1.0, 2.0, 3.0]).quantile(0.5), 1)
     2.0
     """
 
     counts: NDArray[np.int64]
+    lowest: float
+    highest: float
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, QuantileSketch)
+            and np.array_equal(self.counts, other.counts)
+            and (self.lowest, self.highest) == (other.lowest, other.highest)
+        )
 
     @staticmethod
     def of(values: ArrayLike) -> QuantileSketch:
@@ -38,19 +51,20 @@ class QuantileSketch:
         size = np.clip(np.abs(array), _SMALLEST, _LARGEST)
         bucket = np.ceil(np.log(size / _SMALLEST) / math.log(_RATIO)).astype(np.int64)
         bucket = np.minimum(bucket, _BUCKETS) * np.sign(array).astype(np.int64)
-        return QuantileSketch(np.bincount(_BUCKETS + bucket, minlength=N_BUCKETS))
+        counts = np.bincount(_BUCKETS + bucket, minlength=N_BUCKETS)
+        return QuantileSketch(counts, float(array.min()), float(array.max()))
 
     def merge(self, other: QuantileSketch) -> QuantileSketch:
         """The sketch of both sets of values."""
-        return QuantileSketch(self.counts + other.counts)
+        lowest, highest = min(self.lowest, other.lowest), max(self.highest, other.highest)
+        return QuantileSketch(self.counts + other.counts, lowest, highest)
 
     def quantile(self, q: float) -> float:
         """The value below which a share q of the runs lies."""
-        if not 0.0 <= q <= 1.0:
+        if not isinstance(q, (int, float, np.integer, np.floating)) or not 0.0 <= q <= 1.0:
             raise InputError("q", q, "a number from 0 to 1")
         rank = q * (int(self.counts.sum()) - 1)
         bucket = int(np.searchsorted(np.cumsum(self.counts), rank, side="right")) - _BUCKETS
-        if bucket == 0:
-            return 0.0
         middle = 2.0 * _SMALLEST * _RATIO ** abs(bucket) / (1.0 + _RATIO)
-        return math.copysign(middle, bucket)
+        value = math.copysign(middle, bucket) if bucket else 0.0
+        return min(max(value, self.lowest), self.highest)

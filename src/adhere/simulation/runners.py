@@ -17,7 +17,7 @@ from adhere.policies import Policy
 from adhere.policies.policy import Setting
 from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, stream_keys, uniforms
-from adhere.simulation.kernel import RUN_BLOCK, Patients, Tallies
+from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Patients, Tallies
 
 Integers = NDArray[np.int64]
 
@@ -106,7 +106,10 @@ class CompiledRunner:
         stop: Integers,
     ) -> None:
         """Run the compiled loop; it lets other threads work meanwhile."""
-        self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
+        fault = self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
+        if fault != NO_FAULT:
+            last = self._population.n_arms - 1
+            raise InputError(f"arm chosen by {self.resolved}", fault, f"a whole number from 0 to {last}")
 
 
 class PythonRunner:

@@ -41,6 +41,7 @@ def save(result: SimulationResult, folder: Path) -> None:
             "arms": outcome.arms,
             "deciders": outcome.deciders,
             "n": outcome.moments.n,
+            "surplus_range": [outcome.sketch.lowest, outcome.sketch.highest],
         }
         for outcome in result.outcomes
     ]
@@ -92,7 +93,7 @@ def load(folder: Path) -> SimulationResult:
                     values["mean"]["value"].to_numpy().copy(),
                     values["deviations"]["value"].to_numpy().copy(),
                 ),
-                sketch=QuantileSketch(counts),
+                sketch=QuantileSketch(counts, *stored["surplus_range"]),
             )
         )
     return SimulationResult(config, tuple(outcomes))

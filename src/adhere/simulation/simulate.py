@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -82,10 +82,17 @@ def simulate(
     threads = _positive("n_threads", n_threads, 1024) if n_threads is not None else os.cpu_count() or 1
     points = _grid(grid, n_patients)
     given = [_as_runnable(policy) for policy in _several(policies)]
-    answering = [as_population(population) for population in _several(populations)]  # type: ignore[arg-type]
+    listed = _several(populations)
+    answering = [as_population(population) for population in listed]  # type: ignore[arg-type]
     if not given or not answering:
         field = "populations" if given else "policies"
         raise InputError(field, [], "at least one")
+    names = [name_of(policy) for policy in given]
+    answering = _with_names_of_their_own(answering, listed)
+    for field, called in (("policies", names), ("populations", [population.name for population in answering])):
+        for name in called:
+            if called.count(name) > 1:
+                raise InputError(field, name, "each of them once")
     reference_index = _reference(reference, given)
     designs = [
         _Design(
@@ -97,7 +104,6 @@ def simulate(
     ]
     work = _Work(designs, n_patients, n_runs, seed, points)
     summaries = _run(work, threads, progress)
-    names = [name_of(policy) for policy in given]
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
         Outcome(name, runner.resolved, design.population.name, design.population.source,
@@ -222,6 +228,15 @@ def _several(given: object) -> list[object]:
     """One thing or several, as a list."""
     alone = isinstance(given, (str, Path, Policy, Population, dict)) or not isinstance(given, Iterable)
     return [given] if alone else list(given)  # type: ignore[call-overload]
+
+
+def _with_names_of_their_own(populations: list[Population], given: list[object]) -> list[Population]:
+    """Different populations of the same name, as files of the same name make them, are called as they were given."""
+    names = [population.name for population in populations]
+    return [
+        replace(one, name=str(text)) if names.count(one.name) > 1 and isinstance(text, (str, Path)) else one
+        for one, text in zip(populations, given, strict=True)
+    ]
 
 
 def _as_runnable(given: object) -> object:

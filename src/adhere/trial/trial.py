@@ -108,6 +108,9 @@ class Trial:
         if self._decide is None:
             self._decide = DECIDE.compiled(*arguments)
         chosen = int(self._decide(*arguments))
+        if not 0 <= chosen < len(self.arms):
+            self._state[:] = before
+            raise InputError(f"arm chosen by {self.policy}", chosen, f"a number from 0 to {len(self.arms) - 1}")
         probabilities = chances(self._rule, before, memo, self._rng, self._decisions)
         identity = self._decisions
         self._decisions += 1
@@ -193,7 +196,7 @@ def _checked_arms(arms: Sequence[str]) -> tuple[str, ...]:
         raise InputError("arms", arms, "the names of at least two arms")
     for arm in arms:
         if not isinstance(arm, str) or not arm.strip() or list(arms).count(arm) > 1:
-            raise InputError("arms", arm, "different names, none of them empty")
+            raise InputError("arms", arm, "different names in text, none of them empty")
     return tuple(arms)
 
 
