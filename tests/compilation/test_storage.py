@@ -106,8 +106,8 @@ def test_an_edit_of_the_package_itself_is_noticed(tmp_path: Path) -> None:
     file = package / "policies" / "uniform.py"
     for arm in (0, 1):
         source = (Path(adhere.__file__).parent / "policies" / "uniform.py").read_text()
-        assert "return int(uniform(rng) * rule.n_arms)" in source
-        file.write_text(source.replace("return int(uniform(rng) * rule.n_arms)", f"return {arm}"))
+        assert "return np.int64(uniform(rng) * rule.n_arms)" in source
+        file.write_text(source.replace("return np.int64(uniform(rng) * rule.n_arms)", f"return {arm}"))
         assert run(script, cache, package.parent)[0] == f"arm {arm}.0"
 
 

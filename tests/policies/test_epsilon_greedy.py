@@ -22,13 +22,13 @@ def test_what_is_not_credited_does_not_anneal() -> None:
         recommendation = trial.recommend()
         other = "b" if recommendation.arm == "a" else "a"
         trial.report(recommendation.id, actual=other, reward=1)
-    assert trial.state == (0.0, 0.0, 0.0, 0.0, 1.0)
+    assert trial.state == (*[0.0] * 6, 1.0)
 
 
 def test_chances_by_hand() -> None:
     trial = taught("epsilon-greedy/actual", 3, [(0, 1.0), (0, 0.0), (1, 1.0)])
     epsilon = 1 / math.log(4 + 1e-7)
-    assert trial.state[:6] == (2.0, 1.0, 0.0, 0.5, 1.0, 0.0)
+    assert trial.state[:9] == (2.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.5, 1.0, 0.0)
     assert next_chances(trial) == pytest.approx([epsilon / 3, 1 - epsilon * 2 / 3, epsilon / 3], abs=1e-15)
 
 

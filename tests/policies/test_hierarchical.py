@@ -58,7 +58,7 @@ def test_the_certified_expert_learns_its_own_rounds_and_the_others_all_that_thei
         chosen = ARMS.index(recommendation.arm)
         certified[chosen] += drawn == 0
         complied += chosen == 1
-    of_chosen, of_actual, of_comply = experts(trial, top=7)
+    of_chosen, of_actual, of_comply = experts(trial, top=10)
     assert of_chosen[COUNTS] == tuple(certified)
     assert of_actual[COUNTS] == (0.0, 30.0)
     assert of_comply[COUNTS] == (0.0, complied)

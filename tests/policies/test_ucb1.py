@@ -19,7 +19,7 @@ def test_the_highest_index_is_chosen_by_hand() -> None:
     # Arm a: mean 2/3 of 3; arm b: mean 1/2 of 2; n = 5. Indices 1.70 and 1.77: the less tried arm wins.
     trial = taught("ucb1/actual", 2, [(0, 1.0), (0, 1.0), (0, 0.0), (1, 1.0), (1, 0.0)])
     assert 2 / 3 + math.sqrt(2 * math.log(5) / 3) < 1 / 2 + math.sqrt(2 * math.log(5) / 2)
-    assert trial.state == pytest.approx((3, 2, 2 / 3, 1 / 2, 2 * math.log(5)))
+    assert trial.state == pytest.approx((3, 2, 2, 1, 2 * math.log(5)))
     assert next_chances(trial) == [0.0, 1.0]
     # One more failure of b: 2/3 + 1.09 beats 1/3 + 1.09.
     trial.report(trial.recommend().id, actual="b", reward=0)

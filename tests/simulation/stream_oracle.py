@@ -48,15 +48,16 @@ class Stream(Random):
         return best
 
 
-class RunningMeans:
-    """Means moved by (r - mean) / n, as the engine's: ties between floats must be the same ties."""
+class Means:
+    """Means as sums over counts, as the engine's: ties between floats must be the same ties."""
 
     def __init__(self, n_arms: int) -> None:
-        self.counts, self.means = [0] * n_arms, [0.0] * n_arms
+        self.counts, self.sums, self.means = [0] * n_arms, [0.0] * n_arms, [0.0] * n_arms
 
     def add(self, arm: int, reward: float) -> None:
         self.counts[arm] += 1
-        self.means[arm] += (reward - self.means[arm]) / self.counts[arm]
+        self.sums[arm] += reward
+        self.means[arm] = self.sums[arm] / self.counts[arm]
 
 
 class EpsilonGreedy(oracle.EpsilonGreedy):
@@ -64,19 +65,19 @@ class EpsilonGreedy(oracle.EpsilonGreedy):
 
     def __init__(self, n_arms: int, epsilon: float | None = None) -> None:
         super().__init__(n_arms, epsilon)
-        self.running = RunningMeans(n_arms)
+        self.seen = Means(n_arms)
 
     def choose(self, rng: Random, weight: float = 1.0) -> int:
         assert isinstance(rng, Stream)
         u, epsilon = rng.random(), self.epsilon()
-        return int(u / epsilon * self.n_arms) if u < epsilon else rng.first_of_largest(self.running.means)
+        return int(u / epsilon * self.n_arms) if u < epsilon else rng.first_of_largest(self.seen.means)
 
     def best_arms(self) -> list[int]:
-        return best(self.running.means)
+        return best(self.seen.means)
 
     def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
         super().update(arm, reward, rng)
-        self.running.add(arm, reward)
+        self.seen.add(arm, reward)
 
 
 class Ucb1(oracle.Ucb1):
@@ -84,17 +85,17 @@ class Ucb1(oracle.Ucb1):
 
     def __init__(self, n_arms: int) -> None:
         super().__init__(n_arms)
-        self.running = RunningMeans(n_arms)
+        self.seen = Means(n_arms)
 
     def choose(self, rng: Random, weight: float = 1.0) -> int:
         assert isinstance(rng, Stream)
-        counts, means = self.running.counts, self.running.means
+        counts, means = self.seen.counts, self.seen.means
         width = 2.0 * math.log(sum(counts)) if any(counts) else 0.0
         indices = [m + math.sqrt(width / n) if n else math.inf for m, n in zip(means, counts, strict=True)]
         return rng.first_of_largest(indices)
 
     def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
-        self.running.add(arm, reward)
+        self.seen.add(arm, reward)
 
 
 class Thompson(oracle.Thompson):

@@ -67,14 +67,14 @@ def test_the_top_of_a_hierarchy_learns_from_the_reward_alone_and_its_other_exper
     trial, recommendation = started("hierarchical(ucb1, top=epsilon-greedy)")
     drawn = int(recommendation.memo[0])
     trial.report(recommendation.id, reward=1)
-    top, chosen, actual, comply = trial.state[:7], trial.state[7:12], trial.state[12:17], trial.state[17:22]
+    top, chosen, actual, comply = trial.state[:10], trial.state[10:15], trial.state[15:20], trial.state[20:25]
     assert top[drawn] == 1.0
     assert sum(chosen[:2]) == (1.0 if drawn == 0 else 0.0)
     assert actual[:2] == comply[:2] == (0.0, 0.0)
     trial.report(recommendation.id, actual="aspirin")
-    assert trial.state[:12] == top + chosen
-    assert trial.state[12:14] == (0.0, 1.0)
-    assert sum(trial.state[17:19]) == (1.0 if recommendation.arm == "aspirin" else 0.0)
+    assert trial.state[:15] == top + chosen
+    assert trial.state[15:17] == (0.0, 1.0)
+    assert sum(trial.state[20:22]) == (1.0 if recommendation.arm == "aspirin" else 0.0)
 
 
 @pytest.mark.parametrize("reward", [math.nan, -1, 2, True, False, "1", None, -1e-9, 1 + 1e-9, math.inf, [1], 1j])

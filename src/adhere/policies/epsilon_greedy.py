@@ -32,8 +32,8 @@ class EpsilonGreedy(Learner):
     epsilon: float | None = parameter(default=None, at_least=0, at_most=1)
 
     def initial_state(self, n_arms: int) -> Floats:
-        """Rewards credited to each arm, their mean, and last the ε of the next decision."""
-        return np.append(np.zeros(2 * n_arms), 1.0 if self.epsilon is None else self.epsilon)
+        """Rewards credited to each arm: how many, their sum and mean; last the ε of the next decision."""
+        return np.append(np.zeros(3 * n_arms), 1.0 if self.epsilon is None else self.epsilon)
 
 
 @implements(choose, EpsilonGreedy)
@@ -41,14 +41,14 @@ def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: 
     """Explore with probability ε, else exploit."""
     n_arms = rule.n_arms
     # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
-    u, epsilon = uniform(rng), state[2 * n_arms]
+    u, epsilon = uniform(rng), state[3 * n_arms]
     if u < epsilon:
         return np.int64(u / epsilon * n_arms * (1.0 - 2.0**-52))  # the factor keeps it below n_arms
     best, n_tied = 0, 1
     for arm in range(1, n_arms):
-        if state[n_arms + arm] > state[n_arms + best]:
+        if state[2 * n_arms + arm] > state[2 * n_arms + best]:
             best, n_tied = arm, 1
-        elif state[n_arms + arm] == state[n_arms + best]:
+        elif state[2 * n_arms + arm] == state[2 * n_arms + best]:
             n_tied += 1
             if keeps_tie(n_tied, rng):
                 best = arm
@@ -60,18 +60,20 @@ def learn_epsilon_greedy(rule: Any, state: Any, memo: Any, arm: int, reward: flo
     """Move the arm's mean; anneal ε."""
     n_arms = rule.n_arms
     state[arm] += 1.0
-    state[n_arms + arm] += (reward - state[n_arms + arm]) / state[arm]
+    state[n_arms + arm] += reward
+    state[2 * n_arms + arm] = state[n_arms + arm] / state[arm]
     if math.isnan(rule.epsilon):
         t = 1.0
         for other in range(n_arms):
             t += state[other]
-        state[2 * n_arms] = 1.0 / math.log(t + 1e-7) if t > 2.0 else 1.0
+        state[3 * n_arms] = 1.0 / math.log(t + 1e-7) if t > 2.0 else 1.0
 
 
 @implements(probabilities, EpsilonGreedy)
 def probabilities_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
     """ε/k each, and the rest shared among the arms with the highest mean."""
     n_arms = rule.n_arms
-    share_among_largest(state[n_arms : 2 * n_arms], out)
+    epsilon = state[3 * n_arms]
+    share_among_largest(state[2 * n_arms : 3 * n_arms], out)
     for arm in range(n_arms):
-        out[arm] = state[2 * n_arms] / n_arms + (1.0 - state[2 * n_arms]) * out[arm]
+        out[arm] = epsilon / n_arms + (1.0 - epsilon) * out[arm]

@@ -28,7 +28,7 @@ class Ucb1(Learner):
     """
 
     def initial_state(self, n_arms: int) -> Floats:
-        """Rewards credited to each arm, their mean, and last 2 ln n."""
+        """Rewards credited to each arm: how many and their sum; last 2 ln n."""
         return np.zeros(2 * n_arms + 1)
 
 
@@ -40,7 +40,7 @@ def choose_ucb1(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> in
     for arm in range(n_arms):
         index = math.inf
         if state[arm] > 0.0:
-            index = state[n_arms + arm] + math.sqrt(state[2 * n_arms] / state[arm])
+            index = state[n_arms + arm] / state[arm] + math.sqrt(state[2 * n_arms] / state[arm])
         if index > highest:
             best, n_tied, highest = arm, 1, index
         elif index == highest:
@@ -55,7 +55,7 @@ def learn_ucb1(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight
     """Move the arm's mean and the confidence of all."""
     n_arms = rule.n_arms
     state[arm] += 1.0
-    state[n_arms + arm] += (reward - state[n_arms + arm]) / state[arm]
+    state[n_arms + arm] += reward
     n = 0.0
     for other in range(n_arms):
         n += state[other]
@@ -69,5 +69,5 @@ def probabilities_ucb1(rule: Any, state: Any, memo: Any, weight: float, out: Any
     for arm in range(n_arms):
         out[arm] = math.inf
         if state[arm] > 0.0:
-            out[arm] = state[n_arms + arm] + math.sqrt(state[2 * n_arms] / state[arm])
+            out[arm] = state[n_arms + arm] / state[arm] + math.sqrt(state[2 * n_arms] / state[arm])
     share_among_largest(out[:n_arms], out)
