@@ -108,8 +108,7 @@ class CompiledRunner:
         """Run the compiled loop; it lets other threads work meanwhile."""
         fault = self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
         if fault != NO_FAULT:
-            last = self._population.n_arms - 1
-            raise InputError(f"arm chosen by {self.resolved}", fault, f"a whole number from 0 to {last}")
+            raise _wrong_arm(self.resolved, fault, self._population.n_arms)
 
 
 class PythonRunner:
@@ -165,7 +164,7 @@ class PythonRunner:
         n_arms = self._population.n_arms
         is_number = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
         if not is_number or not 0 <= int(arm) < n_arms:  # type: ignore[call-overload]
-            raise InputError(f"arm chosen by {self.resolved}", arm, f"a whole number from 0 to {n_arms - 1}")
+            raise _wrong_arm(self.resolved, arm, n_arms)
         return int(arm)  # type: ignore[call-overload, no-any-return]
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
@@ -176,6 +175,10 @@ class PythonRunner:
         tallies.baselines[row] = rewards.mean(axis=1).cumsum()[upto]
         tallies.decisions[row] = self._n_patients
         tallies.last_pulls[row] = pulled[self._n_patients - self._n_last :].sum(axis=0)
+
+
+def _wrong_arm(policy: str, arm: object, n_arms: int) -> InputError:
+    return InputError(f"arm chosen by {policy}", arm, f"a whole number from 0 to {n_arms - 1}")
 
 
 def name_of(policy: object) -> str:

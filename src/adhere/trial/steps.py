@@ -9,6 +9,7 @@ import numpy as np
 from adhere.compilation import Kernel
 from adhere.policies.beta import work_size
 from adhere.policies.generic import choose, probabilities, remember, update
+from adhere.policies.policy import DEEPEST
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, first_counter, point
 
 
@@ -22,7 +23,8 @@ def decide(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> int:
 def chances(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> list[float]:
     """The chance each arm had at a decision, from the state before it and its memo."""
     rng[2] = first_counter(decision, ESTIMATE)
-    out = np.zeros(_DEEPEST * rule.n_arms + work_size(rule.n_arms))
+    # Policies nested in each other work out their chances in consecutive places, at most two for each.
+    out = np.zeros(2 * (DEEPEST + 1) * rule.n_arms + work_size(rule.n_arms))
     probabilities(rule, state, memo, 1.0, out, rng)
     return [min(1.0, max(0.0, float(chance))) for chance in out[: rule.n_arms]]  # rounding may pass 1
 
@@ -35,7 +37,5 @@ def take_lesson(
     update(rule, state, memo, chosen, feedback, reward, 1.0, rng)
 
 
-# Policies nested in each other work out their chances in consecutive places; the grammar stops at eight.
-_DEEPEST = 20
 DECIDE = Kernel(decide)
 TAKE_LESSON = Kernel(take_lesson)
