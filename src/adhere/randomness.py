@@ -69,11 +69,23 @@ def first_counter(decision: int, purpose: np.uint64) -> np.uint64:
 
 
 @helper
-def uniform(rng: Any) -> float:
-    """The next number of the stream, uniform on [0, 1) in steps of 2⁻⁵³."""
+def next_word(rng: Any) -> Any:
+    """The next 64 random bits of the stream."""
     word = mix(rng[2] ^ rng[0], rng[1])
     rng[2] += _ONE
+    return word
+
+
+@helper
+def unit(word: Any) -> float:
+    """The upper 53 of 64 bits as a number in [0, 1)."""
     return float(word >> _R11) * _UNIT
+
+
+@helper
+def uniform(rng: Any) -> float:
+    """The next number of the stream, uniform on [0, 1) in steps of 2⁻⁵³."""
+    return unit(next_word(rng))
 
 
 def check_seed(seed: object) -> int:

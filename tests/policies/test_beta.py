@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adhere.policies.beta import chances_of_being_largest, draw_beta, work_size
+from adhere.policies.beta import chances_of_being_largest, draw_largest, work_size
 from adhere.policies.policy import Floats
 from adhere.randomness import CHOOSE, first_counter, stream
 
@@ -63,18 +63,30 @@ def test_the_order_of_arms_does_not_matter() -> None:
 
 
 @numba.njit  # type: ignore[untyped-decorator]
-def sample(a: float, b: float, rng: Any, out: Any) -> None:
-    for i in range(out.size):
-        out[i] = draw_beta(a, b, rng)
+def winners(a: Any, b: Any, prior: float, rng: Any, out: Any) -> None:
+    for _ in range(100_000):
+        out[draw_largest(a, b, prior, rng)] += 1
 
 
 @pytest.mark.parametrize(
-    ("a", "b"),
-    [(1, 1), (1, 6), (7.5, 1), (1 + 1e-12, 1 + 1e-12), (1.5, 1.5), (1.001, 40), (50, 2), (3e4, 7e4), (1.2, 1e5)],
+    ("alphas", "betas"),
+    [
+        ([1, 1], [1, 6]),
+        ([1, 1, 1], [1, 2, 3]),
+        ([1.7, 3.2], [4.4, 2.9]),
+        ([50, 3, 2], [20, 1, 1]),
+        ([3e4, 3.01e4, 1.2], [7e4, 7e4, 2.5]),
+        ([1.01, 2, 7.5, 1, 20], [1.02, 1, 9.25, 60, 15]),
+    ],
 )
-def test_draws_follow_the_beta_distribution(a: float, b: float) -> None:
-    rng, drawn = stream(17, 0), np.empty(20_000)
+@pytest.mark.parametrize("prior", [0.0, 2.5])
+def test_the_largest_is_drawn_with_its_chance(alphas: list[float], betas: list[float], prior: float) -> None:
+    a, b = np.array(alphas, float), np.array(betas, float)
+    rng, counts = stream(17, 0), np.zeros(len(alphas), np.int64)
     rng[2] = first_counter(0, CHOOSE)
-    sample(float(a), float(b), rng, drawn)
-    assert ((drawn >= 0.0) & (drawn <= 1.0)).all()
-    assert stats.kstest(drawn, stats.beta(a, b).cdf).pvalue > 1e-4
+    winners(a, b, prior, rng, counts)
+    expected = np.array(chances_of_largest(a + prior, b + prior)) * counts.sum()
+    kept = expected > 5
+    assert counts[~kept].sum() < 30
+    statistic = ((counts - expected)[kept] ** 2 / expected[kept]).sum()
+    assert stats.chi2(kept.sum() - 1).sf(statistic) > 1e-4

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.policies.beta import draw_beta
+from adhere.policies.gamma import draw_gamma
 from adhere.policies.generic import draw_from, keeps_tie
 from adhere.policies.recycling import CacheRule, store_outcome, take_outcome
 from adhere.policies.thompson import draw_success
@@ -36,7 +36,15 @@ def consecutive(rng: Any, out: Any) -> None:
 def betas(rng: Any, out: Any, a: float, b: float) -> None:
     for i in range(out.size):
         point(rng, i, CHOOSE)
-        out[i] = draw_beta(a, b, rng)
+        g, h = draw_gamma(a, rng), draw_gamma(b, rng)
+        out[i] = g / (g + h)
+
+
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
+def gammas(rng: Any, out: Any, shape: float) -> None:
+    for i in range(out.size):
+        point(rng, i, CHOOSE)
+        out[i] = draw_gamma(shape, rng)
 
 
 @numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]

@@ -13,7 +13,7 @@ from scipy import stats
 
 from adhere.randomness import CHOOSE, stream_keys, uniforms
 
-from .compiled import betas, categories, consecutive, drawn, outcomes, successes, tied_winners
+from .compiled import betas, categories, consecutive, drawn, gammas, outcomes, successes, tied_winners
 
 N = 20_000
 SMALLEST_P = 1e-4
@@ -60,6 +60,17 @@ def test_beta(a: float, b: float, seed: int) -> None:
     for q in (0.001, 0.999):
         n_below = int((draws < stats.beta(a, b).ppf(q)).sum())
         assert stats.binomtest(n_below, N, q).pvalue > SMALLEST_P
+
+
+@pytest.mark.parametrize("shape", [1, 1.001, 1.2, 1.5, 2, 3, 7.3, 40, 1e3, 1e6])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gamma(shape: float, seed: int) -> None:
+    draws = drawn(gammas, N, float(shape), seed=seed)
+    law = stats.gamma(shape)
+    assert draws.min() > 0.0
+    assert stats.kstest(draws, law.cdf).pvalue > SMALLEST_P
+    for q in (0.001, 0.01, 0.99, 0.999):
+        assert stats.binomtest(int((draws < law.ppf(q)).sum()), N, q).pvalue > SMALLEST_P
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 import oracle
 from adhere.populations import Population
-from adhere.randomness import CHOOSE, LEARN, stream_keys, uniforms
+from adhere.randomness import CHOOSE, LEARN, first_counter, mix, stream_keys, uniforms
 from oracle.chance import best
+
+from .gamma_oracle import gamma_variate
 
 
 class Stream(Random):
@@ -27,6 +29,7 @@ class Stream(Random):
         keys, decisions = stream_keys(seed, run, 1), np.arange(n_patients)
         self._draws = cache(lambda purpose, draw: uniforms(keys, decisions, purpose, draw)[0].tolist())
         self._place = (0, CHOOSE, 0)
+        self._keys = keys[0]
 
     def point(self, decision: int, purpose: np.uint64) -> None:
         self._place = (decision, purpose, 0)
@@ -35,6 +38,13 @@ class Stream(Random):
         decision, purpose, draw = self._place
         self._place = (decision, purpose, draw + 1)
         return float(self._draws(purpose, draw)[decision])
+
+    def word(self) -> int:
+        """The 64 bits whose upper 53 are what `random` would give."""
+        decision, purpose, draw = self._place
+        self._place = (decision, purpose, draw + 1)
+        counter = np.array([first_counter(decision, purpose)]) + np.uint64(draw)
+        return int(mix(counter ^ self._keys[:1], self._keys[1:])[0])
 
     def first_of_largest(self, values: list[float]) -> int:
         """The index of the largest; each tie met on the way costs a number."""
@@ -99,10 +109,12 @@ class Ucb1(oracle.Ucb1):
 
 
 class Thompson(oracle.Thompson):
-    """Beta variates by Cheng's algorithm BB; a number becomes a success only where the reward is fractional."""
+    """Beta variates as shares of Gammas; a number becomes a success only where the reward is fractional."""
 
     def choose(self, rng: Random, weight: float = 1.0) -> int:
-        samples = [beta_variate(a, b, rng) for a, b in self.betas(weight)]
+        assert isinstance(rng, Stream)
+        gammas = [(gamma_variate(a, rng), gamma_variate(b, rng)) for a, b in self.betas(weight)]
+        samples = [g / (g + h) for g, h in gammas]
         return samples.index(max(samples))
 
     def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
@@ -129,28 +141,6 @@ def chance_of_second(a: int, b: int, c: int, d: int) -> float:
 
     terms = (math.exp(log_beta(c + i, b + d) - log_beta(1 + i, b) - log_beta(c, d)) / (b + i) for i in range(a))
     return math.fsum(terms)
-
-
-def beta_variate(a: float, b: float, rng: Random) -> float:
-    """Cheng (1978), algorithm BB, and inversion where a or b is 1."""
-    if a == 1.0:
-        return 1.0 - math.pow(1.0 - rng.random(), 1.0 / b)
-    if b == 1.0:
-        return math.pow(1.0 - rng.random(), 1.0 / a)
-    low, high = sorted((a, b))
-    lam = math.sqrt((a + b - 2.0) / (2.0 * a * b - (a + b)))
-    gamma = low + 1.0 / lam
-    while True:
-        u1, u2 = 1.0 - rng.random(), 1.0 - rng.random()
-        v = lam * math.log(u1 / (1.0 - u1))
-        w = low * math.exp(v)
-        z, r = u1 * u1 * u2, gamma * v - math.log(4.0)
-        s = low + r - w
-        if s + 1.0 + math.log(5.0) >= 5.0 * z or s >= math.log(z):
-            break
-        if r + (a + b) * math.log((a + b) / (high + w)) >= math.log(z):
-            break
-    return w / (high + w) if a == low else high / (high + w)
 
 
 class Cache(oracle.Cache):

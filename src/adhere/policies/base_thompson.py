@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adhere.compilation import implements
-from adhere.policies.beta import chances_of_being_largest, draw_beta
+from adhere.policies.beta import chances_of_being_largest, draw_largest
 from adhere.policies.generic import choose, learn, probabilities
 from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
 from adhere.policies.thompson import Thompson, draw_success
@@ -46,12 +46,7 @@ class BaseThompson(Learner):
 @implements(choose, BaseThompson)
 def choose_base_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
     """The arm with the largest draw."""
-    best, largest = 0, -1.0
-    for arm in range(rule.n_arms):
-        theta = draw_beta(state[arm] + weight, state[rule.n_arms + arm] + weight, rng)
-        if theta > largest:
-            best, largest = arm, theta
-    return best
+    return draw_largest(state[: rule.n_arms], state[rule.n_arms : 2 * rule.n_arms], weight, rng)
 
 
 @implements(learn, BaseThompson)

@@ -1,4 +1,4 @@
-"""Beta distributions with parameters of at least 1: draws, and the chance that one of several is largest."""
+"""Which of several Beta variates is the largest: drawn, and the chance of each. Parameters are at least 1."""
 
 from __future__ import annotations
 
@@ -8,39 +8,22 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import subroutine
-from adhere.randomness import uniform
-
-_LOG_4 = math.log(4.0)
+from adhere.policies.gamma import draw_gamma
 
 
 @subroutine
-def draw_beta(a: float, b: float, rng: Any) -> float:
-    """A Beta(a, b) variate for a, b ≥ 1: by inversion if one of them is 1, else by rejection.
+def draw_largest(a: Any, b: Any, prior: float, rng: Any) -> int:
+    """The index of the largest of independent θ_j ~ Beta(a_j + prior, b_j + prior), all parameters ≥ 1.
 
-    Reference: Cheng (1978), "Generating beta variates with nonintegral shape parameters", algorithm BB.
+    θ = G / (G + H) for independent Gammas, and θ_i > θ_j where G_i H_j > G_j H_i: no θ is ever needed.
     """
-    if a == 1.0:
-        return 1.0 - math.pow(1.0 - uniform(rng), 1.0 / b)
-    if b == 1.0:
-        return math.pow(1.0 - uniform(rng), 1.0 / a)
-    small, large = (a, b) if a < b else (b, a)
-    total = small + large
-    slope = math.sqrt((total - 2.0) / (2.0 * small * large - total))
-    shift = small + 1.0 / slope
-    while True:
-        u1 = 1.0 - uniform(rng)  # in (0, 1]: its logarithm is needed
-        u2 = 1.0 - uniform(rng)
-        v = slope * math.log(u1 / (1.0 - u1))
-        w = small * math.exp(v if v < 700.0 else 700.0)
-        z = u1 * u1 * u2
-        r = shift * v - _LOG_4
-        s = small + r - w
-        if s + 1.0 + math.log(5.0) >= 5.0 * z:
-            break
-        t = math.log(z)
-        if s >= t or r + total * math.log(total / (large + w)) >= t:
-            break
-    return w / (large + w) if a == small else large / (large + w)
+    best, largest_g, largest_h = 0, 0.0, 1.0
+    for arm in range(a.size):
+        g = draw_gamma(a[arm] + prior, rng)
+        h = draw_gamma(b[arm] + prior, rng)
+        if g * largest_h > largest_g * h:
+            best, largest_g, largest_h = arm, g, h
+    return best
 
 
 # Quadrature of the chance that an arm's θ is the largest, in the variable logit θ, where Beta densities are

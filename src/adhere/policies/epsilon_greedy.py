@@ -12,6 +12,16 @@ from adhere.policies.generic import choose, keeps_tie, learn, probabilities, sha
 from adhere.policies.policy import Floats, Learner, parameter, policy
 from adhere.randomness import uniform
 
+_SCHEDULE_END = 2**14
+
+
+def _epsilon(t: float) -> float:
+    return 1.0 / math.log(t + 1e-7) if t > 2.0 else 1.0
+
+
+# A logarithm for every lesson would be a fifth of a hierarchy's time.
+_SCHEDULE = np.array([_epsilon(float(t)) for t in range(_SCHEDULE_END)])
+
 
 @policy("epsilon-greedy")
 class EpsilonGreedy(Learner):
@@ -66,7 +76,7 @@ def learn_epsilon_greedy(rule: Any, state: Any, memo: Any, arm: int, reward: flo
         t = 1.0
         for other in range(n_arms):
             t += state[other]
-        state[3 * n_arms] = 1.0 / math.log(t + 1e-7) if t > 2.0 else 1.0
+        state[3 * n_arms] = _SCHEDULE[np.int64(t)] if t < _SCHEDULE_END else 1.0 / math.log(t + 1e-7)
 
 
 @implements(probabilities, EpsilonGreedy)

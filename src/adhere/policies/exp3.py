@@ -46,8 +46,8 @@ class Exp3(Learner):
         return dataclasses.replace(self, gamma=min(1.0, bound))
 
     def initial_state(self, n_arms: int) -> Floats:
-        """Logarithms of the weights."""
-        return np.zeros(n_arms)
+        """Logarithms of the weights; then the weights, relative to the largest."""
+        return np.append(np.zeros(n_arms), np.ones(n_arms))
 
     def memo_size(self, n_arms: int) -> int:
         """The probability of each arm."""
@@ -57,13 +57,11 @@ class Exp3(Learner):
 @implements(remember, Exp3)
 def remember_exp3(rule: Any, state: Any, memo: Any) -> None:
     """Keep the probabilities of this decision: lessons are weighted by them."""
-    largest = largest_of(state[: rule.n_arms])
-    total = 0.0
-    for arm in range(rule.n_arms):
-        memo[arm] = math.exp(state[arm] - largest)
-        total += memo[arm]
-    for arm in range(rule.n_arms):
-        memo[arm] = (1.0 - rule.gamma) * (memo[arm] / total) + rule.gamma / rule.n_arms
+    n_arms, total = rule.n_arms, 0.0
+    for arm in range(n_arms):
+        total += state[n_arms + arm]
+    for arm in range(n_arms):
+        memo[arm] = (1.0 - rule.gamma) * (state[n_arms + arm] / total) + rule.gamma / n_arms
 
 
 @implements(choose, Exp3)
@@ -75,7 +73,14 @@ def choose_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> An
 @implements(learn, Exp3)
 def learn_exp3(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
     """Raise the weight of the credited arm."""
-    state[arm] += rule.gamma / rule.n_arms * (weight * reward / memo[arm])
+    n_arms = rule.n_arms
+    before = largest_of(state[:n_arms])
+    state[arm] += rule.gamma / n_arms * (weight * reward / memo[arm])
+    largest = state[arm] if state[arm] > before else before
+    # Exponentials are most of the cost: only those that changed are taken again.
+    for other in range(n_arms):
+        if other == arm or largest != before:
+            state[n_arms + other] = math.exp(state[other] - largest)
 
 
 @implements(probabilities, Exp3)

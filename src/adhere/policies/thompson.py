@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adhere.compilation import helper, implements
-from adhere.policies.beta import chances_of_being_largest, draw_beta
+from adhere.policies.beta import chances_of_being_largest, draw_largest
 from adhere.policies.generic import choose, learn, probabilities
 from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
 from adhere.randomness import uniform
@@ -56,12 +56,7 @@ def choose_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -
     n_arms = rule.n_arms
     if n_arms == 2:
         return 1 if uniform(rng) < state[4] else 0
-    best, largest = 0, -1.0
-    for arm in range(n_arms):
-        theta = draw_beta(state[arm], state[n_arms + arm], rng)
-        if theta > largest:
-            best, largest = arm, theta
-    return best
+    return draw_largest(state[:n_arms], state[n_arms : 2 * n_arms], 0.0, rng)
 
 
 @implements(learn, Thompson)

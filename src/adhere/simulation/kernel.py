@@ -11,8 +11,8 @@ from adhere.compilation import Kernel, helper
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, uniform
 
-# How many patients pass between two looks at whether to stop.
-_LOOK_EVERY = 1024
+# How many patients are drawn together, and pass between two looks at whether to stop.
+TOGETHER = 1024
 NO_FAULT = -(2**62)
 
 
@@ -46,78 +46,72 @@ class Patients(NamedTuple):
 
 
 @helper
-def draw_cell(cumulative: Any, rng: Any) -> int:
-    """The first cell whose cumulative probability exceeds a uniform number; the number of cells is 2^n."""
-    u = uniform(rng)
-    cell, step = 0, cumulative.size >> 1
-    while step > 0:
-        if u >= cumulative[cell + step - 1]:
-            cell += step
-        step >>= 1
-    return cell
+def draw_patients(table: Any, first: int, n: int, numbers: Any, cells: Any, rng: Any) -> None:
+    """The cells in which the draws of the next n patients land, by draw and patient.
 
-
-@helper
-def meet_patient(patients: Any, table: Any, chosen: int, rng: Any) -> Any:
-    """Actual arm and reward of the next counterfactual patient, and the mean of its rewards over arms."""
-    n_arms = patients.actual.shape[0]
-    total = 0.0
-    if table.shape[0] == 1:
-        cell = draw_cell(table[0], rng)
-        for arm in range(n_arms):
-            total += patients.reward[arm, cell]
-        return patients.actual[chosen, cell], patients.reward[chosen, cell], total / n_arms
-    actual, reward = 0, 0.0
-    for arm in range(n_arms):
-        cell = draw_cell(table[arm], rng)
-        total += patients.reward[arm, cell]
-        if arm == chosen:
-            actual, reward = patients.actual[arm, cell], patients.reward[arm, cell]
-    return actual, reward, total / n_arms
+    A loop for each step, over many patients at once, so that the compiler can take several in one instruction.
+    """
+    for draw in range(table.shape[0]):
+        for i in range(n):
+            point(rng, first + i, PATIENT)
+            rng[2] += np.uint64(draw)
+            numbers[i] = uniform(rng)
+            cells[draw, i] = 0
+        for boundary in range(table.shape[1] - 1):
+            bound = table[draw, boundary]
+            for i in range(n):
+                cells[draw, i] += numbers[i] >= bound
 
 
 def run_block(
-    rule: Any, initial: Any, state: Any, memo: Any, rng: Any, pulls: Any, keys: Any, patients: Any,
-    n_patients: int, grid: Any, n_last: int, tallies: Any, progress: Any, stop: Any,
+    rule: Any, initial: Any, state: Any, memo: Any, rng: Any, pulls: Any, numbers: Any, cells: Any, keys: Any,
+    patients: Any, n_patients: int, grid: Any, n_last: int, tallies: Any, progress: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
     `progress[0]` counts patients; a non-zero `stop[0]` ends it.
     """
+    n_arms, n_draws = pulls.size, patients.cumulative.shape[1]
     for run in range(keys.shape[0]):
         for i in range(initial.size):
             state[i] = initial[i]
-        for arm in range(pulls.size):
+        for arm in range(n_arms):
             pulls[arm] = 0
         rng[0], rng[1] = keys[run, 0], keys[run, 1]
         table = patients.cumulative[run if patients.cumulative.shape[0] > 1 else 0]
         total_reward, total_baseline, mark = 0.0, 0.0, 0
-        for t in range(n_patients):
-            if t % _LOOK_EVERY == 0:
-                if stop[0] != 0:
-                    return NO_FAULT
-                progress[0] += _LOOK_EVERY if t + _LOOK_EVERY < n_patients else n_patients - t
-            point(rng, t, CHOOSE)
-            remember(rule, state, memo)
-            chosen = choose(rule, state, memo, 1.0, rng)
-            if chosen < 0 or chosen >= pulls.size:
-                return chosen
-            point(rng, t, PATIENT)
-            actual, reward, baseline = meet_patient(patients, table, chosen, rng)
-            point(rng, t, LEARN)
-            update(rule, state, memo, chosen, actual, reward, 1.0, rng)
-            pulls[chosen] += 1
-            tallies.decisions[run, decider(rule, memo)] += 1
-            total_reward += reward
-            total_baseline += baseline
-            if t >= n_patients - n_last:
-                tallies.last_pulls[run, chosen] += 1
-            if t + 1 == grid[mark]:
-                for arm in range(pulls.size):
-                    tallies.pulls[run, mark, arm] = pulls[arm]
-                tallies.rewards[run, mark] = total_reward
-                tallies.baselines[run, mark] = total_baseline
-                mark += 1
+        for first in range(0, n_patients, TOGETHER):
+            n = n_patients - first if n_patients - first < TOGETHER else TOGETHER
+            if stop[0] != 0:
+                return NO_FAULT
+            draw_patients(table, first, n, numbers, cells, rng)
+            for i in range(n):
+                t = first + i
+                point(rng, t, CHOOSE)
+                remember(rule, state, memo)
+                chosen = choose(rule, state, memo, 1.0, rng)
+                if chosen < 0 or chosen >= n_arms:
+                    return chosen
+                cell = cells[chosen if n_draws > 1 else 0, i]
+                actual, reward = patients.actual[chosen, cell], patients.reward[chosen, cell]
+                baseline = 0.0
+                for arm in range(n_arms):
+                    baseline += patients.reward[arm, cells[arm if n_draws > 1 else 0, i]]
+                point(rng, t, LEARN)
+                update(rule, state, memo, chosen, actual, reward, 1.0, rng)
+                pulls[chosen] += 1
+                tallies.decisions[run, decider(rule, memo)] += 1
+                total_reward += reward
+                total_baseline += baseline / n_arms
+                if t >= n_patients - n_last:
+                    tallies.last_pulls[run, chosen] += 1
+                if t + 1 == grid[mark]:
+                    for arm in range(n_arms):
+                        tallies.pulls[run, mark, arm] = pulls[arm]
+                    tallies.rewards[run, mark] = total_reward
+                    tallies.baselines[run, mark] = total_baseline
+                    mark += 1
+            progress[0] += n
     return NO_FAULT
 
 

@@ -17,7 +17,7 @@ from adhere.policies import Policy
 from adhere.policies.policy import Setting
 from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, stream_keys, uniforms
-from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Patients, Tallies
+from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, TOGETHER, Patients, Tallies
 
 Integers = NDArray[np.int64]
 
@@ -86,6 +86,8 @@ class CompiledRunner:
             np.zeros(assembled.memo_size + assembled.spare_size),
             np.zeros(3, np.uint64),
             np.zeros(self._population.n_arms, np.int64),
+            np.zeros(TOGETHER),
+            np.zeros((tables.cumulative.shape[1], TOGETHER), np.int64),
             stream_keys(seed, first_run, len(tallies.rewards)),
             Patients(tables.cumulative, tables.actual, tables.reward),
             self._n_patients,
