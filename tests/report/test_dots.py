@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+import polars as pl
+import pytest
+
+from adhere.errors import InputError
+from adhere.report.dots import Reference, dots
+from adhere.report.lines import look
+from adhere.report.style import SETTINGS, figure_file
+
+from .test_lines import check_readable
+
+LEARNERS = ["EXP3", "ε-greedy", "UCB1", "Thompson"]
+STRATEGIES = ["Chosen", "Actual", "Comply", "Hierarchical", "Thompson-bounded"]
+TRIALS = ["aspirin", "heparin", "pooled"]
+LONG = "thompson-bounded(hierarchical(epsilon-greedy, top=exp3(gamma=0.085)), recycle=true)"
+NOTE = "Mean of 2,000 runs of 10,000 patients, seed 0; bars are 95% intervals of the mean, said so as to wrap."
+Entry = tuple[str, str, str, str]
+
+
+@pytest.fixture(autouse=True)
+def _settings() -> Iterator[None]:
+    with matplotlib.rc_context(SETTINGS):
+        yield
+
+
+def a_table(entries: Sequence[Entry], outlier: float | None = None) -> pl.DataFrame:
+    rng = random.Random(0)
+    rows = []
+    for group, row, panel, style in entries:
+        far = outlier is not None and group == "EXP3" and row != "Chosen"
+        mean, half = outlier if far and outlier is not None else rng.uniform(2, 13), rng.uniform(0.1, 0.6)
+        rows.append((group, row, panel, style, mean, mean - half, mean + half))
+    return pl.DataFrame(rows, ["group", "row", "panel", "style", "mean", "lo", "hi"], orient="row")
+
+
+def drawn(table: pl.DataFrame, **options: Any) -> Any:
+    figure: Any = dots(table, **{"rows": "row", "groups": "group", "columns": "panel", "x_label": "lives", **options})
+    figure.draw_without_rendering()
+    return figure
+
+
+def stroke(n_trials: int = 3) -> list[Entry]:
+    return [(one, two, trial, two) for one in LEARNERS for two in STRATEGIES for trial in TRIALS[:n_trials]]
+
+
+SIZES = {
+    "five rows": [("", row, "pooled", "") for row in STRATEGIES],
+    "the stroke trial": stroke(),
+    "55 rows": [
+        (f"group {k % 7}", f"row number {k}", trial, STRATEGIES[k % 5]) for k in range(55) for trial in TRIALS
+    ],
+    "long names": [("a group of long names", f"{LONG} {k}", trial, LONG[:60]) for k in range(4) for trial in TRIALS],
+    "several in a row": [(one, two, "a", style) for one in LEARNERS for two in STRATEGIES for style in ("γ", "γ/10")],
+    "four panels": [("", row, f"{row} {trial}", "") for row in STRATEGIES[:1] for trial in "abcd"],
+    "seven long panels": [("", row, f"a population of {trial}", "") for row in LEARNERS for trial in "abcdefg"],
+}
+
+
+@pytest.mark.parametrize("entries", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("outlier", [None, -98.7])
+def test_no_text_covers_another_or_is_cut(entries: list[Entry], outlier: float | None) -> None:
+    limits = {panel: (-5.0, 15.0) for _, _, panel, _ in entries} if outlier else None
+    figure = drawn(a_table(entries, outlier), styles="style", limits=limits, note=NOTE)
+    check_readable(figure)
+
+
+@pytest.mark.parametrize("entries", SIZES.values(), ids=SIZES)
+def test_labels_stand_beside_panels_and_panels_keep_a_width(entries: list[Entry]) -> None:
+    figure = drawn(a_table(entries), styles="style")
+    for panel in figure.axes:
+        assert panel.bbox.width > 0.75 * figure.dpi
+        for label in labels(figure):
+            assert not label.get_window_extent().overlaps(panel.bbox)
+
+
+def labels(figure: Any) -> list[Any]:
+    """The row labels and headings, which stand to the left of the panel they belong to."""
+    return [text for panel in figure.axes for text in panel.texts if text.get_window_extent().x1 < panel.bbox.x0]
+
+
+def intervals(panel: Any) -> dict[float, tuple[float, float]]:
+    """The bars drawn in a panel, by their height."""
+    bars = [line for line in panel.get_lines() if line.get_marker() == "|"]
+    return {bar.get_ydata()[0]: tuple(bar.get_xdata()) for bar in bars}
+
+
+def points(panel: Any, markers: str) -> dict[float, tuple[float, str, str]]:
+    found = [line for line in panel.get_lines() if line.get_marker() in list(markers)]
+    return {line.get_ydata()[0]: (line.get_xdata()[0], line.get_color(), line.get_marker()) for line in found}
+
+
+def test_every_interval_is_drawn_as_the_table_has_it() -> None:
+    table = a_table(stroke())
+    figure = drawn(table, styles="style")
+    assert [panel.get_title("left") for panel in figure.axes] == TRIALS
+    for panel, trial in zip(figure.axes, TRIALS, strict=True):
+        its = table.filter(pl.col("panel") == trial)
+        bars, means = intervals(panel), points(panel, "os^Dv")
+        assert [bars[y] for y in sorted(bars)] == list(zip(its["lo"], its["hi"], strict=True))
+        assert [means[y][0] for y in sorted(means)] == its["mean"].to_list()
+        assert len({means[y][1:] for y in means}) == 5
+        lo, hi = panel.get_xlim()
+        assert lo < 0 < max(its["hi"].to_list()) < hi
+
+
+def test_rows_stand_beside_their_labels_under_their_headings() -> None:
+    table = a_table(stroke()).sample(fraction=1.0, shuffle=True, seed=3)
+    figure = drawn(table, styles="style")
+    heights = {text.xy[1]: text for text in labels(figure)}
+    heading, order = "", []
+    for y in sorted(heights):
+        if heights[y].get_fontweight() == "bold":
+            heading = heights[y].get_text()
+            continue
+        order.append((heading, heights[y].get_text()))
+        for panel, trial in zip(figure.axes, table["panel"].unique(maintain_order=True), strict=True):
+            one = table.row(by_predicate=_is(heading, heights[y].get_text(), trial), named=True)
+            assert intervals(panel)[y] == (one["lo"], one["hi"])
+    seen = list(dict.fromkeys(zip(table["group"], table["row"], strict=True)))
+    groups = list(dict.fromkeys(group for group, _ in seen))
+    assert order == [one for group in groups for one in seen if one[0] == group]
+
+
+def _is(group: str, row: str, panel: str) -> pl.Expr:
+    return (pl.col("group") == group) & (pl.col("row") == row) & (pl.col("panel") == panel)
+
+
+def test_an_interval_narrower_than_its_dot_shows() -> None:
+    table = a_table([("", "one", "a", ""), ("", "two", "a", "")]).with_columns(
+        lo=pl.col("mean") - 1e-6, hi=pl.col("mean") + 1e-6
+    )
+    (panel,) = drawn(table).axes
+    bar, dot = (next(line for line in panel.get_lines() if line.get_marker() == marker) for marker in "|o")
+    assert bar.get_markersize() > 1.5 * dot.get_markersize()
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_no_bar_where_one_run_says_no_interval(nothing: float | None) -> None:
+    table = a_table([("", "one", "a", "")]).with_columns(
+        lo=pl.lit(nothing, pl.Float64), hi=pl.lit(nothing, pl.Float64)
+    )
+    (panel,) = drawn(table).axes
+    assert not intervals(panel)
+    assert len(points(panel, "o")) == 1
+
+
+def test_estimates_beyond_the_limits_are_announced() -> None:
+    table = a_table(stroke(2), outlier=-98.7)
+    figure = drawn(table, styles="style", limits={"heparin": (-5.0, 15.0)})
+    aspirin, heparin = figure.axes
+    assert aspirin.get_xlim()[0] < -98.7
+    assert heparin.get_xlim() == (-5.0, 15.0)
+    arrows = points(heparin, "<>")
+    assert [arrows[y] for y in sorted(arrows)] == [(-5.0, look(number, "o")[0], "<") for number in (1, 2, 3, 4)]
+    assert not arrows.keys() & intervals(heparin).keys()
+    numbers = {text.xy[1]: text.get_text() for text in heparin.texts}
+    assert numbers.keys() == arrows.keys()
+    assert all(text.startswith("−98.7") and "[" in text for text in numbers.values())
+    assert "beyond the axis" in legend(figure)[-1]
+    assert not any("beyond" in label for label in legend(drawn(table, styles="style")))
+
+
+def test_the_number_is_shorter_in_a_narrow_panel_and_stands_inside_it() -> None:
+    table = a_table(stroke(), outlier=98.7)
+    figure = drawn(table, styles="style", limits=dict.fromkeys(TRIALS, (-5.0, 15.0)))
+    for panel in figure.axes:
+        assert {marker for _, _, marker in points(panel, "<>").values()} == {">"}
+        numbers = [text for text in panel.texts if "98.7" in text.get_text()]
+        assert len(numbers) == 4
+        for number in numbers:
+            assert "±" in number.get_text()
+            box = number.get_window_extent()
+            assert panel.bbox.x0 <= box.x0 < box.x1 <= panel.bbox.x1
+
+
+def test_limits_give_way_to_the_interval_of_a_dot_they_show() -> None:
+    table = pl.DataFrame({"row": ["a", "b", "c"], "panel": "p", "mean": [4.9, 6.5, 40.0], "lo": [3.0, 6.0, 39.0]})
+    table = table.with_columns(hi=2 * pl.col("mean") - pl.col("lo"))
+    (panel,) = drawn(table, groups=None, limits={"p": (0.0, 5.0)}).axes
+    assert panel.get_xlim() == pytest.approx((0.0, 7.0))  # 4.9 reaches to 6.8, which shows 6.5, which reaches to 7
+    assert len(points(panel, ">")) == 1
+
+
+def legend(figure: Any) -> list[str]:
+    (below,) = (part for part in figure.subfigs if part.legends)
+    return [text.get_text().replace("\n", " ") for text in below.legends[0].get_texts()]
+
+
+def test_the_legend_says_all_and_the_note_is_whole() -> None:
+    references = [Reference("the paper", "pooled", 7.2, 8.7, 7.9), Reference("another", "pooled", 8.1, 9.7, 8.9)]
+    figure = drawn(a_table(stroke()), styles="style", references=references, note=NOTE)
+    assert legend(figure) == [*STRATEGIES, "the paper", "another", "uniform randomisation (zero)"]
+    assert " ".join(figure.subfigs[1].texts[0].get_text().split()) == NOTE
+    assert legend(drawn(a_table(stroke()), zero="nothing given")) == ["nothing given (zero)"]
+
+
+def test_without_zero_the_axis_need_not_reach_it() -> None:
+    table = a_table(SIZES["five rows"]).with_columns(pl.col("mean", "lo", "hi") + 1000)
+    (panel,) = drawn(table, zero="").axes
+    assert panel.get_xlim()[0] > 900
+    assert drawn(table).axes[0].get_xlim()[0] < 0
+
+
+def test_references_are_bands_through_a_panel_or_through_a_row() -> None:
+    table = a_table(stroke())
+    whole, one_row = (
+        drawn(table, references=[reference]).axes
+        for reference in (
+            Reference("paper", "pooled", 7.2, 18.7, 7.9),
+            Reference("paper", "pooled", 7.2, 18.7, 7.9, row="Comply", group="UCB1"),
+        )
+    )
+    for axes in (whole, one_row):
+        assert [len(panel.collections) for panel in axes] == [0, 0, 1]
+        assert axes[2].get_xlim()[1] > 18.7
+        box = axes[2].collections[0].get_paths()[0].get_extents()
+        assert (box.x0, box.x1) == (7.2, 18.7)
+    heights = sorted(intervals(one_row[2]))
+    box = one_row[2].collections[0].get_paths()[0].get_extents()
+    assert [y for y in heights if box.y0 < y < box.y1] == [heights[12]]  # the third of the third group
+    box = whole[2].collections[0].get_paths()[0].get_extents()
+    assert all(box.y0 < y < box.y1 for y in heights)
+
+
+def test_looks_of_24_styles_differ() -> None:
+    entries = [("", f"row {k}", "a", f"style {k}") for k in range(24)]
+    (panel,) = drawn(a_table(entries), styles="style").axes
+    assert len({found[1:] for found in points(panel, "os^DvPX*").values()}) == 24
+    assert len({marker for _, _, marker in list(points(panel, "os^DvPX*").values())[:5]}) == 5
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_the_same_table_is_the_same_file(suffix: str) -> None:
+    table = a_table(stroke(), outlier=-98.7)
+    files = [figure_file(drawn(table, styles="style", limits={"pooled": (-5, 15)}), suffix) for _ in range(2)]
+    assert files[0] == files[1]
+
+
+def test_pixels() -> None:
+    figure = drawn(a_table(stroke()), styles="style")
+    figure.canvas.draw()
+    pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3] / 255
+    for number in range(5):
+        colour = matplotlib.colors.to_rgb(look(number, "o")[0])
+        assert (np.abs(pixels - colour).max(axis=2) < 0.02).sum() > 100
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    table = a_table(stroke())
+    with pytest.raises(InputError, match="nowhere"):
+        drawn(table, references=[Reference("paper", "nowhere", 0, 1, 0.5)])
+    with pytest.raises(InputError, match="nobody"):
+        drawn(table, references=[Reference("paper", "pooled", 0, 1, 0.5, row="nobody")])
+    with pytest.raises(InputError, match="no group"):
+        drawn(table, references=[Reference("paper", "pooled", 0, 1, 0.5, group="no group")])
+    with pytest.raises(InputError, match="limits"):
+        drawn(table, limits={"pooled": (15.0, -5.0)})
+    with pytest.raises(InputError, match="one estimate"):
+        drawn(pl.concat([table, table.head(1)]), styles="style")
+    with pytest.raises(InputError, match="population"):
+        drawn(table, columns="population")
+    for wrong in (table.clear(), table.with_columns(mean=pl.lit(None, pl.Float64))):
+        with pytest.raises(InputError, match="finite mean"):
+            drawn(wrong)
