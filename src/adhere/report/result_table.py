@@ -45,7 +45,7 @@ def _block(outcomes: Sequence[Outcome], reference: str, width: int) -> str:
             lines += policy_lines(policy, width)
         left = max(_NARROWEST_ALLOCATION, width - len(start))
         first, *others = packed(pieces, left)
-        lines += [start + first, *(" " * len(start) + other for other in others)]
+        lines += [(start + first).rstrip(), *(" " * len(start) + other for other in others)]
     return "\n".join(lines)
 
 
@@ -68,4 +68,4 @@ def _numbers(outcomes: Sequence[Outcome], reference: str) -> list[str]:
 
 def _allocation(outcome: Outcome) -> list[str]:
     shares = [f"{arm} {share.mean:.0%}" for arm, share in outcome.allocation.items()]
-    return [*(f"{share}, " for share in shares[:-1]), shares[-1]]
+    return [*(f"{share}, " for share in shares[:-1]), *shares[-1:]]

@@ -91,3 +91,15 @@ def rows_of_policies(tallies: Sequence[Tallies], means: Floats, grid: Floats, re
         arms = [shares[:, :, arm] for arm in range(shares.shape[2])]
         matrices.append(np.hstack([*own, *differences, *arms, decisions, worse, favours]))
     return matrices
+
+
+def pooled_rows(matrices: Sequence[Floats], n_grid: int) -> Floats:
+    """One policy on several populations, averaged run by run: measures and differences, then the shares of runs.
+
+    Run r of every population has the same random numbers, so only the runs' own averages show their true spread.
+    """
+    n_measures = 2 * len(MEASURES) * n_grid
+    average: Floats = np.mean([matrix[:, :n_measures] for matrix in matrices], axis=0)
+    favours: Floats = np.mean([matrix[:, -1:] for matrix in matrices], axis=0)
+    worse = average[:, n_grid - 1 : n_grid] < 0.0
+    return np.hstack([average, worse, favours])

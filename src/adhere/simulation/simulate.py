@@ -19,8 +19,9 @@ from adhere.errors import InputError
 from adhere.policies import Policy, as_policy
 from adhere.populations import Population, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
+from adhere.simulation.arguments import grid_points, positive, several
 from adhere.simulation.kernel import Tallies
-from adhere.simulation.measures import n_last, rows_of_policies
+from adhere.simulation.measures import Floats, n_last, pooled_rows, rows_of_policies
 from adhere.simulation.moments import Moments
 from adhere.simulation.progress import Progress, progress_on
 from adhere.simulation.quantiles import QuantileSketch
@@ -28,8 +29,8 @@ from adhere.simulation.result import Config, Outcome, SimulationResult
 from adhere.simulation.runners import CompiledRunner, PythonRunner, Runner, name_of
 
 Integers = NDArray[np.int64]
+POOLED = "pooled"
 _POLL_SECONDS = 0.1
-_DEFAULT_POINTS = 20
 _PATIENTS_PER_BLOCK, _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 20, 16, 1024
 
 
@@ -42,6 +43,7 @@ def simulate(
     *,
     reference: object = None,
     grid: int | Sequence[int] | None = None,
+    pooled: bool = False,
     n_threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> SimulationResult:
@@ -65,6 +67,9 @@ def simulate(
         The policy the others are compared with; the first one if left out.
     grid
         Numbers of patients after which to record the measures, or how many such points to spread evenly.
+    pooled
+        Whether to report the mean over all populations too, taken run by run, as one more population called
+        ``"pooled"``.
     n_threads
         How many threads to use; all cores if left out.
     progress
@@ -76,13 +81,13 @@ def simulate(
     True
 
     """
-    n_patients = _positive("n_patients", n_patients, MAX_DECISIONS - 1)
-    n_runs = _positive("n_runs", n_runs, 2**40)
+    n_patients = positive("n_patients", n_patients, MAX_DECISIONS - 1)
+    n_runs = positive("n_runs", n_runs, 2**40)
     seed = check_seed(seed)
-    threads = _positive("n_threads", n_threads, 1024) if n_threads is not None else os.cpu_count() or 1
-    points = _grid(grid, n_patients)
-    given = [_as_runnable(policy) for policy in _several(policies)]
-    listed = _several(populations)
+    threads = positive("n_threads", n_threads, 1024) if n_threads is not None else os.cpu_count() or 1
+    points = grid_points(grid, n_patients)
+    given = [_as_runnable(policy) for policy in several(policies)]
+    listed = several(populations)
     answering = [as_population(population) for population in listed]  # type: ignore[arg-type]
     if not given or not answering:
         field = "populations" if given else "policies"
@@ -93,6 +98,8 @@ def simulate(
         for name in called:
             if called.count(name) > 1:
                 raise InputError(field, name, "each of them once")
+    if pooled and len(answering) < 2:
+        raise InputError("pooled", pooled, "at least two populations to pool")
     reference_index = _reference(reference, given)
     designs = [
         _Design(
@@ -102,15 +109,21 @@ def simulate(
         )
         for population in answering
     ]
-    work = _Work(designs, n_patients, n_runs, seed, points)
+    work = _Work(designs, n_patients, n_runs, seed, points, pooled)
     summaries = _run(work, threads, progress)
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
         Outcome(name, runner.resolved, design.population.name, design.population.source,
                 design.population.arms, runner.deciders, config.grid, *summary)
-        for design, own in zip(designs, summaries, strict=True)
+        for design, own in zip(designs, summaries, strict=False)
         for name, runner, summary in zip(names, design.runners, own, strict=True)
     ]  # fmt: skip
+    for averaged in summaries[len(designs) :]:
+        sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
+        outcomes += [
+            Outcome(name, name, POOLED, sources, (), (), config.grid, *summary)
+            for name, summary in zip(names, averaged, strict=True)
+        ]
     return SimulationResult(config, tuple(outcomes))
 
 
@@ -135,6 +148,12 @@ class _Work:
     n_runs: int
     seed: int
     grid: Integers
+    pooled: bool
+
+    @property
+    def n_summaries(self) -> int:
+        """One list of summaries for each population, and one for their average."""
+        return len(self.designs) + self.pooled
 
     @property
     def total_patients(self) -> int:
@@ -144,15 +163,26 @@ class _Work:
     def block_size(self) -> int:
         return min(_LARGEST_BLOCK, max(_SMALLEST_BLOCK, _PATIENTS_PER_BLOCK // self.n_patients))
 
-    def blocks(self) -> Iterable[tuple[int, range]]:
-        """Every (design, runs), in the order in which results are merged."""
-        for index in range(len(self.designs)):
+    def blocks(self) -> Iterable[tuple[range, range]]:
+        """Every (designs, runs), in the order in which results are merged; designs to be pooled go together."""
+        size = len(self.designs) if self.pooled else 1
+        for index in range(0, len(self.designs), size):
             for first in range(0, self.n_runs, self.block_size):
-                yield index, range(first, min(first + self.block_size, self.n_runs))
+                yield range(index, index + size), range(first, min(first + self.block_size, self.n_runs))
 
-    def run_block(self, index: int, runs: range, done: Integers, stop: Integers) -> list[Summary]:
-        """Run every policy of a design over a block of runs and summarise each."""
-        design = self.designs[index]
+    def run_block(self, indices: range, runs: range, done: Integers, stop: Integers) -> dict[int, list[Summary]]:
+        """Run every policy of some designs over a block of runs and summarise each, by design."""
+        rows = {index: self._rows(self.designs[index], runs, done, stop) for index in indices}
+        if self.pooled:
+            by_policy = zip(*rows.values(), strict=True)
+            rows[len(self.designs)] = [pooled_rows(matrices, len(self.grid)) for matrices in by_policy]
+        surplus = len(self.grid) - 1
+        return {
+            index: [(Moments.of(matrix), QuantileSketch.of(matrix[:, surplus])) for matrix in matrices]
+            for index, matrices in rows.items()
+        }
+
+    def _rows(self, design: _Design, runs: range, done: Integers, stop: Integers) -> list[Floats]:
         population = design.population
         tables = population.tables(self.seed, runs.start, len(runs))
         all_tallies = []
@@ -160,34 +190,33 @@ class _Work:
             tallies = Tallies.zeros(len(runs), len(self.grid), population.n_arms, len(runner.deciders))
             runner.run(self.seed, runs.start, tables, tallies, done, stop)
             all_tallies.append(tallies)
-        rows = rows_of_policies(all_tallies, tables.means, self.grid.astype(np.float64), design.reference)
-        surplus = len(self.grid) - 1
-        return [(Moments.of(matrix), QuantileSketch.of(matrix[:, surplus])) for matrix in rows]
+        return rows_of_policies(all_tallies, tables.means, self.grid.astype(np.float64), design.reference)
 
 
 def _run(work: _Work, n_threads: int, wanted: Progress | bool | None) -> list[list[Summary]]:
     """Run all blocks on threads; merge their summaries in order, so that few are held at a time."""
     stop = np.zeros(1, np.int64)
-    totals: list[list[Summary]] = [[] for _ in work.designs]
+    totals: list[list[Summary]] = [[] for _ in range(work.n_summaries)]
     blocks = iter(work.blocks())
-    waiting: deque[tuple[int, Integers, Future[list[Summary]]]] = deque()
+    waiting: deque[tuple[Integers, Future[dict[int, list[Summary]]]]] = deque()
     finished = 0
     pool = ThreadPoolExecutor(n_threads)
     with progress_on(work.total_patients, wanted) as progress:
 
         def show() -> None:
-            progress.advance_to(finished + sum(int(done[0]) for _, done, _ in waiting))
+            progress.advance_to(finished + sum(int(done[0]) for done, _ in waiting))
 
         try:
             _wait(pool.submit(_prepare, work, progress.announce), lambda: None)
             while True:
                 while len(waiting) < 2 * n_threads and (block := next(blocks, None)) is not None:
                     done = np.zeros(1, np.int64)
-                    waiting.append((block[0], done, pool.submit(work.run_block, *block, done, stop)))
+                    waiting.append((done, pool.submit(work.run_block, *block, done, stop)))
                 if not waiting:
                     break
-                index, done, future = waiting[0]
-                totals[index] = _merged(totals[index], _wait(future, show))
+                done, future = waiting[0]
+                for index, summaries in _wait(future, show).items():
+                    totals[index] = _merged(totals[index], summaries)
                 waiting.popleft()
                 finished += int(done[0])
                 show()
@@ -224,12 +253,6 @@ def _merged(earlier: list[Summary], later: list[Summary]) -> list[Summary]:
     ]
 
 
-def _several(given: object) -> list[object]:
-    """One thing or several, as a list."""
-    alone = isinstance(given, (str, Path, Policy, Population, dict)) or not isinstance(given, Iterable)
-    return [given] if alone else list(given)  # type: ignore[call-overload]
-
-
 def _with_names_of_their_own(populations: list[Population], given: list[object]) -> list[Population]:
     """Different populations of the same name, as files of the same name make them, are called as they were given."""
     names = [population.name for population in populations]
@@ -256,21 +279,3 @@ def _reference(reference: object, given: list[object]) -> int:
     if wanted not in given:
         raise InputError("reference", name_of(wanted), "one of the policies simulated")
     return given.index(wanted)
-
-
-def _positive(field: str, value: object, largest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= largest:
-        raise InputError(field, value, f"a whole number from 1 to {largest}")
-    return int(value)
-
-
-def _grid(grid: int | Sequence[int] | None, n_patients: int) -> Integers:
-    if grid is None:
-        grid = min(_DEFAULT_POINTS, n_patients)
-    if isinstance(grid, (int, np.integer)):
-        n_points = _positive("grid", grid, n_patients)
-        return np.unique(np.linspace(n_patients / n_points, n_patients, n_points).round().astype(np.int64))
-    if isinstance(grid, str) or not isinstance(grid, Iterable):
-        raise InputError("grid", grid, "numbers of patients, or how many points to spread evenly")
-    points = sorted({_positive("grid", point, n_patients) for point in grid} | {n_patients})
-    return np.array(points, np.int64)
