@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 from adhere.errors import InputError
-from adhere.report.dots import Reference, dots
-from adhere.report.lines import look
+from adhere.report.dot_rows import Reference
+from adhere.report.dots import dots
+from adhere.report.fitting import look
 from adhere.report.style import SETTINGS, figure_file
 
 from .test_lines import check_readable

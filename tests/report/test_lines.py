@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from adhere.errors import InputError
-from adhere.report.lines import broken, lines, width_of
+from adhere.report.fitting import broken, width_of
+from adhere.report.lines import lines
 from adhere.report.style import SETTINGS, figure_file
 
 PANELS = ["EXP3", "ε-greedy", "UCB1", "Thompson"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adhere.report.by_population import by_population
+from adhere.report.style import SETTINGS, TEXT_SIZE, figure_file
 from adhere.report.wrapping import paragraph, policy_lines
 from adhere.simulation import Outcome, SimulationResult
 
@@ -25,30 +25,18 @@ _ZERO = "#888888"
 
 # Inches and points for a figure that is still readable when set half a page wide.
 _WIDTH, _PANEL, _CROWDED_PANEL = 4.8, 2.5, 3.6
-_TEXT, _LEGEND_TEXT, _NOTE_TEXT = 8, 7, 6.5
+_LEGEND_TEXT, _NOTE_TEXT = 7, 6.5
 _LEGEND_LINE, _NOTE_LINE, _MARGIN = 0.127, 0.11, 0.1
 _LEGEND_LETTERS, _NOTE_LETTERS = 78, 96
 _MANY = 6  # policies, from which on panels grow and bands fade
-_RESOLUTION = 200
-_SETTINGS: Any = {
-    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
-    "svg.hashsalt": "adhere",  # the same figure is the same file
-    "font.size": _TEXT,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
-_NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def drawn(result: SimulationResult, suffix: str, notes: Sequence[str] = ()) -> bytes:
     """The contents of a file with the plot, of the kind its suffix says: .png, .svg or .pdf."""
     import matplotlib
 
-    kind = suffix.lower().removeprefix(".")
-    file = io.BytesIO()
-    with matplotlib.rc_context(_SETTINGS):
-        surplus_plot(result, notes).savefig(file, format=kind, dpi=_RESOLUTION, metadata=_NO_DATE[kind])
-    return file.getvalue()
+    with matplotlib.rc_context(SETTINGS):
+        return figure_file(surplus_plot(result, notes), suffix)
 
 
 def surplus_plot(result: SimulationResult, notes: Sequence[str] = ()) -> Figure:
@@ -67,7 +55,7 @@ def surplus_plot(result: SimulationResult, notes: Sequence[str] = ()) -> Figure:
 
     panel_height = _PANEL if len(groups[0]) <= _MANY else _CROWDED_PANEL
     heights = [panel_height * len(groups), _LEGEND_LINE * n_legend_lines + _NOTE_LINE * n_notes + 2 * _MARGIN]
-    with matplotlib.rc_context(_SETTINGS):
+    with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
         FigureCanvasAgg(figure)
         panels, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -97,7 +85,7 @@ def _draw(panel: Axes, outcomes: Sequence[Outcome]) -> None:
     panel.margins(y=0.05)
     panel.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     panel.xaxis.set_major_formatter("{x:,.0f}")
-    panel.set_title(outcomes[0].population, loc="left", fontsize=_TEXT + 1, fontweight="bold")
+    panel.set_title(outcomes[0].population, loc="left", fontsize=TEXT_SIZE + 1, fontweight="bold")
     panel.set_ylabel("surplus reward (e.g. lives)\nover uniform randomisation")
 
 

@@ -1,0 +1,143 @@
+"""The rows of a dot-and-interval chart: what stands in them, how high they are, how far their axes go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from adhere.errors import InputError
+from adhere.report.fitting import LINE, TEXT, broken, width_of
+
+if TYPE_CHECKING:
+    import polars
+
+_ROW, _SLOT, _BETWEEN, _ABOVE_HEADING, _INDENT = 0.17, 0.125, 0.07, 0.06, 0.08  # inches
+
+
+class Reference(NamedTuple):
+    """An interval to compare with, such as the paper's: a band through a panel, or through some of its rows."""
+
+    label: str
+    panel: str
+    lo: float
+    hi: float
+    mean: float
+    row: str | None = None
+    group: str | None = None
+
+
+class DotEstimate(NamedTuple):
+    """An estimate, its panel and its style."""
+
+    panel: str
+    style: str
+    mean: float
+    lo: float | None
+    hi: float | None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, or the mean twice where there is none."""
+        return (self.mean, self.mean) if self.lo is None or self.hi is None else (self.lo, self.hi)
+
+
+@dataclass
+class Row:
+    """A row of the chart, or a heading; it begins `top` inches below the chart's upper edge."""
+
+    group: str
+    label: str
+    is_heading: bool = False
+    estimates: list[DotEstimate] = field(default_factory=list)
+    text: str = ""
+    top: float = 0.0
+    height: float = 0.0
+
+    @property
+    def y(self) -> float:
+        """Where its middle is."""
+        return self.top + self.height / 2
+
+    @property
+    def indent(self) -> float:
+        """How far it stands in from the left."""
+        return _INDENT if self.group and not self.is_heading else 0.0
+
+    @property
+    def weight(self) -> str:
+        """How bold its label is."""
+        return "bold" if self.is_heading else "normal"
+
+    def styles(self) -> list[str]:
+        """The styles of its estimates, each once."""
+        return list(dict.fromkeys(one.style for one in self.estimates))
+
+    def level(self, style: str) -> float:
+        """Where the estimates of a style stand: in the middle, or below each other when there are several."""
+        styles = self.styles()
+        return self.y + _SLOT * (styles.index(style) - (len(styles) - 1) / 2)
+
+
+def rows_of(table: polars.DataFrame, rows: str, groups: str | None, columns: str, styles: str | None) -> list[Row]:
+    """The rows in order, each group's under its heading."""
+    charts: dict[str, dict[str, Row]] = {}
+    for entry in table.iter_rows(named=True):
+        group, label = str(entry[groups]) if groups else "", str(entry[rows])
+        row = charts.setdefault(group, {}).setdefault(label, Row(group, label))
+        style = str(entry[styles]) if styles else ""
+        estimate = DotEstimate(str(entry[columns]), style, entry["mean"], entry["lo"], entry["hi"])
+        if any((one.panel, one.style) == (estimate.panel, style) for one in row.estimates):
+            raise InputError("table", (group, label, *estimate), "one estimate for each row, panel and style")
+        row.estimates.append(estimate)
+    headings = {group: [Row(group, group, is_heading=True)] if group else [] for group in charts}
+    return [row for group, its in charts.items() for row in (*headings[group], *its.values())]
+
+
+def fit_labels(chart: Sequence[Row], room: float) -> float:
+    """Break labels to fit the room, and say how wide the widest then is."""
+    width = 0.0
+    for row in chart:
+        lines = broken(row.label, room - row.indent, TEXT, row.weight)
+        row.text = "\n".join(lines)
+        width = max(width, row.indent + max(width_of(line, TEXT, row.weight) for line in lines))
+    return width
+
+
+def stack(chart: Sequence[Row]) -> float:
+    """Put rows below each other, and say how deep they are together."""
+    depth = 0.0
+    for row in chart:
+        row.top = depth + (_ABOVE_HEADING if row.is_heading else 0.0)
+        n_more = len(row.styles()) - 1
+        row.height = _ROW + max(LINE * row.text.count("\n"), _SLOT * n_more + _BETWEEN if n_more > 0 else 0.0)
+        depth = row.top + row.height
+    return depth
+
+
+def beyond_axis(one: DotEstimate, spans: Mapping[str, tuple[float, float]]) -> int:
+    """-1 or 1 for an estimate to the left or right of its panel's axis, 0 for one on it."""
+    lo, hi = spans[one.panel]
+    return -1 if one.mean < lo else int(one.mean > hi)
+
+
+def span(
+    panel: str,
+    chart: Sequence[Row],
+    references: Sequence[Reference],
+    limits: tuple[float, float] | None,
+    zero: bool,
+) -> tuple[float, float]:
+    """From where to where a panel's axis goes."""
+    ends = [(one.mean, *one.ends) for row in chart for one in row.estimates if one.panel == panel]
+    bands = [(one.mean, one.lo, one.hi) for one in references if one.panel == panel]
+    if limits is None:
+        values = [value for one in (*ends, *bands) for value in one] + ([0.0] if zero else [])
+        margin = 0.06 * (max(values) - min(values)) or 1.0
+        return min(values) - margin, max(values) + margin
+    while True:
+        shown = [value for one in (*ends, *bands) if limits[0] <= one[0] <= limits[1] for value in one]
+        wider = min([limits[0], *shown]), max([limits[1], *shown])
+        if wider == limits:
+            return limits
+        limits = wider

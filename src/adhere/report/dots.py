@@ -1,0 +1,228 @@
+"""Estimates side by side, drawn: a dot and its interval for each, in rows under headings (a forest plot)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from adhere.errors import InputError
+from adhere.report.dot_rows import DotEstimate, Reference, Row, beyond_axis, fit_labels, rows_of, span, stack
+from adhere.report.fitting import (
+    DARK,
+    FAINT,
+    GREY,
+    TEXT,
+    TITLE,
+    WIDTH,
+    Foot,
+    broken,
+    in_order,
+    look,
+    need,
+    set_ticks,
+    width_of,
+)
+from adhere.report.numbers import estimate_texts
+from adhere.simulation import Estimate
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_HATCHES = ("", "/////", "\\" * 5, ".....")
+_ACROSS = 3  # panels, before they go on below
+_LEAST_PANEL = {1: 2.2, 2: 1.3, 3: 0.9}  # inches of width, by the number of panels across
+_GAP = 0.17  # inches between panels
+_TITLES_AND_TICKS = 0.42  # inches around the rows
+_TALL = 6.0  # inches of rows, from which on the numbers of the x axis stand above them too
+
+
+def dots(
+    table: polars.DataFrame,
+    *,
+    rows: str,
+    groups: str | None = None,
+    columns: str,
+    styles: str | None = None,
+    x_label: str,
+    references: Sequence[Reference] = (),
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    zero: str = "uniform randomisation",
+    note: str = "",
+) -> Figure:
+    """A dot with its interval for each row of a table: a line for each label, a panel for each value of `columns`.
+
+    `rows`, `groups` (bold headings), `columns` and `styles` (colour and marker) name columns of the table, which also
+    has `mean`, `lo` and `hi`; all keep the order of first appearance. Estimates of one row and panel in different
+    styles stand below each other. Outside a panel's `limits` an estimate is an arrow at the edge with its number
+    beside; limits give way where they would cut the interval of a dot they show. `zero` says what the zero line is;
+    without it there is none. `note` goes under the legend, a paragraph for each line.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    names = [name for name in (rows, groups, columns, styles) if name is not None]
+    need(table, *names, "mean", "lo", "hi")
+    table = table.fill_nan(None)
+    panels = [str(panel) for panel in in_order(table[columns])]
+    known_styles = [str(style) for style in in_order(table[styles])] if styles else [""]
+    references = [Reference(*one) for one in references]
+    _check(panels, references, limits or {})
+
+    n_bands = -(-len(panels) // _ACROSS)
+    n_across = -(-len(panels) // n_bands)
+    chart = rows_of(table, rows, groups, columns, styles)
+    label_width = fit_labels(chart, WIDTH - 0.1 - n_across * (_LEAST_PANEL[n_across] + _GAP))
+    panel_width = (WIDTH - 0.1 - label_width) / n_across - _GAP
+    depth = stack(chart)
+    titles = {panel: "\n".join(broken(panel, panel_width, TITLE, "bold")) for panel in panels}
+    n_title_lines = max(title.count("\n") + 1 for title in titles.values())
+    caption = broken(x_label, WIDTH - label_width - 0.2, TITLE)
+    spans = {panel: span(panel, chart, references, (limits or {}).get(panel), bool(zero)) for panel in panels}
+    bands = list(dict.fromkeys(one.label for one in references))
+    some_beyond = any(beyond_axis(one, spans) for row in chart for one in row.estimates)
+    key = _key(known_styles if styles else [], zero, bands, some_beyond)
+    foot = Foot(list(key), note)
+
+    band_height = depth + _TITLES_AND_TICKS * (1 + (depth > _TALL) / 2) + 0.15 * (n_title_lines - 1)
+    heights = [n_bands * band_height + 0.15 * len(caption), foot.height]
+    figure = Figure(figsize=(WIDTH, sum(heights)), layout=ConstrainedLayoutEngine(w_pad=_GAP / 3))
+    FigureCanvasAgg(figure)
+    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
+    cells = above.subplots(n_bands, n_across, squeeze=False, sharey="all")
+    for number, cell in enumerate(cells.flat):
+        if number >= len(panels):
+            cell.remove()
+            continue
+        panel = panels[number]
+        _frame(cell, chart, depth, bool(zero))
+        cell.set_title(titles[panel], loc="left", fontsize=TITLE, fontweight="bold")
+        set_ticks(cell, *spans[panel], panel_width)
+        for reference in references:
+            if reference.panel == panel:
+                _shade(cell, reference, chart, bands.index(reference.label))
+        for one, y in ((one, row.level(one.style)) for row in chart for one in row.estimates if one.panel == panel):
+            colour, marker = look(known_styles.index(one.style), _MARKERS)
+            if beyond := beyond_axis(one, spans):
+                _point(cell, one, y, colour, beyond, panel_width)
+            else:
+                _mark(cell, one, y, colour, marker)
+        if number % n_across == 0:
+            _label(cell, chart, label_width)
+    above.supxlabel("\n".join(caption), x=(WIDTH + label_width) / 2 / WIDTH, fontsize=TITLE)
+    foot.draw(below, key.values())
+    return figure
+
+
+def _check(panels: Sequence[str], references: Sequence[Reference], limits: Mapping[str, tuple[float, float]]) -> None:
+    for panel in [*(one.panel for one in references), *limits]:
+        if panel not in panels:
+            raise InputError("panel", panel, f"one of {', '.join(panels)}")
+    for lo, hi in limits.values():
+        if not lo < hi:
+            raise InputError("limits", (lo, hi), "a lower and a higher number")
+
+
+def _frame(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
+    """An empty panel: inches downwards as its y axis, a faint guide through each row, the zero line."""
+    cell.set_ylim(depth, 0.0)
+    cell.tick_params(axis="y", left=False, labelleft=False)
+    cell.spines["left"].set_visible(False)
+    for row in chart:
+        for style in row.styles():
+            cell.axhline(row.level(style), color=FAINT, linewidth=0.6, zorder=0)
+    if depth > _TALL:
+        cell.spines["top"].set_visible(True)
+        cell.tick_params(axis="x", top=True, labeltop=True)
+    if zero:
+        cell.axvline(0.0, color=GREY, linewidth=0.8, zorder=1)
+
+
+def _label(cell: Axes, chart: Sequence[Row], width: float) -> None:
+    for row in chart:
+        cell.annotate(
+            row.text,
+            (0.0, row.y),
+            xycoords=cell.get_yaxis_transform(),
+            xytext=(72 * (row.indent - width) - 4, 0),
+            textcoords="offset points",
+            annotation_clip=False,
+            va="center_baseline" if "\n" not in row.text else "center",
+            fontsize=TEXT,
+            fontweight=row.weight,
+        )
+
+
+def _shade(cell: Axes, one: Reference, chart: Sequence[Row], number: int) -> None:
+    rows = [row for row in chart if one.group in (None, row.group)]
+    stretches = [rows] if one.row is None else [[row] for row in rows if row.label == one.row and not row.is_heading]
+    if not any(stretches):
+        raise InputError("reference", (one.group, one.row), "a row of the table")
+    for stretch in stretches:
+        top, bottom = stretch[0].top, stretch[-1].top + stretch[-1].height
+        cell.fill_betweenx([top, bottom], one.lo, one.hi, **_band_look(number), zorder=0.5)
+        cell.plot([one.mean, one.mean], [top, bottom], color=GREY, linewidth=0.8, linestyle=(0, (2, 1)), zorder=1)
+
+
+def _band_look(number: int) -> dict[str, Any]:
+    hatch = _HATCHES[number % len(_HATCHES)]
+    return {"facecolor": "#00000018", "edgecolor": "#00000030", "linewidth": 0, "hatch": hatch}
+
+
+def _mark(cell: Axes, one: DotEstimate, y: float, colour: str, marker: str) -> None:
+    look: dict[str, Any] = {"color": colour, "clip_on": False}
+    cell.plot(one.mean, y, marker, markersize=3.6, markeredgewidth=0, zorder=4, **look)
+    if one.lo is not None:
+        # The caps are higher than the dot, so that even an interval narrower than the dot can be seen.
+        cell.plot(one.ends, [y, y], "-|", linewidth=1, markersize=6.5, markeredgewidth=0.8, zorder=3, **look)
+
+
+def _point(cell: Axes, one: DotEstimate, y: float, colour: str, beyond: int, inches: float) -> None:
+    """An arrow at the edge towards an estimate beyond it, and the number."""
+    edge = cell.get_xlim()[beyond > 0]
+    cell.plot(edge, y, "<>"[beyond > 0], color=colour, markersize=4.5, markeredgewidth=0, clip_on=False, zorder=4)
+    cell.annotate(
+        _number_beside(one, inches - 0.1),
+        (edge, y),
+        xytext=(-4 * beyond, 0),
+        textcoords="offset points",
+        ha="right" if beyond > 0 else "left",
+        va="center_baseline",
+        fontsize=TEXT,
+        color=DARK,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
+        zorder=5,
+    )
+
+
+def _number_beside(one: DotEstimate, inches: float) -> str:
+    """A mean with its interval as tables have it, or shorter where there is no room for that."""
+    text = estimate_texts([Estimate(one.mean, None, one.lo, one.hi)])[0].replace("-", "−")
+    mean = text.split(" ")[0]
+    digits = len(mean.partition(".")[2])
+    halves = {f"{half:.{digits}f}" for half in (one.mean - one.ends[0], one.ends[1] - one.mean)}
+    shorter = f"{mean} ± {halves.pop()}" if len(halves) == 1 and text != mean else mean
+    return next((fuller for fuller in (text, shorter) if width_of(fuller, TEXT) <= inches), mean)
+
+
+def _key(styles: Sequence[str], zero: str, bands: Sequence[str], some_beyond: bool) -> dict[str, Artist]:
+    """What the legend explains, by its labels."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    key: dict[str, Artist] = {}
+    for number, style in enumerate(styles):
+        colour, marker = look(number, _MARKERS)
+        key[style] = Line2D([], [], color=colour, marker=marker, markersize=3.6, markeredgewidth=0, linewidth=1)
+    for number, label in enumerate(bands):
+        key[label] = Patch(**_band_look(number))
+    if zero:
+        key[f"{zero} (zero)"] = Line2D([], [], color=GREY, linewidth=0.8)
+    if some_beyond:
+        arrow = Line2D([], [], color=DARK, marker="<", markersize=4.5, linewidth=0)
+        key["beyond the axis, at the number beside"] = arrow
+    return key

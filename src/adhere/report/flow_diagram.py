@@ -1,0 +1,128 @@
+"""Where patients went: boxes and arrows in the manner of CONSORT, drawn from a table of how many are in each box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from adhere.report.style import SETTINGS
+from adhere.report.surplus_plot import COLOURS
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Inches, but for the sizes of text.
+_WIDTH, _MARGIN = 4.8, 0.06
+_ROW, _BOX, _LINE = 0.27, 0.2, 0.125  # from box to box; the height of a box of one line; of each further line
+_INDENT, _SPINE = 0.22, 0.09
+_TOP_BOX, _SIDE_BOX, _DROP, _FORK, _COLUMN_GAP, _NOTE = 1.62, 1.3, 0.46, 0.3, 0.14, 0.2
+_TEXT, _NOTE_TEXT = 7.5, 7
+_LINE_COLOUR, _PLAIN, _STRONG, _OTHER = "#333333", "#FFFFFF", "#E3EEF6", "#FBEADF"
+_NOTE_WORDS = "Each patient is in both trials. Dashed: took another arm than the one allocated."
+
+
+class _Box(NamedTuple):
+    text: str
+    depth: int  # 1 for an arm allocated, 2 for an arm taken
+    as_told: bool
+
+
+def flow_diagram(flow: polars.DataFrame) -> Figure:
+    """All patients, those left out at the side, those kept, and under them a column for each trial.
+
+    The table has a row for each box, in the order in which they are drawn, and the columns step ("randomised",
+    "left out", "analysed", "allocated", "taken"), trial, allocated, taken and patients.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    first, left_out, kept = (_total(flow, step) for step in ("randomised", "left out", "analysed"))
+    trials = flow["trial"].drop_nulls().unique(maintain_order=True).to_list()
+    columns = {f"{trial} trial: {kept:,}": _boxes(flow.filter(trial=trial)) for trial in trials}
+    n_rows = 1 + max(len(boxes) for boxes in columns.values())
+    height = 2 * _MARGIN + 2 * _BOX + _DROP + _FORK + n_rows * _ROW + _NOTE
+    with matplotlib.rc_context({**SETTINGS, "font.size": _TEXT}):
+        figure = Figure(figsize=(_WIDTH, height))  # no layout engine: a diagram places everything itself
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, _WIDTH), ylim=(-height, 0))
+        axes.set_axis_off()
+        start = _draw_top(
+            axes, f"randomised: {first:,}", f"left out: {left_out:,}\n(compliance unknown)", f"analysed: {kept:,}"
+        )
+        width = (_WIDTH - 2 * _MARGIN - _COLUMN_GAP * (len(columns) - 1)) / len(columns)
+        for number, (heading, boxes) in enumerate(columns.items()):
+            left = _MARGIN + number * (width + _COLUMN_GAP)
+            fork, centre = start - _FORK / 2, left + width / 2
+            _arrow(axes, [(_WIDTH / 2, start), (_WIDTH / 2, fork), (centre, fork), (centre, start - _FORK)])
+            _draw_column(axes, left, start - _FORK, width, heading, boxes)
+        axes.text(_MARGIN, _MARGIN - height, _NOTE_WORDS, fontsize=_NOTE_TEXT, color="#444444", va="bottom")
+    return figure
+
+
+def _total(flow: polars.DataFrame, step: str) -> int:
+    return int(flow.filter(step=step)["patients"].item())
+
+
+def _boxes(flow: polars.DataFrame) -> list[_Box]:
+    """What the boxes of one trial say; shares are of those allocated to the arm."""
+    boxes, told = [], 0
+    for row in flow.iter_rows(named=True):
+        if row["step"] == "allocated":
+            told = row["patients"]
+            boxes.append(_Box(f"allocated {row['allocated']}: {told:,}", 1, True))
+        else:
+            text = f"took {row['taken']}: {row['patients']:,} ({row['patients'] / told:.1%})"
+            boxes.append(_Box(text, 2, row["taken"] == row["allocated"]))
+    return boxes
+
+
+def _draw_top(axes: Axes, first: str, left_out: str, kept: str) -> float:
+    """Draw what all columns share; say where it ends."""
+    middle, left = _WIDTH / 2, _WIDTH / 2 - _TOP_BOX / 2
+    first_end = _box(axes, left, -_MARGIN, _TOP_BOX, first, _STRONG)
+    side, aside = _WIDTH - _MARGIN - _SIDE_BOX, first_end - _DROP / 2
+    _arrow(axes, [(middle, first_end), (middle, first_end - _DROP)])
+    _arrow(axes, [(middle, aside), (side, aside)])
+    _box(axes, side, aside + _height(left_out) / 2, _SIDE_BOX, left_out, _OTHER)
+    return _box(axes, left, first_end - _DROP, _TOP_BOX, kept, _STRONG)
+
+
+def _draw_column(axes: Axes, left: float, top: float, width: float, heading: str, boxes: Sequence[_Box]) -> None:
+    """A heading, under it the boxes, each led to from the last box that is less deep."""
+    end_of = {0: _box(axes, left, top, width, heading, _STRONG)}
+    for box in boxes:
+        top -= _ROW
+        indent = box.depth * _INDENT
+        spine, side = left + indent - _INDENT + _SPINE, top - _BOX / 2
+        _arrow(axes, [(spine, end_of[box.depth - 1]), (spine, side), (left + indent, side)])
+        end_of[box.depth] = _box(
+            axes, left + indent, top, width - indent, box.text, _PLAIN if box.as_told else _OTHER, not box.as_told
+        )
+
+
+def _arrow(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
+    axes.plot(*zip(*points, strict=True), color=_LINE_COLOUR, linewidth=0.7, solid_joinstyle="miter", zorder=1)
+    head = {"arrowstyle": "-|>", "color": _LINE_COLOUR, "linewidth": 0.7, "mutation_scale": 6}
+    axes.annotate("", points[-1], points[-2], arrowprops={**head, "shrinkA": 0, "shrinkB": 0})
+
+
+def _height(text: str) -> float:
+    return _BOX + _LINE * text.count("\n")
+
+
+def _box(axes: Axes, left: float, top: float, width: float, text: str, fill: str, dashed: bool = False) -> float:
+    """Draw a box with its text; say where it ends."""
+    from matplotlib.patches import Rectangle
+
+    bottom = top - _height(text)
+    edge, style = (COLOURS[1], "--") if dashed else (_LINE_COLOUR, "-")
+    box = Rectangle(
+        (left, bottom), width, top - bottom, facecolor=fill, edgecolor=edge, linestyle=style, linewidth=0.8, zorder=2
+    )
+    axes.add_patch(box)
+    axes.text(left + width / 2, (top + bottom) / 2, text, ha="center", va="center", zorder=3)
+    return bottom

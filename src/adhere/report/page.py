@@ -1,0 +1,86 @@
+"""The report: all sections in one HTML file that needs nothing but a browser."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adhere.report.section import AGREES, DIFFERS, IN_PART, VERDICTS, Listing, Section
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_SYMBOLS = {AGREES: "✓", IN_PART: "◐", DIFFERS: "✗"}
+_NUMBER = re.compile(r"[-+−±<≤>≥≈]?\s*\d[\de\s.,%×·^⁻⁰¹²³⁴-⁹+−–±\[\]()/-]*")
+_LONG_WORD = re.compile(r"\S{20,}")
+_BREAK = re.compile(r"(?<=[(\[,/_])(?=\w)")  # within a long word, such as a policy
+_INTERVAL = re.compile(r"\[[-+−]?[\d.,]+%?, [-+−]?[\d.,]+%?\]")
+_NO_NUMBER = {"", "-", "–", "—", "reference"}  # what stands in a column of numbers where there is none
+_LONG_CELL = 28  # letters, from which on a cell needs room
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column's heading and the classes of its cells."""
+
+    heading: str
+    classes: str
+
+
+def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], foot: Mapping[str, str]) -> str:
+    """The report as one self-contained file; `figures` holds each drawing's SVG by its name.
+
+    It expects the figures' own files beside it, as figures/NAME.png and figures/NAME.svg, for readers who want them.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("adhere.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(breakable=_breakable, columns=_columns)
+    verdicts = [claim.verdict for section in sections for claim in section.claims]
+    return environment.get_template("page.html").render(
+        title=title,
+        sections=sections,
+        counts={verdict: verdicts.count(verdict) for verdict in VERDICTS},
+        symbols=_SYMBOLS,
+        images={name: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for name, svg in figures.items()},
+        foot=foot,
+    )
+
+
+def _breakable(text: str) -> Markup:
+    """The text, escaped, in such a way that lines break inside long words and never inside intervals.
+
+    >>> print(_breakable("thompson-bounded(hierarchical) > 7.2"))
+    thompson-bounded(<wbr>hierarchical) &gt; 7.2
+    >>> print(_breakable("7.2 [6.4, 8.0]"))
+    7.2 <span class="whole">[6.4, 8.0]</span>
+    """
+    from markupsafe import Markup, escape
+
+    escaped = _LONG_WORD.sub(lambda word: _BREAK.sub("<wbr>", word[0]), str(escape(text)))
+    return Markup(_INTERVAL.sub(lambda interval: f'<span class="whole">{interval[0]}</span>', escaped))
+
+
+def _columns(listing: Listing) -> list[_Column]:
+    """The table's columns: numbers are set to the right, long texts get room."""
+    return [
+        _Column(heading, _classes([row[number] for row in listing.rows]))
+        for number, heading in enumerate(listing.header)
+    ]
+
+
+def _classes(cells: Sequence[str]) -> str:
+    said = [cell for cell in map(str.strip, cells) if cell not in _NO_NUMBER]
+    if said and all(_NUMBER.fullmatch(cell) for cell in said):
+        return "number"
+    return "long" if any(len(cell) > _LONG_CELL for cell in said) else "text"

@@ -1,0 +1,64 @@
+"""What a study has to say, in the pieces a report is made of: paragraphs, claims, figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AGREES, DIFFERS, IN_PART = "agrees", "differs", "in part"
+VERDICTS = (AGREES, IN_PART, DIFFERS)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something the paper says, what this run found, and whether the two agree."""
+
+    statement: str
+    paper: str
+    ours: str
+    verdict: str
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise InputError("verdict", self.verdict, f"one of {', '.join(VERDICTS)}")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: the stem of its files, its caption, what it shows in words, and how to draw it."""
+
+    name: str
+    caption: str
+    alternative: str
+    draw: Callable[[], Figure]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table of texts; columns of numbers are set to the right."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    folded: bool = False  # a long one that a reader opens on demand
+
+
+@dataclass(frozen=True)
+class Section:
+    """One study, told: what was asked, what was found and how sure we are; then its figures and tables."""
+
+    name: str
+    title: str
+    asked: str
+    found: str
+    how_sure: str
+    claims: Sequence[Claim] = field(default=())
+    drawings: Sequence[Drawing] = field(default=())
+    listings: Sequence[Listing] = field(default=())
+    credits: str = ""  # whose data this is
