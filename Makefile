@@ -14,8 +14,8 @@ setup: $(STAMP) ## make .venv with everything the other targets need
 $(STAMP): pyproject.toml constraints.txt scripts/setup
 	@scripts/setup
 
-run: $(STAMP) ## compare the paper's policies on the stroke trial (about a minute once set up)
-	@scripts/compare-on-stroke-trial
+run: $(STAMP) ## reproduce the paper: every figure and number, into report/index.html (about four minutes)
+	@$(BIN)/adhere reproduce
 
 test: $(STAMP) ## lint, types, layers, doctests and tests (under ten minutes on two cores)
 	@scripts/check

@@ -85,7 +85,7 @@ def test_the_largest_is_drawn_with_its_chance(alphas: list[float], betas: list[f
     rng, counts = stream(17, 0), np.zeros(len(alphas), np.int64)
     rng[2] = first_counter(0, CHOOSE)
     winners(a, b, prior, rng, counts)
-    expected = np.array(chances_of_largest(a + prior, b + prior)) * counts.sum()
+    expected = np.array(chances_of_largest((a + prior).tolist(), (b + prior).tolist())) * counts.sum()
     kept = expected > 5
     assert counts[~kept].sum() < 30
     statistic = ((counts - expected)[kept] ** 2 / expected[kept]).sum()

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from adhere.cli import policies, populations, simulate
+from adhere.cli import data, policies, populations, reproduce, simulate
 from adhere.errors import InputError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
@@ -19,9 +19,11 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 WRONG_INPUT, INTERRUPTED = 2, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command(help=reproduce.HELP, short_help="Rebuild the paper's figures and numbers.")(reproduce.reproduce)
 app.command(help=simulate.HELP, short_help="Compare policies on populations.")(simulate.simulate)
 app.command(help=policies.HELP, short_help="List the policies, or explain one.")(policies.policies)
 app.command(help=populations.HELP, short_help="List the populations, or describe one.")(populations.populations)
+app.add_typer(data.app, name="data", short_help="Show the data that come with adhere, and check them.")
 
 
 def _show_version(wanted: bool) -> None:
@@ -64,9 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except reproduce.Stopped as stopped:
+        _stop(str(stopped))
     if status == INTERRUPTED:  # what Typer makes of Ctrl-C
-        _stop()
-    return 0
+        _stop("Stopped; nothing was written.")
+    return status or 0  # commands return nothing, typer.Exit its status
 
 
 def _complain(sentence: str) -> int:
@@ -74,8 +78,8 @@ def _complain(sentence: str) -> int:
     return WRONG_INPUT
 
 
-def _stop() -> NoReturn:
-    print("Stopped; nothing was written.", file=sys.stderr)
+def _stop(sentence: str) -> NoReturn:
+    print(sentence, file=sys.stderr)
     sys.stdout.flush()
     sys.stderr.flush()
     # A compilation runs in a thread that nothing can interrupt, and an ordinary exit would wait for it.

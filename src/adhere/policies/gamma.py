@@ -40,11 +40,11 @@ def draw_near_edge(layer: Any, u: float, rng: Any) -> float:
         high = math.exp(-0.5 * (_EDGES[layer] ** 2 - x * x))
         low = math.exp(-0.5 * (_EDGES[layer + _ONE] ** 2 - x * x))
         if low + uniform(rng) * (high - low) < 1.0:
-            return x
+            return x  # type: ignore[no-any-return]
         word = next_word(rng)
         layer, u = word & _LAYER_BITS, 2.0 * unit(word) - 1.0
         if abs(u) < _INSIDE[layer]:
-            return u * _EDGES[layer]
+            return u * _EDGES[layer]  # type: ignore[no-any-return]
 
 
 @helper
@@ -81,9 +81,9 @@ def draw_gamma(shape: float, rng: Any) -> float:
         v = (1.0 + y) * (1.0 + y) * (1.0 + y)
         certain = 1.0 - 1.271 * d * (y * y * y * y) if y * y <= 0.25 else 0.0
         if eighth < _EIGHTHS and certain >= 0.875:
-            return d * v
+            return d * v  # type: ignore[no-any-return]
         kept = (float(eighth) + (1.0 - uniform(rng))) / 8.0  # in (0, 1]: its logarithm may be needed
         if kept < certain:
-            return d * v
+            return d * v  # type: ignore[no-any-return]
         if v > 0.0 and math.log(kept) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
-            return d * v
+            return d * v  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,19 +56,32 @@ class CompiledRunner:
         self._n_patients, self._grid, self._n_last = n_patients, grid, n_last
         self._kernel: Any = None
 
+    @property
+    def composition(self) -> Any:
+        """What is compiled: policies of one composition share their compiled code."""
+        return numba.typeof(self._assembled.rule)
+
+    def is_ready(self) -> bool:
+        """Whether nothing is left to compile."""
+        rule, *others = self._example()
+        return RUN_BLOCK.ready(rule, *others)
+
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
-        tables = self._population.tables(0, 0, 1)
-        tallies = Tallies.zeros(0, len(self._grid), self._population.n_arms, len(self.deciders))
-        arguments = self._arguments(0, 0, tables, tallies, np.zeros(1, np.int64), np.zeros(1, np.int64))
-        rule, *others = arguments
-        if not RUN_BLOCK.ready(rule, *others):
+        rule, *others = self._example()
+        if not self.is_ready():
             if cache_folder(frozenset(classes_of(rule))) is None:
                 reason = "its code is not in a file of its own, or no cache folder can be written"
                 message = f"{self.resolved} is compiled anew each time: {reason}"
                 warnings.warn(message, stacklevel=2)
             announce(f"compiling {self.resolved} (once; then it is kept on disk)")
         self._kernel = RUN_BLOCK.compiled(rule, *others)
+
+    def _example(self) -> tuple[Any, ...]:
+        """Arguments of the right types, for a block of no runs."""
+        tables = self._population.tables(0, 0, 1)
+        tallies = Tallies.zeros(0, len(self._grid), self._population.n_arms, len(self.deciders))
+        return self._arguments(0, 0, tables, tallies, np.zeros(1, np.int64), np.zeros(1, np.int64))
 
     def _arguments(
         self,

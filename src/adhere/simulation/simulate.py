@@ -31,7 +31,7 @@ from adhere.simulation.runners import CompiledRunner, PythonRunner, Runner, name
 Integers = NDArray[np.int64]
 POOLED = "pooled"
 _POLL_SECONDS = 0.1
-_PATIENTS_PER_BLOCK, _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 20, 16, 1024
+_PATIENTS_PER_BLOCK, _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 20, 16, 4096
 
 
 def simulate(

@@ -1,0 +1,150 @@
+"""`adhere data`: the data that come with adhere, and how to check them against their source."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.populations.stroke import StrokeCount
+
+_DIFFERENT = 1  # the exit status, as that of diff
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def data(context: typer.Context) -> None:
+    """Show the data that come with adhere, and check them against their source.
+
+    Start with: adhere data stroke
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+_STROKE_HELP = """\
+Show the counts of the International Stroke Trial that come with adhere, or derive them again.
+
+\b
+  adhere data stroke                           the counts, and who complied
+  adhere data stroke --where                   where to get the published file
+  adhere data stroke --from IST_corrected.csv  derive and compare the counts
+
+With --from the exit status is 0 if the counts are the same as the shipped ones, 1 if they differ and 2 if the file
+cannot be used.
+"""
+
+_WHERE = """\
+The International Stroke Trial database (version 2), with one row for each
+patient, is published by the University of Edinburgh:
+
+  where    https://doi.org/10.7488/ds/104 (Edinburgh DataShare)
+  file     IST_corrected.csv
+  licence  Open Data Commons Attribution (ODC-By): credit the source wherever
+           a figure derived from it is shown
+  credit   Sandercock, Niewada, Członkowska (2011)
+  about    Trials 12:101 (2011), with an erratum in Trials 13:24 (2012)
+
+Download the file (unpack it if it comes as .zip; .csv.gz is fine), then
+
+  adhere data stroke --from IST_corrected.csv
+
+derives the counts from it and compares them with the shipped ones."""
+
+
+@app.command(help=_STROKE_HELP, short_help="The International Stroke Trial.")
+def stroke(
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            readable=False,
+            help="Derive the counts from the published file (.csv or .csv.gz) and compare.",
+        ),
+    ] = None,
+    where: Annotated[bool, typer.Option("--where", help="Tell where the published file can be had.")] = False,
+) -> None:
+    """Show the counts of the International Stroke Trial that come with adhere, or derive them again."""
+    from adhere.populations.stroke import SOURCE, counts_from_published, shipped_counts
+    from adhere.report.wrapping import paragraph
+
+    if published is not None and where:
+        raise InputError("--from", str(published), "no file together with --where")
+    if where:
+        typer.echo(_WHERE)
+        return
+    shipped = shipped_counts()
+    counts = shipped if published is None else counts_from_published(published)
+    if not any(_patients(row) for row in counts):
+        raise InputError("--from", str(published), "a file with at least one patient whose compliance is known")
+    source = paragraph(f"data: {SOURCE}", shutil.get_terminal_size().columns)
+    origin = "as shipped with adhere" if published is None else f"derived from {published}"
+    typer.echo(f"International Stroke Trial, alive or dead at 14 days, {origin}\n")
+    typer.echo(f"{_table(counts)}\n\n{_compliance(counts)}\n\n{source}")
+    if published is None:
+        return
+    if counts == shipped:
+        typer.echo("\nthe same as the shipped counts")
+    else:
+        typer.echo(
+            f"\nnot the same as the shipped counts, which differ in these rows:\n{_differences(counts, shipped)}"
+        )
+        raise typer.Exit(_DIFFERENT)
+
+
+def _patients(row: StrokeCount) -> int:
+    return row.survived + row.died
+
+
+def _table(counts: Sequence[StrokeCount]) -> str:
+    """The counts and how many they are in each trial, in columns."""
+    rows = [["trial", "allocated", "taken", "survived", "died", "patients"]]
+    for trial in dict.fromkeys(row.trial for row in counts):
+        group = [row for row in counts if row.trial == trial]
+        rows += [_cells(row.trial, row.allocated, row.taken, row.survived, row.died) for row in group]
+        rows.append(_cells(trial, "all", "all", sum(row.survived for row in group), sum(row.died for row in group)))
+    return _aligned(rows, n_words=3)
+
+
+def _cells(trial: str, allocated: str, taken: str, survived: int, died: int) -> list[str]:
+    return [trial, allocated, taken, f"{survived:,}", f"{died:,}", f"{survived + died:,}"]
+
+
+def _compliance(counts: Sequence[StrokeCount]) -> str:
+    from adhere.report.proportions import share
+
+    rows = [["trial", "allocated", "patients", "complied", "share [95% interval]"]]
+    for trial, allocated in dict.fromkeys((row.trial, row.allocated) for row in counts):
+        told = [row for row in counts if (row.trial, row.allocated) == (trial, allocated)]
+        patients, complied = sum(map(_patients, told)), sum(_patients(row) for row in told if row.taken == allocated)
+        told_share = share(complied, patients).percent() if patients else "nobody"
+        rows.append([trial, allocated, f"{patients:,}", f"{complied:,}", told_share])
+    return _aligned(rows, n_words=2)
+
+
+def _aligned(rows: Sequence[Sequence[str]], n_words: int) -> str:
+    """Rows in columns: the first ones hold words, the others numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        lines.append("  ".join(f"{cell:{'<' if i < n_words else '>'}{w}}" for i, (cell, w) in enumerate(cells)))
+    return "\n".join(lines)
+
+
+def _differences(counts: Sequence[StrokeCount], shipped: Sequence[StrokeCount]) -> str:
+    """The rows of which the file makes other counts than the shipped ones, with both."""
+    rows = [["trial", "allocated", "taken", "survived", "shipped", "died", "shipped"]]
+    for theirs, ours in zip(counts, shipped, strict=True):
+        if theirs != ours:
+            numbers = (theirs.survived, ours.survived, theirs.died, ours.died)
+            rows.append([*theirs[:3], *(f"{number:,}" for number in numbers)])
+    return _aligned(rows, n_words=3)

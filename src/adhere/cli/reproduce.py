@@ -1,0 +1,125 @@
+"""`adhere reproduce`: rebuild the paper's figures and numbers, and write the report."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adhere.cli.destinations import check_folder
+from adhere.cli.options import whole_number
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.studies.reproduce import Reproduction
+
+_OPTION_OF_FIELD = {"out": "--out", "seed": "--seed", "n_threads": "--threads", "study": "--study"}
+
+HELP = """\
+Rebuild the figures and numbers of the paper and say where we agree with it.
+
+Leaves a report that opens in any browser, index.html, with its figures and data beside it. At full size it takes some
+minutes; see first what it is like:
+
+\b
+  adhere reproduce --quick --out quick     a tenth of the size
+  adhere reproduce                         everything, into the folder report
+  adhere reproduce --study small-trials    one of these studies:
+\b
+  stroke-trial, synthetic, small-trials, propositions, regret-growth,
+  stroke-data
+
+Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So do other
+commands with the same seed and size, such as one for another study: the report is on all studies that are finished
+in the folder. A run with another seed, size or version starts anew and replaces the report.
+"""
+
+
+class Stopped(Exception):  # noqa: N818 (it is no error)
+    """Ctrl-C, and what is to be said of it."""
+
+
+def reproduce(
+    study: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this study. Repeat for several.  [default: all]")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the runs.")] = False,
+    seed: Annotated[str, typer.Option(metavar="K", help="The same seed gives the same numbers.")] = "0",
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FOLDER", readable=False, help="Where the report goes; replaces an earlier one there."),
+    ] = Path("report"),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run everything again, even what an earlier run finished.")
+    ] = False,
+    threads: Annotated[
+        str | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
+    ] = None,
+) -> None:
+    """Rebuild the figures and numbers of the paper and say where we agree with it."""
+    seed_number = whole_number("--seed", seed)
+    n_threads = None if threads is None else whole_number("--threads", threads)
+    check_folder("--out", out)
+    _check_extras(out)
+    from adhere.studies.catalogue import STUDIES
+    from adhere.studies.catalogue import study as study_of
+    from adhere.studies.publishing import UNFINISHED
+    from adhere.studies.reproduce import reproduce as run
+
+    try:
+        done = run(
+            out,
+            [study_of(name) for name in dict.fromkeys(study or STUDIES)],
+            catalogue=STUDIES.values(),
+            seed=seed_number,
+            quick=quick,
+            fresh=fresh,
+            n_threads=n_threads,
+        )
+    except InputError as error:
+        raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
+    except KeyboardInterrupt:
+        if not (out / UNFINISHED).exists():
+            raise
+        same = "the same command without --fresh" if fresh else "the same command"
+        raise Stopped(
+            f"Stopped. Finished studies are kept in {out / UNFINISHED}; {same} goes on after them."
+        ) from None
+    typer.echo(_told(done))
+
+
+def _check_extras(out: Path) -> None:
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError:
+        expected = "matplotlib and jinja2 to write the report: pip install 'adhere[report]'"
+        raise InputError("--out", str(out), expected) from None
+
+
+def _told(done: Reproduction) -> str:
+    """The table of claims, what was not run again, where the report is and how long it took."""
+    from adhere.report.claims_table import claims_table
+    from adhere.report.wrapping import paragraph
+
+    width = shutil.get_terminal_size().columns
+    parts = [claims_table(done.sections, width)]
+    if done.resumed:
+        names = ", ".join(done.resumed)
+        sentence = f"Finished by an earlier run, not run again: {names}. To run them anew, add --fresh."
+        parts.append(paragraph(sentence, width))
+    parts.append(f"report: {done.page}\ntook:   {_duration(done.seconds)}")
+    return "\n\n".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    """A time as one would say it.
+
+    >>> _duration(4.26), _duration(192.3)
+    ('4.3 s', '3 min 12 s')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{round(seconds) // 60} min {round(seconds) % 60} s"

@@ -1,0 +1,127 @@
+"""Finished studies on disk: their tables as Parquet and CSV, and what they were made with.
+
+A study is written beside its place and moved there whole, with a digest of each of its files. So what was cut short,
+or changed since, is not taken for a finished study.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adhere.studies.study import Tables
+
+MADE_WITH = "made-with.json"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a study's numbers: only a study with the same settings can be taken up again."""
+
+    seed: int
+    quick: bool
+    version: str
+    sources: str
+
+    @staticmethod
+    def now(seed: int, quick: bool) -> Settings:
+        """The settings of a run of this adhere."""
+        return Settings(seed, quick, version("adhere"), sources_digest())
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A finished study on disk: its folder, the names of its files there, and its tables as read from them."""
+
+    folder: Path
+    files: tuple[str, ...]
+    tables: Tables
+
+
+@cache
+def sources_digest() -> str:
+    """A digest of adhere's own code, so that figures of older code are not taken for those of newer code."""
+    digest = hashlib.sha256()
+    package = Path(str(files("adhere")))
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".csv"):
+            digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def keep(folder: Path, name: str, settings: Settings, tables: Tables) -> Kept:
+    """Write a study's tables into `folder/name`, all or nothing, instead of what is there; then read them again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    contents: dict[str, bytes] = {}
+    for title, table in tables.items():
+        parquet, csv = io.BytesIO(), io.BytesIO()
+        table.write_parquet(parquet)
+        table.write_csv(csv)
+        contents |= {f"{title}.parquet": parquet.getvalue(), f"{title}.csv": csv.getvalue()}
+    digests = {title: _digest(content) for title, content in sorted(contents.items())}
+    contents[MADE_WITH] = json.dumps({**_made_with(name, settings), "files": digests}, indent=1).encode()
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as scratch:
+        new = Path(scratch) / name
+        new.mkdir()
+        for title, content in contents.items():
+            (new / title).write_bytes(content)
+        forget(folder / name)
+        new.rename(folder / name)
+    written = kept(folder, name, settings)
+    if written is None:
+        raise OSError(f"{folder / name} does not hold what was written into it: is the disk broken?")
+    return written
+
+
+def kept(folder: Path, name: str, settings: Settings) -> Kept | None:
+    """A finished study made with these settings, if there is one and it is whole."""
+    import polars
+
+    place = folder / name
+    made_with = read_json(place / MADE_WITH)
+    digests = made_with.pop("files", None)
+    if made_with != _made_with(name, settings) or not isinstance(digests, dict):
+        return None
+    tables = {}
+    for title, digest in digests.items():
+        try:
+            content = (place / title).read_bytes()
+        except OSError:
+            return None
+        if _digest(content) != digest:
+            return None
+        if title.endswith(".parquet"):
+            tables[title.removesuffix(".parquet")] = polars.read_parquet(content)
+    return Kept(place, (*digests, MADE_WITH), tables)
+
+
+def _made_with(name: str, settings: Settings) -> dict[str, Any]:
+    return {"study": name, **asdict(settings)}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What a JSON file says; nothing if there is no such file or it is not one of ours."""
+    try:
+        said = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def forget(folder: Path) -> None:
+    """Remove a folder and what is in it, if it is there."""
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,167 @@
+"""The populations and simulations of Propositions 2 and 3, and the tables made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from adhere.populations import Strata, Stratum
+from adhere.simulation import SimulationResult
+from adhere.simulation.moments import Z95
+from adhere.studies.study import Experiment, runs
+
+if TYPE_CHECKING:
+    from adhere.studies.study import Tables
+
+ARMS = ("control", "treatment")
+PROTOCOLS = ("chosen", "actual", "comply")
+LEARNERS = ("thompson", "ucb1", "epsilon-greedy")
+N_PATIENTS, N_RUNS = 500, 3000
+N_DRAWN = 1_000_000  # patients, to meet the expectations with
+CONTROL_SHARES = (0.5, 0.9)  # the proof's q_0
+
+
+class Mixture(NamedTuple):
+    """Never-takers, always-takers and compliers: their probabilities, and the rewards of the arms they take."""
+
+    name: str
+    p_n: float
+    p_a: float
+    p_c: float
+    r_n0: float
+    r_a1: float
+    r_c0: float
+    r_c1: float
+
+    def population(self) -> Strata:
+        """The same as a population to draw patients from."""
+        strata = [
+            Stratum("never-taker", self.p_n, reward=(self.r_n0, None)),
+            Stratum("always-taker", self.p_a, reward=(None, self.r_a1)),
+            Stratum("complier", self.p_c, reward=(self.r_c0, self.r_c1)),
+        ]
+        return Strata(self.name, ARMS, strata)
+
+    def expected(self, q_0: float) -> dict[tuple[str, int], float]:
+        """The rewards credited to each arm, in expectation, as the proof of Proposition 3 has them."""
+        _, p_n, p_a, p_c, r_n0, r_a1, r_c0, r_c1 = self
+        q_1 = 1.0 - q_0
+        return {
+            ("chosen", 0): p_c * r_c0 + p_n * r_n0 + p_a * r_a1,
+            ("chosen", 1): p_c * r_c1 + p_n * r_n0 + p_a * r_a1,
+            ("actual", 0): (q_0 * p_c * r_c0 + p_n * r_n0) / (q_0 * p_c + p_n),
+            ("actual", 1): (p_a * r_a1 + q_1 * p_c * r_c1) / (p_a + q_1 * p_c),
+            ("comply", 0): (p_c * r_c0 + p_n * r_n0) / (p_c + p_n),
+            ("comply", 1): (p_a * r_a1 + p_c * r_c1) / (p_a + p_c),
+        }
+
+
+class Alike(Mixture):
+    """A mixture in which rewards depend on the treatment taken and not on who takes it."""
+
+    __slots__ = ()
+
+    def expected(self, q_0: float) -> dict[tuple[str, int], float]:
+        """The rewards credited to each arm, in expectation, as the proof of Proposition 2 has them."""
+        _, p_n, p_a, _, r_0, r_1, _, _ = self
+        return {
+            ("chosen", 0): (1.0 - p_a) * r_0 + p_a * r_1,
+            ("chosen", 1): p_n * r_0 + (1.0 - p_n) * r_1,
+            **{(protocol, arm): reward for protocol in ("actual", "comply") for arm, reward in enumerate((r_0, r_1))},
+        }
+
+
+ALIKE = Alike("alike", 0.3, 0.25, 0.45, r_n0=0.3, r_a1=0.6, r_c0=0.3, r_c1=0.6)
+# The proof of Proposition 3: never-takers are healthier than compliers, always-takers less healthy.
+UNLIKE = Mixture("unlike", 0.3, 0.25, 0.45, r_n0=0.7, r_a1=0.2, r_c0=0.3, r_c1=0.6)
+# Milder, so that Comply sees a wider gap than Chosen: compliers are few and gain much, the others differ little.
+MILD = Mixture("mild", 0.45, 0.45, 0.1, r_n0=0.51, r_a1=0.49, r_c0=0.1, r_c1=0.9)
+# The proposition's favourite on each, with which the other protocols are compared.
+FAVOURITES = {ALIKE: "actual", UNLIKE: "comply", MILD: "comply"}
+
+
+def experiments(quick: bool) -> Mapping[str, Experiment]:
+    """Each learner under the three protocols, compared on the same patients with the proposition's favourite."""
+    return {
+        f"{learner}-{favourite}": Experiment(
+            [f"{learner}/{protocol}" for protocol in PROTOCOLS],
+            [one.population() for one in FAVOURITES if FAVOURITES[one] == favourite],
+            N_PATIENTS,
+            runs(N_RUNS, quick),
+            reference=f"{learner}/{favourite}",
+            grid=[N_PATIENTS],
+        )
+        for learner in LEARNERS
+        for favourite in ("actual", "comply")
+    }
+
+
+def tables(results: Mapping[str, SimulationResult]) -> Tables:
+    """The mixtures, what the proofs expect and what is seen, and the regret of each learner under each protocol."""
+    import polars
+
+    config = next(iter(results.values())).config
+    expectations = [
+        row
+        for number, one in enumerate(FAVOURITES)
+        for q_0 in CONTROL_SHARES
+        for row in _expectations(one, q_0, config.seed, run=config.n_runs + number)  # runs that no simulation had
+    ]
+    regret = [
+        _regret(results[f"{learner}-{FAVOURITES[one]}"], one.name, learner, protocol)
+        for one in FAVOURITES
+        for learner in LEARNERS
+        for protocol in PROTOCOLS
+    ]
+    return {
+        "mixtures": polars.DataFrame([one._asdict() for one in FAVOURITES]),
+        "expectations": polars.DataFrame(expectations),
+        "regret": polars.DataFrame(regret),
+    }
+
+
+def _expectations(mixture: Mixture, q_0: float, seed: int, run: int) -> list[dict[str, Any]]:
+    """Each protocol's expectation for each arm: the proof's, the population's own, and the mean over many patients.
+
+    Patients come independently of each other, so it does no harm that arms are chosen in turn.
+    """
+    population, shares = mixture.population(), (q_0, 1.0 - q_0)
+    own = {
+        "chosen": population.mean_given_chosen(),
+        "actual": population.mean_given_actual(shares),
+        "comply": np.diag(population.mean_given_both(shares)),
+    }
+    patients, place = population.patients(seed, run, N_DRAWN), np.arange(N_DRAWN)
+    chosen = (place % 10 >= round(10 * q_0)).astype(np.int64)
+    actual, reward = patients.actual[place, chosen], patients.reward[place, chosen]
+    credited = {"chosen": chosen, "actual": actual, "comply": np.where(chosen == actual, chosen, -1)}
+    rows = []
+    for (protocol, arm), formula in mixture.expected(q_0).items():
+        seen = reward[credited[protocol] == arm]
+        mean, se = float(seen.mean()), float(seen.std(ddof=1) / np.sqrt(len(seen)))
+        names: dict[str, Any] = {
+            "population": mixture.name,
+            "control_share": q_0,
+            "protocol": protocol,
+            "arm": ARMS[arm],
+        }
+        expected = {"formula": formula, "expected": float(own[protocol][arm]), "patients": len(seen)}
+        rows.append({**names, **expected, "mean": mean, "se": se, "lo": mean - Z95 * se, "hi": mean + Z95 * se})
+    return rows
+
+
+def _regret(result: SimulationResult, population: str, learner: str, protocol: str) -> dict[str, Any]:
+    """Regret, and its difference from that of the reference."""
+    policy = learner if protocol == "chosen" else f"{learner}/{protocol}"
+    outcome = result[population, policy]
+    difference = outcome.difference("regret")
+    names = {
+        "population": population,
+        "learner": learner,
+        "protocol": protocol,
+        "is_reference": policy == result.config.reference,
+    }
+    paired = {"difference": difference.mean, "difference_lo": difference.lo, "difference_hi": difference.hi}
+    return {**names, **vars(outcome.regret), **paired}

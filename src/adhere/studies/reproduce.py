@@ -1,0 +1,159 @@
+"""Run studies, keep what they found, and write the report."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adhere.randomness import check_seed
+from adhere.report.section import Section
+from adhere.simulation import SimulationResult, simulate
+from adhere.simulation.arguments import positive
+from adhere.studies.claiming import alone_in
+from adhere.studies.compiling import compile_ahead
+from adhere.studies.keeping import Kept, Settings, forget, keep, kept, read_json
+from adhere.studies.machine import machine
+from adhere.studies.progress import Told, studies_progress
+from adhere.studies.publishing import DATA, PAGE, RUN, UNFINISHED, check_folder, figures_of, publish, write
+from adhere.studies.study import Study
+
+if TYPE_CHECKING:
+    from adhere.studies.study import Tables
+
+TITLE = "Compliance-Aware Bandits, reproduced"
+_SECONDS = "seconds.json"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What a run left behind: the sections of the report and its file; the `resumed` of them it did not run again."""
+
+    sections: tuple[Section, ...]
+    page: Path
+    resumed: tuple[str, ...]
+    seconds: float
+
+
+def reproduce(
+    out: Path,
+    studies: Sequence[Study],
+    *,
+    catalogue: Iterable[Study] = (),
+    seed: int = 0,
+    quick: bool = False,
+    fresh: bool = False,
+    n_threads: int | None = None,
+) -> Reproduction:
+    """Run the studies that are not finished yet, then write the report on all that are finished in this folder.
+
+    Studies of the `catalogue`, which gives the order of the report, are in it if an earlier run with the same
+    settings finished them there. With `fresh` all `studies` run, finished or not. A study that is finished is kept
+    at once; the report appears at the end, whole.
+    """
+    started = time.perf_counter()
+    settings = Settings.now(check_seed(seed), quick)
+    if n_threads is not None:
+        positive("n_threads", n_threads, 1024)
+    check_folder(out)
+    unfinished = out / UNFINISHED
+    known = {study.name: study for study in (*catalogue, *studies)}
+    with alone_in(out):
+        found = {name: kept(unfinished, name, settings) or kept(out / DATA, name, settings) for name in known}
+        finished = {name: one for name, one in found.items() if one is not None}
+        missing = [study for study in studies if fresh or study.name not in finished]
+        seconds = _seconds_so_far(out, settings, finished)
+        with studies_progress(sum(_patients(study, quick) for study in missing)) as progress:
+            progress.begin("preparing")
+            compile_ahead(_policies(missing, quick), progress.announce)
+            for study in missing:
+                progress.begin(study.title)
+                began = time.perf_counter()
+                tables = _run(study, seed, quick, n_threads, progress)
+                finished[study.name] = keep(unfinished, study.name, settings, tables)
+                seconds[study.name] = time.perf_counter() - began
+                noted = {"settings": asdict(settings), "seconds": seconds}
+                write(unfinished / _SECONDS, json.dumps(noted, indent=1).encode())
+            progress.begin("writing the report")
+            reported = [study for name, study in known.items() if name in finished]
+            sections = _publish(out, settings, reported, finished, seconds, started)
+        forget(unfinished)
+    resumed = tuple(study.name for study in reported if study not in missing)
+    return Reproduction(sections, out / PAGE, resumed, time.perf_counter() - started)
+
+
+def _patients(study: Study, quick: bool) -> int:
+    return sum(experiment.total_patients for experiment in study.experiments(quick).values())
+
+
+def _policies(studies: Iterable[Study], quick: bool) -> list[str]:
+    experiments = (one for study in studies for one in study.experiments(quick).values())
+    return [policy for one in experiments for policy in one.policies]
+
+
+def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> dict[str, float]:
+    """How long finished studies took when they ran."""
+    seconds: dict[str, float] = {}
+    for path in (out / RUN, out / UNFINISHED / _SECONDS):
+        noted = read_json(path)
+        if noted.get("settings") == asdict(settings):
+            seconds |= noted["seconds"]
+    return {name: seconds[name] for name in finished if name in seconds}
+
+
+def _run(study: Study, seed: int, quick: bool, n_threads: int | None, progress: Told) -> Tables:
+    results: dict[str, SimulationResult] = {}
+    for name, one in study.experiments(quick).items():
+        results[name] = simulate(
+            one.policies,
+            one.populations,
+            one.n_patients,
+            one.n_runs,
+            seed,
+            reference=one.reference,
+            grid=one.grid,
+            pooled=one.pooled,
+            n_threads=n_threads,
+            progress=progress,
+        )
+        progress.finish(one.total_patients)
+    return study.tables(results)
+
+
+def _publish(
+    out: Path,
+    settings: Settings,
+    studies: Sequence[Study],
+    finished: Mapping[str, Kept],
+    seconds: Mapping[str, float],
+    started: float,
+) -> tuple[Section, ...]:
+    """Tell each study by its tables as read from disk, as a later run would, and write the report on them all."""
+    from adhere.report.page import page
+
+    sections = tuple(study.tell(finished[study.name].tables) for study in studies)
+    figures = figures_of(sections)
+    run = {
+        "settings": asdict(settings),
+        "machine": machine(),
+        "seconds": {study.name: seconds[study.name] for study in studies if study.name in seconds},
+        "whole_run_seconds": time.perf_counter() - started,
+    }
+    shown = {name: files[".svg"] for name, files in figures.items()}
+    publish(out, page(TITLE, sections, shown, _foot(run)), figures, finished, run)
+    return sections
+
+
+def _foot(run: dict[str, Any]) -> dict[str, str]:
+    settings = run["settings"]
+    each = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in run["seconds"].items())
+    return {
+        "Size": "a tenth of the runs (quick)" if settings["quick"] else "the paper's own (full)",
+        "Seed": str(settings["seed"]),
+        "Version": f"adhere {settings['version']}, sources {settings['sources']}",
+        "Machine": run["machine"],
+        "Duration": f"{run['whole_run_seconds']:.0f} s for this run; studies: {each or 'none'}",
+    }

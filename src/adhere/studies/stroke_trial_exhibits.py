@@ -1,0 +1,254 @@
+"""The figures and tables of the stroke trial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from adhere.report.dot_rows import Reference
+from adhere.report.dots import dots
+from adhere.report.lines import lines
+from adhere.report.numbers import estimate_texts
+from adhere.report.section import Drawing, Listing
+from adhere.simulation.simulate import POOLED
+from adhere.studies.lineup import (
+    ACTUAL,
+    ALL,
+    BOUNDED,
+    BOUNDS_GAMMA,
+    CHOSEN,
+    COMPLY,
+    EXP3,
+    GREEDY,
+    HEADLINES,
+    HIERARCHICAL,
+    LEARNERS,
+    LITERAL,
+    MAIN,
+    PAPERS_GAMMA,
+    PLAIN,
+    RECYCLING,
+    STRATEGIES,
+    Entry,
+)
+from adhere.studies.published import HEADLINE_FIGURES
+from adhere.studies.stroke_trial_claims import ASPIRIN, HEPARIN, NAMES, in_size, sizes, surplus, text, verdict
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+    from adhere.studies.study import Tables
+
+_TITLES = {ASPIRIN: "aspirin", HEPARIN: "heparin", POOLED: "mean of both"}
+_LIVES = "surplus lives among {n:,} patients"
+_PAPER = "the paper's 95% interval"
+
+
+def drawings(tables: Tables) -> list[Drawing]:
+    """All figures of the study."""
+    few, many = sizes(tables)
+    final, n = tables["final"], int(tables["final"]["n_patients"][0])
+    note = f"Means of {few:,} runs of {n:,} patients; 95% intervals."
+    return [
+        Drawing(
+            "stroke-headline",
+            "The three figures of the paper's text (bands) and ours, in every reading: "
+            f"{few:,} runs, and {many:,} for the settings that stand for the paper's lines.",
+            "Dots with intervals: pooled surplus lives of Thompson sampling, ThompsonBounded and "
+            "HierarchicalBandit in all readings, over bands with the paper's intervals.",
+            lambda: _headline_chart(tables, n),
+        ),
+        *(
+            Drawing(
+                f"stroke-along-{title.replace(' ', '-')}",
+                f"Surplus lives after t patients, {title}. ThompsonBounded with all experts learning, γ = 0.085.",
+                f"Lines with bands: surplus along the trial, {title}; a panel for each learner.",
+                lambda population=population: _along_chart(tables["along"], population, n, note),  # type: ignore[misc]
+            )
+            for population, title in _TITLES.items()
+        ),
+        Drawing(
+            "stroke-final",
+            "Surplus lives after the last patient: four learners under five strategies (γ = 0.085, no recycling).",
+            "Dots with intervals: final surplus lives by learner and strategy, on both trials and pooled.",
+            lambda: _final_chart(final, n, note),
+        ),
+        Drawing(
+            "stroke-variants",
+            "EXP3, and the hybrids in every variant: γ = 0.085 as in the paper, 0.0085 as its bound has it; without "
+            "and with recycling; ThompsonBounded as written (literal), with all experts learning, and recycling.",
+            "Dots with intervals: final surplus lives of EXP3 and of the hybrids by reading, recycling and gamma.",
+            lambda: _variants_chart(final, n, note),
+        ),
+    ]
+
+
+def _headline_chart(tables: Tables, n: int) -> Figure:
+    import polars
+
+    few, many = sizes(tables)
+    groups = {
+        NAMES[HEADLINES[0]]: [HEADLINES[0]],
+        NAMES[HEADLINES[1]]: [one for one in ALL if (one.learner, one.strategy) == (GREEDY, BOUNDED)],
+        NAMES[HEADLINES[2]]: [one for one in ALL if (one.learner, one.strategy) == (GREEDY, HIERARCHICAL)],
+    }
+    rows = []
+    for group, entries in groups.items():
+        for one in entries:
+            row = {"group": group, "row": _reading(one), "panel": ""}
+            rows.append({**row, "size": f"{few:,} runs", **vars(surplus(tables["final"], one))})
+            if one in HEADLINES:
+                rows.append({**row, "size": f"{many:,} runs", **vars(in_size(tables, one, many))})
+    bands = [
+        Reference(_PAPER, "", published.lo, published.hi, published.mean, group=NAMES[one])
+        for one, published in HEADLINE_FIGURES.items()
+    ]
+    return dots(
+        polars.DataFrame(rows),
+        rows="row",
+        groups="group",
+        columns="panel",
+        styles="size",
+        x_label=_LIVES.format(n=n) + ", mean of both trials",
+        references=bands,
+        note="* stands for the paper's line.",
+    )
+
+
+def _reading(one: Entry) -> str:
+    """What sets a policy apart from the others of its group."""
+    plain = "all experts learn" if one.strategy == BOUNDED else "no recycling"
+    reading = {"": plain, "literal": "as written (literal)"}.get(one.variant, one.variant)
+    if one.gamma is None:
+        return "Chosen *"
+    return f"{reading}, γ = {one.gamma}{' *' if one in HEADLINES else ''}"
+
+
+def _along_chart(along: polars.DataFrame, population: str, n: int, note: str) -> Figure:
+    import polars
+
+    return lines(
+        along.filter(polars.col("population") == population),
+        panels="learner",
+        series="strategy",
+        y_label="surplus lives",
+        note=note,
+    )
+
+
+def _final_chart(final: polars.DataFrame, n: int, note: str) -> Figure:
+    return dots(
+        _surplus_of(final, MAIN),
+        rows="label",
+        groups="learner",
+        columns="panel",
+        styles="strategy",
+        x_label=_LIVES.format(n=n),
+        note=note,
+    )
+
+
+def _variants_chart(final: polars.DataFrame, n: int, note: str) -> Figure:
+    import polars
+
+    entries = [one for one in ALL if one.learner == EXP3 or one.strategy in (HIERARCHICAL, BOUNDED)]
+    entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
+    labels = {one.policy: _SHORT[one.strategy, one.variant] for one in entries}
+    gammas = {PAPERS_GAMMA: f"γ = {PAPERS_GAMMA}", BOUNDS_GAMMA: f"γ = {BOUNDS_GAMMA}"}
+    table = _surplus_of(final, entries).with_columns(
+        label=polars.col("policy").replace_strict(labels), style=polars.col("gamma").replace_strict(gammas)
+    )
+    return dots(
+        table,
+        rows="label",
+        groups="learner",
+        columns="panel",
+        styles="style",
+        x_label=_LIVES.format(n=n),
+        note=note,
+    )
+
+
+_SHORT = {
+    **{(strategy, PLAIN): strategy for strategy in (CHOSEN, ACTUAL, COMPLY)},
+    (HIERARCHICAL, PLAIN): "Hierarchical",
+    (HIERARCHICAL, RECYCLING): "Hierarchical, recycling",
+    (BOUNDED, PLAIN): "Bounded, all learn",
+    (BOUNDED, LITERAL): "Bounded, literal",
+    (BOUNDED, RECYCLING): "Bounded, recycling",
+}
+
+
+def _surplus_of(final: polars.DataFrame, entries: Sequence[Entry]) -> polars.DataFrame:
+    """The final surplus of some policies, in their order."""
+    import polars
+
+    order = {one.policy: place for place, one in enumerate(entries)}
+    return (
+        final.filter(polars.col("measure") == "surplus", polars.col("policy").is_in(list(order)))
+        .with_columns(panel=polars.col("population").replace_strict(_TITLES))
+        .sort(polars.col("policy").replace_strict(order), maintain_order=True)
+    )
+
+
+def listings(tables: Tables) -> list[Listing]:
+    """The headline figures in numbers, and every policy's."""
+    return [_headline_listing(tables), _final_listing(tables["final"])]
+
+
+def _headline_listing(tables: Tables) -> Listing:
+    few, many = sizes(tables)
+    rows = []
+    for one, published in HEADLINE_FIGURES.items():
+        first, again = in_size(tables, one, few), in_size(tables, one, many)
+        rows.append(
+            (
+                NAMES[one],
+                one.policy,
+                str(published),
+                text(first, 2),
+                verdict(published, first),
+                text(in_size(tables, one, few, "realised_surplus"), 2),
+                text(again, 2),
+                verdict(published, again) + (", inside" if published.holds(again) else ", outside"),
+            )
+        )
+    header = (
+        "line of the paper", "our settings", "paper", f"{few:,} runs", "verdict", "realised", f"{many:,} runs",
+        "verdict, and whether inside the paper's interval",
+    )  # fmt: skip
+    caption = (
+        "Pooled surplus lives. A figure agrees if it differs from the paper's by at most 1.96·√(se² + se′²), the "
+        "paper's se being its interval's width / 3.92. Realised: rewards minus the mean, over arms, of the same "
+        "patients' rewards."
+    )
+    return Listing(caption, header, rows)
+
+
+def _final_listing(final: polars.DataFrame) -> Listing:
+    columns = [
+        estimate_texts([surplus(final, one, population, measure) for one in ALL])
+        for population, measure in (
+            (ASPIRIN, "surplus"),
+            (HEPARIN, "surplus"),
+            (POOLED, "surplus"),
+            (POOLED, "realised_surplus"),
+            (POOLED, "difference"),
+        )
+    ]
+    rows = [
+        (one.learner, one.label, one.policy, *cells)
+        for one, cells in zip(ALL, zip(*columns, strict=True), strict=True)
+    ]
+    header = (
+        "learner",
+        "strategy",
+        "policy",
+        "aspirin",
+        "heparin",
+        "pooled",
+        "pooled, realised",
+        "pooled, minus Thompson",
+    )
+    return Listing("Surplus lives of every policy, with 95% intervals.", header, rows, folded=True)

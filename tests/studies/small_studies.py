@@ -1,0 +1,98 @@
+"""Studies of a second or less, and what they leave in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adhere.report.section import AGREES, Claim, Drawing, Section
+from adhere.simulation import SimulationResult
+from adhere.studies.study import Experiment, Study, runs
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+N_BLOCKS = 3  # of a simulation, for threads to share
+SMALL = Experiment(["thompson", "uniform"], ["defiers"], n_patients=10, n_runs=1024 * N_BLOCKS)
+
+
+def endless(quick: bool) -> dict[str, Experiment]:
+    """A simulation that takes weeks."""
+    return {"all": replace(SMALL, n_patients=10**6, n_runs=10**6)}
+
+
+def simulated(name: str = "simulated", after: Callable[[], None] | None = None) -> Study:
+    """A study with a simulation, after which something may happen."""
+
+    def experiments(quick: bool) -> Mapping[str, Experiment]:
+        return {"all": replace(SMALL, n_runs=runs(SMALL.n_runs, quick))}
+
+    def tables(results: Mapping[str, SimulationResult]) -> dict[str, polars.DataFrame]:
+        import polars
+
+        if after is not None:
+            after()
+        outcomes = results["all"].outcomes
+        columns = {"policy": [one.policy for one in outcomes], "surplus": [one.surplus.mean for one in outcomes]}
+        return {
+            "final": polars.DataFrame(columns),
+            "size": polars.DataFrame({"runs": [results["all"].config.n_runs]}),
+        }
+
+    return Study(name, f"A study called {name}", experiments, tables, lambda read: _told(name, read))
+
+
+def counted(name: str = "counted", drawing: Callable[[], None] | None = None) -> Study:
+    """A study with nothing to simulate; something may happen while its figure is drawn."""
+
+    def tables(results: Mapping[str, SimulationResult]) -> dict[str, polars.DataFrame]:
+        import polars
+
+        return {"final": polars.DataFrame({"policy": ["none"], "surplus": [0.25]})}
+
+    return Study(name, f"A study called {name}", lambda quick: {}, tables, lambda read: _told(name, read, drawing))
+
+
+def _told(name: str, tables: Mapping[str, polars.DataFrame], drawing: Callable[[], None] | None = None) -> Section:
+    found = tables["final"]["surplus"][0]
+
+    def draw() -> Figure:
+        from matplotlib.figure import Figure
+
+        if drawing is not None:
+            drawing()
+        figure = Figure(figsize=(1, 1))
+        figure.subplots().plot([0, found])
+        return figure
+
+    claim = Claim(f"the claim of {name}", "more than 0", f"{found:.3f}", AGREES)
+    figure = Drawing(f"{name}-figure", "A line.", "A line goes up.", draw)
+    return Section(name, f"About {name}", "Is it?", f"It is {found:.3f}.", "Quite.", [claim], [figure])
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path there."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+BOTH = (simulated(), counted())
+WHOLE = {  # what both leave in a folder
+    "data/counted/final.csv",
+    "data/counted/final.parquet",
+    "data/counted/made-with.json",
+    "data/simulated/final.csv",
+    "data/simulated/final.parquet",
+    "data/simulated/made-with.json",
+    "data/simulated/size.csv",
+    "data/simulated/size.parquet",
+    "figures/counted-figure.png",
+    "figures/counted-figure.svg",
+    "figures/simulated-figure.png",
+    "figures/simulated-figure.svg",
+    "index.html",
+    "run.json",
+}

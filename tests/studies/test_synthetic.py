@@ -1,0 +1,179 @@
+"""The telling of rich and poor and of defiers follows its tables, whatever they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+import polars
+import pytest
+
+from adhere import simulate
+from adhere.populations import rich_and_poor
+from adhere.report.figure_files import figure_files
+from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim
+from adhere.studies.lineup import ALL, EXP3, LEARNERS, MAIN, THOMPSON, UCB1, entry
+from adhere.studies.outcome_tables import estimate_in
+from adhere.studies.synthetic import STUDY, experiments
+from adhere.studies.synthetic_claims import Figures, percent
+
+if TYPE_CHECKING:
+    from adhere.studies.study import Tables
+
+N_PATIENTS, N_RUNS = 60, 8
+
+
+@cache
+def tables() -> Tables:
+    (one,) = experiments(quick=True).values()
+    result = simulate(
+        one.policies, one.populations, N_PATIENTS, N_RUNS, seed=3, reference=one.reference, grid=one.grid
+    )
+    return STUDY.tables({"all": result})
+
+
+def moved(
+    population: str, measure: str, means: dict[str, float], se: float = 0.01, base: Tables | None = None
+) -> Tables:
+    """The tables with some policies' figures put elsewhere."""
+    place = (polars.col("population") == population) & (polars.col("measure") == measure)
+    place &= polars.col("policy").is_in(list(means))
+    mean = polars.col("policy").replace_strict(means, default=None, return_dtype=polars.Float64)
+    values = {"mean": mean, "se": polars.lit(se), "lo": mean - 1.96 * se, "hi": mean + 1.96 * se}
+    changed = [
+        polars.when(place).then(value).otherwise(polars.col(name)).alias(name) for name, value in values.items()
+    ]
+    base = base or tables()
+    return {**base, "final": base["final"].with_columns(changed)}
+
+
+def policies(strategies: Iterable[str]) -> list[str]:
+    return [one.policy for one in ALL if one.strategy in strategies]
+
+
+def as_in_figure_2(**others: float) -> Tables:
+    """Actual and Comply at -1, all others at 1, but for some policies."""
+    means = {one.policy: 1.0 for one in ALL} | dict.fromkeys(policies(["Actual", "Comply"]), -1.0)
+    return moved("rich-and-poor", "surplus", means | others)
+
+
+def claim(tables: Tables, words: str) -> Claim:
+    (one,) = [one for one in STUDY.tell(tables).claims if words in one.statement]
+    return one
+
+
+def test_sizes_are_the_papers() -> None:
+    (full,), (quick,) = (experiments(quick).values() for quick in (False, True))
+    assert (full.n_runs, full.n_patients, quick.n_runs, quick.n_patients) == (1000, 10_000, 100, 10_000)
+    assert full.populations == ("rich-and-poor", "defiers")
+    assert len(set(full.policies)) == 42
+
+
+def test_tables_hold_every_policy_and_the_main_ones_along_the_trial() -> None:
+    final, along = tables()["final"], tables()["along"]
+    assert final.filter(measure="surplus").group_by("population").len()["len"].to_list() == [42, 42]
+    assert set(along["policy"]) == {one.policy for one in MAIN}
+    last = along.filter(population="defiers", policy="thompson", t=N_PATIENTS)
+    assert last["mean"].item() == estimate_in(final, population="defiers", policy="thompson", measure="surplus").mean
+
+
+def test_the_most_that_can_be_gained_is_that_of_the_examples() -> None:
+    figures = Figures(tables()["final"])
+    # Rich 0.75 whatever they are told, poor 0.5 or 0.25: means of 0.625 and 0.5. Defiers: 1 and 0.
+    assert figures.best("rich-and-poor") == pytest.approx(0.0625 * N_PATIENTS)
+    assert figures.best("defiers") == pytest.approx(0.5 * N_PATIENTS)
+    # Two patients at least are needed to learn anything at all.
+    assert 1 / N_PATIENTS <= figures.share_lost("defiers", entry(UCB1, "Chosen")).mean < 0.3
+
+
+@pytest.mark.parametrize("strategy", ["Actual", "Comply"])
+def test_figure_2_is_judged_for_each_learner(strategy: str) -> None:
+    words = f"{strategy} does much worse"
+    agreeing = claim(as_in_figure_2(), words)
+    assert agreeing.verdict == AGREES
+    assert "Thompson -1.000 [-1.020, -0.980] against 1 or more" in agreeing.ours
+    one = claim(as_in_figure_2(**{entry(UCB1, strategy).policy: 2.0}), words)
+    assert one.verdict == IN_PART
+    assert "holds for EXP3, ε-greedy and Thompson, not for UCB1" in one.ours
+    none = claim(as_in_figure_2(**dict.fromkeys(policies([strategy]), 2.0)), words)
+    assert (none.verdict, none.ours.rpartition("; ")[2]) == (DIFFERS, "holds for no learner")
+
+
+@pytest.mark.parametrize("rival", ["Chosen", "HierarchicalBandit", "ThompsonBounded"])
+def test_figure_2_needs_every_rival_to_be_better_beyond_chance(rival: str) -> None:
+    policy = entry(EXP3, rival).policy
+    assert claim(as_in_figure_2(**{policy: -0.98}), "Actual does much worse").verdict == IN_PART
+    assert claim(as_in_figure_2(**{policy: -0.9}), "Actual does much worse").verdict == AGREES
+
+
+def test_variants_are_judged_too() -> None:
+    assert STUDY.tell(as_in_figure_2()).how_sure.endswith("in every variant (recycling, literal, γ) too.")
+    variant = entry(THOMPSON, "ThompsonBounded", "literal").policy
+    assert STUDY.tell(as_in_figure_2(**{variant: -2.0})).how_sure.endswith("too, but for Thompson.")
+
+
+def test_losses_on_defiers_are_shares_of_the_most_that_can_be_lost() -> None:
+    actual = [entry(learner, "Actual").policy for learner in LEARNERS]
+    means = dict.fromkeys(actual, 0.95 * N_PATIENTS)
+    one = claim(moved("defiers", "regret", means, se=0.05), "Actual learns to choose the wrong arm")
+    assert one.verdict == AGREES
+    assert "95.0% [94.8%, 95.2%] (EXP3)" in one.ours
+    half = moved("defiers", "regret", means | {"ucb1/actual": 0.5 * N_PATIENTS}, se=0.05)
+    assert claim(half, "wrong arm").verdict == IN_PART
+    assert "50.0% [49.8%, 50.2%] (UCB1)" in STUDY.tell(half).found
+    unsure = moved("defiers", "regret", dict.fromkeys(actual, 0.95 * N_PATIENTS), se=3.0)
+    assert claim(unsure, "wrong arm").verdict == DIFFERS
+
+
+@pytest.mark.parametrize("strategy", ["Chosen", "ThompsonBounded"])
+def test_those_with_a_guarantee_must_lose_little_on_defiers(strategy: str) -> None:
+    little = dict.fromkeys(policies(["Chosen", "ThompsonBounded"]), 1.0)
+    surplus = dict.fromkeys(little, 0.5 * N_PATIENTS - 1.0)  # surplus and regret go together
+    base = moved("defiers", "surplus", surplus)
+    assert claim(moved("defiers", "regret", little, base=base), "lose almost nothing").verdict == AGREES
+    much = little | {entry(UCB1, strategy).policy: 0.2 * N_PATIENTS}
+    one = claim(moved("defiers", "regret", much, base=base), "lose almost nothing")
+    assert one.verdict == IN_PART
+    assert one.ours.endswith("holds for EXP3, ε-greedy and Thompson, not for UCB1")
+
+
+def test_what_the_text_explains_is_so() -> None:
+    complied = rich_and_poor().mean_given_both().diagonal()
+    assert complied[0] == complied[1] == 0.5
+    stays = simulate(["ucb1/actual"], ["defiers"], 50, 40, seed=1)[0].regret
+    share = stays.mean / 50
+    assert 0.2 < share < 0.8
+    # The spread of runs that all lose either nothing or everything.
+    assert stays.se == pytest.approx(50 * math.sqrt(share * (1 - share) / 39))
+    gains, loses = (moved("rich-and-poor", "surplus", {"ucb1/comply": mean}) for mean in (1.0, -1.0))
+    assert "evens out" in STUDY.tell(gains).found
+    assert "evens out" not in STUDY.tell(loses).found
+
+
+def test_shares_too_small_to_print_are_not_called_nothing() -> None:
+    final = tables()["final"].filter(policy="thompson", population="defiers", measure="regret")
+    regret = estimate_in(final.with_columns(mean=0.0002, lo=0.0001, hi=0.0003))
+    assert percent(regret) == "<0.1%"
+    assert percent(estimate_in(final.with_columns(mean=0.0, lo=0.0, hi=0.0))) == "0.0%"
+    assert percent(estimate_in(final.with_columns(mean=0.02, lo=0.0, hi=0.04))) == "2.0% [0.0%, 4.0%]"
+
+
+def test_section_is_whole() -> None:
+    section = STUDY.tell(tables())
+    for text in (section.asked, section.found, section.how_sure, *(one.ours for one in section.claims)):
+        assert "nan" not in text
+        assert "None" not in text
+    assert f"42 policies, {N_RUNS} runs of {N_PATIENTS} patients" in section.asked
+    names = [one.name for one in section.drawings]
+    assert names == ["synthetic-rich-and-poor", "synthetic-defiers", "synthetic-final"]
+    (listing,) = section.listings
+    assert listing.folded
+    assert {len(row) for row in listing.rows} == {len(listing.header)}
+    assert len(listing.rows) == 42
+
+
+def test_figures_can_be_drawn() -> None:
+    for drawing in STUDY.tell(tables()).drawings:
+        assert figure_files(drawing)[".png"].startswith(b"\x89PNG")
