@@ -63,6 +63,13 @@ def point(rng: Any, decision: Any, purpose: Any) -> None:
     rng[2] = (np.uint64(decision) << _DECISION_SHIFT) | (purpose << _DRAW_BITS)
 
 
+@helper
+def number_at(outer: Any, middle: Any, decision: Any, purpose: Any, draw: Any) -> float:
+    """The number that `uniform` gives at a draw of a decision, from a run's two keys."""
+    counter = (np.uint64(decision) << _DECISION_SHIFT) | (purpose << _DRAW_BITS) | np.uint64(draw)
+    return unit(mix(counter ^ outer, middle))
+
+
 def first_counter(decision: int, purpose: np.uint64) -> np.uint64:
     """The counter that `point` sets, for use outside compiled code."""
     return np.uint64((decision << int(_DECISION_SHIFT)) | (int(purpose) << int(_DRAW_BITS)))

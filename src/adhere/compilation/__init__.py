@@ -8,9 +8,12 @@ from adhere.compilation.dispatch import helper, implementation, implements, rare
 from adhere.compilation.kernel import Kernel, classes_of
 from adhere.compilation.sources import note_sources
 from adhere.compilation.storage import cache_folder
+from adhere.compilation.views import between, beyond
 
 __all__ = [
     "Kernel",
+    "between",
+    "beyond",
     "cache_folder",
     "classes_of",
     "helper",

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adhere.compilation import implements
+from adhere.compilation import between, implements
 from adhere.policies.beta import chances_of_being_largest, draw_largest
 from adhere.policies.generic import choose, learn, probabilities
 from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
@@ -46,7 +46,7 @@ class BaseThompson(Learner):
 @implements(choose, BaseThompson)
 def choose_base_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
     """The arm with the largest draw."""
-    return draw_largest(state[: rule.n_arms], state[rule.n_arms : 2 * rule.n_arms], weight, rng)
+    return draw_largest(between(state, 0, rule.n_arms), between(state, rule.n_arms, 2 * rule.n_arms), weight, rng)
 
 
 @implements(learn, BaseThompson)
@@ -59,4 +59,4 @@ def learn_base_thompson(rule: Any, state: Any, memo: Any, arm: int, reward: floa
 def probabilities_base_thompson(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
     """By quadrature."""
     n_arms = rule.n_arms
-    chances_of_being_largest(state[:n_arms], state[n_arms : 2 * n_arms], weight, out)
+    chances_of_being_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), weight, out)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adhere.compilation import implements
+from adhere.compilation import between, implements
 from adhere.errors import InputError
 from adhere.policies.generic import choose, draw_from, largest_of, learn, probabilities, remember
 from adhere.policies.policy import Floats, Learner, parameter, policy
@@ -67,14 +67,14 @@ def remember_exp3(rule: Any, state: Any, memo: Any) -> None:
 @implements(choose, Exp3)
 def choose_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
     """Draw from the probabilities."""
-    return draw_from(memo[: rule.n_arms], rng)
+    return draw_from(between(memo, 0, rule.n_arms), rng)
 
 
 @implements(learn, Exp3)
 def learn_exp3(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
     """Raise the weight of the credited arm."""
     n_arms = rule.n_arms
-    before = largest_of(state[:n_arms])
+    before = largest_of(between(state, 0, n_arms))
     state[arm] += rule.gamma / n_arms * (weight * reward / memo[arm])
     largest = state[arm] if state[arm] > before else before
     # Exponentials are most of the cost: only those that changed are taken again.

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import types
 
-from adhere.compilation import specialise
+from adhere.compilation import between, beyond, specialise
 from adhere.policies import generic
 
 
@@ -19,8 +19,8 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
     """A generic function that takes (experts, n, strip lengths, state, memo, …) and acts on the nth expert."""
 
     def by_index(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
-        own_state = state[lengths[0] * nth : lengths[0] * (nth + 1)]
-        own_memo = memo[lengths[1] * nth : lengths[1] * (nth + 1)]
+        own_state = between(state, lengths[0] * nth, lengths[0] * (nth + 1))
+        own_memo = between(memo, lengths[1] * nth, lengths[1] * (nth + 1))
         return function(experts[nth], own_state, own_memo, *rest)
 
     def on_nth(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
@@ -32,8 +32,8 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
 
         def by_recursion(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
             if nth == 0:
-                return function(experts[0], state[: lengths[0]], memo[: lengths[1]], *rest)
-            return on_nth(experts[1:], nth - 1, lengths, state[lengths[0] :], memo[lengths[1] :], *rest)
+                return function(experts[0], between(state, 0, lengths[0]), between(memo, 0, lengths[1]), *rest)
+            return on_nth(experts[1:], nth - 1, lengths, beyond(state, lengths[0]), beyond(memo, lengths[1]), *rest)
 
         return by_recursion
 

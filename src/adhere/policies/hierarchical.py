@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from adhere.compilation import implements
+from adhere.compilation import between, beyond, implements
 from adhere.errors import InputError
 from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
@@ -179,9 +179,9 @@ def remember_hierarchical(rule: Any, state: Any, memo: Any) -> None:
     n = len(rule.experts)
     memo[0] = -1.0
     first_state, first_memo = rule.top_lengths[0], 2 + rule.top_lengths[1]
-    remember(rule.top, state[:first_state], memo[2:first_memo])
+    remember(rule.top, between(state, 0, first_state), between(memo, 2, first_memo))
     for i in range(n):
-        remember_nth(rule.experts, i, rule.lengths, state[first_state:], memo[first_memo:])
+        remember_nth(rule.experts, i, rule.lengths, beyond(state, first_state), beyond(memo, first_memo))
 
 
 @implements(choose, HierarchicalRule)
@@ -189,13 +189,14 @@ def choose_hierarchical(rule: Any, state: Any, memo: Any, weight: float, rng: An
     """Draw an expert from the top and an arm from the expert."""
     n = len(rule.experts)
     first_state, first_memo = rule.top_lengths[0], 2 + rule.top_lengths[1]
-    top_state, top_memo = state[:first_state], memo[2:first_memo]
+    top_state, top_memo = between(state, 0, first_state), between(memo, 2, first_memo)
     drawn = choose(rule.top, top_state, top_memo, 1.0, rng)
-    chances = memo[first_memo + rule.lengths[1] * n :]
+    chances = beyond(memo, first_memo + rule.lengths[1] * n)
     memo[0], memo[1] = drawn, 1.0
     if rule.drawn_only[drawn]:
         memo[1] = weight_of(rule.weighting, rule.top, top_state, top_memo, drawn, chances, rng)
-    return choose_nth(rule.experts, drawn, rule.lengths, state[first_state:], memo[first_memo:], memo[1], rng)  # type: ignore[no-any-return]
+    states, memos = beyond(state, first_state), beyond(memo, first_memo)
+    return choose_nth(rule.experts, drawn, rule.lengths, states, memos, memo[1], rng)  # type: ignore[no-any-return]
 
 
 @implements(update, HierarchicalRule)
@@ -205,10 +206,10 @@ def update_hierarchical(
     """The top learns of the expert drawn; certified experts of their own rounds, the others of all."""
     n = len(rule.experts)
     first_state, first_memo = rule.top_lengths[0], 2 + rule.top_lengths[1]
-    states, memos = state[first_state:], memo[first_memo:]
+    states, memos = beyond(state, first_state), beyond(memo, first_memo)
     drawn, reward_is_new = np.int64(memo[0]), feedback <= rule.n_arms
     if drawn >= 0 and reward_is_new:
-        learn(rule.top, state[:first_state], memo[2:first_memo], drawn, reward, 1.0, rng)
+        learn(rule.top, between(state, 0, first_state), between(memo, 2, first_memo), drawn, reward, 1.0, rng)
     for i in range(n):
         if not rule.drawn_only[i]:
             update_nth(rule.experts, i, rule.lengths, states, memos, chosen, feedback, reward, 1.0, rng)
@@ -249,9 +250,9 @@ def recycle_from_cache(
     """It picks an arm and is told an outcome kept for it, once there is one for each; this one is kept."""
     n, lengths = len(rule.experts), rule.lengths
     first = lengths[0] * n + rule.cache_length * nth
-    kept = states[first : first + rule.cache_length]
+    kept = between(states, first, first + rule.cache_length)
     if has_every_arm(cache, kept):
-        spare = memos[lengths[1] * (n - nth) :]  # this choice is made now, not when the round's was
+        spare = beyond(memos, lengths[1] * (n - nth))  # this choice is made now, not when the round's was
         remember_nth(rule.experts, nth, lengths, states, spare)
         arm = choose_nth(rule.experts, nth, lengths, states, spare, 1.0, rng)
         outcome = take_outcome(cache, kept, arm, rng)
@@ -271,8 +272,8 @@ def probabilities_hierarchical(rule: Any, state: Any, memo: Any, weight: float, 
     """The experts' chances, mixed by the top's."""
     n, k = len(rule.experts), rule.n_arms
     first_state, first_memo = rule.top_lengths[0], 2 + rule.top_lengths[1]
-    chances, one = memo[first_memo + rule.lengths[1] * n :], out[k:]
-    probabilities(rule.top, state[:first_state], memo[2:first_memo], 1.0, chances, rng)
+    chances, one = beyond(memo, first_memo + rule.lengths[1] * n), beyond(out, k)
+    probabilities(rule.top, between(state, 0, first_state), between(memo, 2, first_memo), 1.0, chances, rng)
     for arm in range(k):
         out[arm] = 0.0
     for i in range(n):
@@ -280,9 +281,8 @@ def probabilities_hierarchical(rule: Any, state: Any, memo: Any, weight: float, 
             drawn_weight = 1.0
             if rule.drawn_only[i] and math.isnan(rule.weighting.certified_weight):
                 drawn_weight = 1.0 / chances[i]
-            probabilities_nth(
-                rule.experts, i, rule.lengths, state[first_state:], memo[first_memo:], drawn_weight, one, rng
-            )
+            states, memos = beyond(state, first_state), beyond(memo, first_memo)
+            probabilities_nth(rule.experts, i, rule.lengths, states, memos, drawn_weight, one, rng)
             for arm in range(k):
                 out[arm] += chances[i] * one[arm]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from adhere.compilation import helper, implements
+from adhere.compilation import between, helper, implements
 from adhere.errors import InputError
 from adhere.policies.exp3 import Exp3
 from adhere.policies.generic import choose, decider, draw_from, largest_of, probabilities, remember, update
@@ -99,18 +99,18 @@ def remember_hierarchical_exp3(rule: Any, state: Any, memo: Any) -> None:
     """Keep x and every y_i."""
     n, k = rule.credit.shape[0], rule.n_arms
     memo[0] = -1.0
-    normalise(state[:n], memo[1 : 1 + n])
+    normalise(between(state, 0, n), between(memo, 1, 1 + n))
     for i in range(n):
-        normalise(state[n + k * i : n + k * (i + 1)], memo[1 + n + k * i : 1 + n + k * (i + 1)])
+        normalise(between(state, n + k * i, n + k * (i + 1)), between(memo, 1 + n + k * i, 1 + n + k * (i + 1)))
 
 
 @implements(choose, HierarchicalExp3Rule)
 def choose_hierarchical_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
     """Draw an expert, then an arm."""
     n, k = rule.credit.shape[0], rule.n_arms
-    drawn = draw_from(memo[1 : 1 + n], rng)
+    drawn = draw_from(between(memo, 1, 1 + n), rng)
     memo[0] = drawn
-    return draw_from(memo[1 + n + k * drawn : 1 + n + k * (drawn + 1)], rng)
+    return draw_from(between(memo, 1 + n + k * drawn, 1 + n + k * (drawn + 1)), rng)
 
 
 @implements(update, HierarchicalExp3Rule)
@@ -121,13 +121,13 @@ def update_hierarchical_exp3(
     n, k = rule.credit.shape[0], rule.n_arms
     drawn, loss = np.int64(memo[0]), 1.0 - reward
     if drawn >= 0 and feedback <= k:
-        lower(state[:n], drawn, rule.eta * loss / memo[1 + drawn])
+        lower(between(state, 0, n), drawn, rule.eta * loss / memo[1 + drawn])
     for i in range(n):
         arm = rule.credit[i, chosen, feedback]
         if arm >= 0 and loss > 0.0 and (i == drawn or not rule.drawn_only):
             x = memo[1 + i] if rule.drawn_only else 1.0
             y = memo[1 + n + k * i + arm]
-            lower(state[n + k * i : n + k * (i + 1)], arm, rule.rho * loss / (x * y))
+            lower(between(state, n + k * i, n + k * (i + 1)), arm, rule.rho * loss / (x * y))
 
 
 @implements(probabilities, HierarchicalExp3Rule)

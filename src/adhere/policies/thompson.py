@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adhere.compilation import helper, implements
+from adhere.compilation import between, helper, implements
 from adhere.policies.beta import chances_of_being_largest, draw_largest
 from adhere.policies.generic import choose, learn, probabilities
 from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
@@ -56,7 +56,7 @@ def choose_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -
     n_arms = rule.n_arms
     if n_arms == 2:
         return 1 if uniform(rng) < state[4] else 0
-    return draw_largest(state[:n_arms], state[n_arms : 2 * n_arms], 0.0, rng)
+    return draw_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), 0.0, rng)
 
 
 @implements(learn, Thompson)
@@ -104,4 +104,4 @@ def probabilities_thompson(rule: Any, state: Any, memo: Any, weight: float, out:
     if n_arms == 2:
         out[0], out[1] = 1.0 - state[4], state[4]
     else:
-        chances_of_being_largest(state[:n_arms], state[n_arms : 2 * n_arms], 0.0, out)
+        chances_of_being_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), 0.0, out)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from adhere.compilation import implements
+from adhere.compilation import between, beyond, implements
 from adhere.errors import InputError
 from adhere.policies.generic import choose, decider, learn, probabilities, remember, update
 from adhere.policies.policy import DEEPEST, Assembled, Learner, Policy, Setting, flag, policy
@@ -99,23 +99,23 @@ SAMPLER, INNER, NOBODY = 0.0, 1.0, -1.0
 def remember_thompson_bounded(rule: Any, state: Any, memo: Any) -> None:
     """Nobody has decided yet."""
     memo[0], memo[1], memo[2] = NOBODY, NOBODY, 0.0
-    remember(rule.inner, state[rule.first_inner : rule.first_cached], memo[3:])
+    remember(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, 3))
 
 
 @implements(choose, ThompsonBoundedRule)
 def choose_thompson_bounded(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
     """A third Thompson draw if two agree, else the inner policy's arm."""
-    own, nothing = state[: rule.first_inner], memo[:0]
+    own, nothing = between(state, 0, rule.first_inner), between(memo, 0, 0)
     if choose(rule.sampler, own, nothing, 1.0, rng) == choose(rule.sampler, own, nothing, 1.0, rng):
         third = choose(rule.sampler, own, nothing, 1.0, rng)
-        kept = state[rule.first_cached :]
+        kept = beyond(state, rule.first_cached)
         if not holds_arm(rule.cache, kept, third):
             memo[0] = SAMPLER
             return third
         memo[1], memo[2] = third, take_outcome(rule.cache, kept, third, rng)
         learn(rule.sampler, own, nothing, third, memo[2], 1.0, rng)
     memo[0] = INNER
-    return choose(rule.inner, state[rule.first_inner : rule.first_cached], memo[3:], 1.0, rng)
+    return choose(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, 3), 1.0, rng)
 
 
 @implements(update, ThompsonBoundedRule)
@@ -125,12 +125,12 @@ def update_thompson_bounded(
     """The sampler learns from its own pulls, the inner policy from every round (its own, if literal)."""
     if feedback <= rule.n_arms:  # the reward is new
         if memo[0] == SAMPLER or not rule.certified:
-            learn(rule.sampler, state[: rule.first_inner], memo[:0], chosen, reward, 1.0, rng)
+            learn(rule.sampler, between(state, 0, rule.first_inner), between(memo, 0, 0), chosen, reward, 1.0, rng)
         else:
-            store_outcome(rule.cache, state[rule.first_cached :], chosen, reward)
+            store_outcome(rule.cache, beyond(state, rule.first_cached), chosen, reward)
     if memo[0] == INNER or not rule.literal:
-        inner_state = state[rule.first_inner : rule.first_cached]
-        update(rule.inner, inner_state, memo[3:], chosen, feedback, reward, 1.0, rng)
+        inner_state = between(state, rule.first_inner, rule.first_cached)
+        update(rule.inner, inner_state, beyond(memo, 3), chosen, feedback, reward, 1.0, rng)
 
 
 @implements(probabilities, ThompsonBoundedRule)
@@ -140,16 +140,16 @@ def probabilities_thompson_bounded(rule: Any, state: Any, memo: Any, weight: flo
     An arm with an outcome in the cache gives its share s·p_j to the inner policy.
     """
     k = rule.n_arms
-    p, h = out[k:], out[2 * k :]
-    probabilities(rule.sampler, state[: rule.first_inner], memo[:0], 1.0, p, rng)
-    probabilities(rule.inner, state[rule.first_inner : rule.first_cached], memo[3:], 1.0, h, rng)
+    p, h = beyond(out, k), beyond(out, 2 * k)
+    probabilities(rule.sampler, between(state, 0, rule.first_inner), between(memo, 0, 0), 1.0, p, rng)
+    probabilities(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, 3), 1.0, h, rng)
     agree = 0.0
     for arm in range(k):
         agree += p[arm] * p[arm]
     pulled = 0.0
     for arm in range(k):
         out[arm] = 0.0
-        if not holds_arm(rule.cache, state[rule.first_cached :], arm):
+        if not holds_arm(rule.cache, beyond(state, rule.first_cached), arm):
             out[arm] = agree * p[arm]
             pulled += out[arm]
     for arm in range(k):
@@ -159,4 +159,4 @@ def probabilities_thompson_bounded(rule: Any, state: Any, memo: Any, weight: flo
 @implements(decider, ThompsonBoundedRule)
 def decider_thompson_bounded(rule: Any, memo: Any) -> int:
     """The sampler, or who decided in the inner policy."""
-    return 0 if memo[0] == SAMPLER else 1 + decider(rule.inner, memo[3:])
+    return 0 if memo[0] == SAMPLER else 1 + decider(rule.inner, beyond(memo, 3))

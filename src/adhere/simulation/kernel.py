@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adhere.compilation import Kernel, helper
 from adhere.policies.generic import choose, decider, remember, update
-from adhere.randomness import CHOOSE, LEARN, PATIENT, point, uniform
+from adhere.randomness import CHOOSE, LEARN, PATIENT, number_at, point
 
 # How many patients are drawn together, and pass between two looks at whether to stop.
 TOGETHER = 1024
@@ -46,21 +46,29 @@ class Patients(NamedTuple):
 
 
 @helper
-def draw_patients(table: Any, first: int, n: int, numbers: Any, cells: Any, rng: Any) -> None:
-    """The cells in which the draws of the next n patients land, by draw and patient.
+def draw_patients(patients: Any, table: Any, first: int, n: int, numbers: Any, cells: Any, rng: Any) -> None:
+    """The cells in which the draws of the next n patients land, by draw and patient; their mean rewards over arms.
 
     A loop for each step, over many patients at once, so that the compiler can take several in one instruction.
     """
+    outer, middle = rng[0], rng[1]
     for draw in range(table.shape[0]):
         for i in range(n):
-            point(rng, first + i, PATIENT)
-            rng[2] += np.uint64(draw)
-            numbers[i] = uniform(rng)
+            numbers[i] = number_at(outer, middle, first + i, PATIENT, draw)
+        for i in range(n):
             cells[draw, i] = 0
         for boundary in range(table.shape[1] - 1):
             bound = table[draw, boundary]
             for i in range(n):
                 cells[draw, i] += numbers[i] >= bound
+    for i in range(n):
+        numbers[i] = 0.0
+    for arm in range(patients.reward.shape[0]):
+        draw = arm if table.shape[0] > 1 else 0
+        for i in range(n):
+            numbers[i] += patients.reward[arm, cells[draw, i]]
+    for i in range(n):
+        numbers[i] /= patients.reward.shape[0]
 
 
 def run_block(
@@ -84,7 +92,7 @@ def run_block(
             n = n_patients - first if n_patients - first < TOGETHER else TOGETHER
             if stop[0] != 0:
                 return NO_FAULT
-            draw_patients(table, first, n, numbers, cells, rng)
+            draw_patients(patients, table, first, n, numbers, cells, rng)
             for i in range(n):
                 t = first + i
                 point(rng, t, CHOOSE)
@@ -94,15 +102,12 @@ def run_block(
                     return chosen
                 cell = cells[chosen if n_draws > 1 else 0, i]
                 actual, reward = patients.actual[chosen, cell], patients.reward[chosen, cell]
-                baseline = 0.0
-                for arm in range(n_arms):
-                    baseline += patients.reward[arm, cells[arm if n_draws > 1 else 0, i]]
                 point(rng, t, LEARN)
                 update(rule, state, memo, chosen, actual, reward, 1.0, rng)
                 pulls[chosen] += 1
                 tallies.decisions[run, decider(rule, memo)] += 1
                 total_reward += reward
-                total_baseline += baseline / n_arms
+                total_baseline += numbers[i]
                 if t >= n_patients - n_last:
                     tallies.last_pulls[run, chosen] += 1
                 if t + 1 == grid[mark]:
