@@ -9,7 +9,7 @@ from adhere import Recommendation, Trial
 from .reference import chances_of_largest, taught
 
 HIERARCHY = "hierarchical(thompson, top=exp3(gamma=0.3))"
-CERTIFIED, ACTUAL, COMPLY = slice(3, 10), slice(10, 17), slice(17, 24)  # after the three weights of the top
+CERTIFIED, ACTUAL, COMPLY = slice(6, 13), slice(13, 20), slice(20, 27)  # after the top's three arms
 
 
 def first_drawn(expert: int) -> tuple[Trial, Recommendation]:

@@ -82,8 +82,8 @@ def test_a_recycling_expert_learns_from_what_it_keeps_of_rounds_it_was_not_drawn
     trial = Trial(RECYCLING, ARMS, seed=3, horizon=60)
     own, kept_before, recycled = 0, 0.0, 0
     for _, drawn in rounds(trial, 60):
-        # After EXP3's 3 numbers and three experts of 5, a cache for each: 2 totals, then 2 rows of counts of 0 and 1.
-        totals, counts = np.array(trial.state[18:20]), np.array(trial.state[20:24]).reshape(2, 2)
+        # After EXP3's 6 numbers and three experts of 5, a cache for each: 2 totals, then 2 rows of counts of 0 and 1.
+        totals, counts = np.array(trial.state[21:23]), np.array(trial.state[23:27]).reshape(2, 2)
         assert (counts >= 0).all()
         assert totals.tolist() == counts.sum(axis=1).tolist()
         own += drawn == 0
@@ -91,10 +91,10 @@ def test_a_recycling_expert_learns_from_what_it_keeps_of_rounds_it_was_not_drawn
             recycled += int(kept_before + 1 - totals.sum())
         else:
             assert totals.sum() == kept_before
-        assert sum(experts(trial, top=3)[0][COUNTS]) == own + recycled
+        assert sum(experts(trial, top=6)[0][COUNTS]) == own + recycled
         kept_before = totals.sum()
     assert recycled > 5
-    assert trial.state[24:] == (0.0,) * 12  # the other experts are not certified and keep nothing
+    assert trial.state[27:] == (0.0,) * 12  # the other experts are not certified and keep nothing
 
 
 def test_recycling_needs_a_certified_expert() -> None:

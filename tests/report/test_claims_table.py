@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adhere.report.claims_table import claims_table
-from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, Section
+from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim, Section
 
 POLICY = "thompson-bounded(hierarchical(epsilon-greedy, top=exp3(gamma=0.085)), recycle=true)"
 LONG = Claim(
@@ -37,7 +37,7 @@ def test_every_claim_under_its_study_with_its_verdict() -> None:
         "◐ in part",
     ]
     assert starts[1].split() == ["✓", "agrees", "Patients", "analysed", "19,422", "19,422"]
-    assert lines[-1] == "3 claims: 1 ✓ agrees, 1 ◐ in part, 1 ✗ differs"
+    assert lines[-1] == "3 claims of the paper: 1 ✓ agrees, 1 ◐ in part, 1 ✗ differs"
 
 
 @pytest.mark.parametrize("width", [30, 50, 71, 72, 80, 100, 200])
@@ -76,6 +76,14 @@ def test_short_texts_leave_no_empty_columns_wide() -> None:
     assert max(map(len, table.splitlines())) < 60
 
 
+def test_findings_of_our_own_do_not_count_as_agreement() -> None:
+    own = Claim("Own", "not stated", "2.0", OURS)
+    lines = claims_table([section("one", CLAIMS[0], own)], 120).splitlines()
+    assert lines[-1] == "1 claim of the paper: 1 ✓ agrees; 1 finding of our own"
+    assert any(line.startswith("◇ ours") for line in lines)
+    assert claims_table([section("one", own, own)]).endswith("\n\n2 findings of our own")
+
+
 def test_without_claims() -> None:
     assert claims_table([section("none")]) == "The paper makes no claims about this."
-    assert "1 claim: 1 ✓ agrees" in claims_table([section("one", CLAIMS[0])])
+    assert "1 claim of the paper: 1 ✓ agrees" in claims_table([section("one", CLAIMS[0])])

@@ -95,6 +95,14 @@ def test_guides_have_their_slope_and_stay_in_their_panel() -> None:
         assert t[-1] <= T[-1] * 1.0001
 
 
+def test_more_series_than_colours_are_refused() -> None:
+    rows = [{"population": "left", "policy": str(n), "patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
+    table = polars.DataFrame(rows).with_columns(lo="mean", hi="mean")
+    with pytest.raises(InputError, match="at most 7"):
+        curves(table)
+    curves(table.filter(polars.col("policy") != "7"))
+
+
 def test_only_two_scales() -> None:
     with pytest.raises(InputError, match="scale"):
         curves(a_table(), "logit")
@@ -103,7 +111,7 @@ def test_only_two_scales() -> None:
 def test_exponents_stand_under_what_was_fitted() -> None:
     growth = polars.DataFrame(
         [
-            {"population": "left", "policy": name, **{f"{when}{end}": power + by for when in ("a", "b") for end, by in
+            {"population": "left", "name": name, **{f"{when}{end}": power + by for when in ("a", "b") for end, by in
              (("", 0.0), ("_lo", -0.02), ("_hi", 0.02))}}
             for name, power in POWERS.items()
         ]

@@ -106,7 +106,7 @@ def test_what_is_drawn_is_what_the_table_has() -> None:
 
 def looks(panel: Any) -> list[tuple[str, object]]:
     # get_linestyle says "--" of every dash pattern; the pattern itself tells them apart.
-    return [(line.get_color(), str(line._dash_pattern)) for line in panel.get_lines()]
+    return [(line.get_color(), f"{line._dash_pattern} {line.get_marker()}") for line in panel.get_lines()]
 
 
 def test_a_series_looks_the_same_in_every_panel_even_where_another_is_missing() -> None:
@@ -121,6 +121,13 @@ def test_looks_of_24_series_differ_and_of_five_even_without_colour() -> None:
     assert len(set(looks(panel)[:-1])) == 24
     assert len({dashes for _, dashes in looks(panel)[:5]}) == 5
     assert looks(panel)[-1] not in looks(panel)[:-1]
+
+
+def test_lines_of_like_colours_differ_in_more_than_their_dashes() -> None:
+    (panel,) = drawn(a_table(PANELS[:1], SERIES)).axes
+    _, vermilion, _, _, orange, _ = panel.get_lines()
+    assert (vermilion.get_linestyle(), vermilion.get_marker()) == ("--", "None")
+    assert (orange.get_linestyle(), orange.get_marker()) == ("-", "v")
 
 
 def test_numbers_on_the_axes() -> None:

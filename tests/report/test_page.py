@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from adhere.report.page import page
-from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, Drawing, Listing, Section
+from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, SYMBOLS, VERDICTS, Claim, Drawing, Listing, Section
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
 HTML = "<i>a</i> & \"b\" 'c'"
@@ -103,6 +103,30 @@ def test_all_claims_in_one_table_each_with_its_verdict_and_its_study() -> None:
     )
 
 
+def test_findings_of_our_own_do_not_count_as_agreement() -> None:
+    claims = [Claim("One", "1.0", "1.1", AGREES), Claim("Two", "not stated", "3.0", OURS)]
+    reader = read(a_section(claims=claims))
+    lead, legend = reader.texts("p", _class="lead")[0], reader.texts("p", _class="legend")[0]
+    assert (
+        "Of 1 claim of the paper put to the test, this run agrees with 1, in part with 0, and differs from 0;" in lead
+    )
+    assert "; it adds 1 finding of its own." in lead
+    assert reader.texts("span", _class="verdict ours") == ["◇ ours"]
+    assert "◇ marks what the paper does not state." in legend
+    without = read(a_section(claims=claims[:1]))
+    assert "◇" not in without.texts("body")[0]
+    only_ours = read(a_section(claims=claims[1:]))
+    assert "put to the test" not in only_ours.texts("body")[0]
+    assert only_ours.texts("span", _class="verdict ours") == ["◇ ours"]
+
+
+def test_every_verdict_has_its_own_look() -> None:
+    assert len({SYMBOLS[verdict] for verdict in VERDICTS}) == len(VERDICTS)
+    style = read(a_section()).texts("style")[0]
+    looks = [re.search(rf"\.{verdict.replace(' ', '-')} {{([^}}]*)}}", style) for verdict in VERDICTS]
+    assert len({look[1] for look in looks if look}) == len(VERDICTS)
+
+
 def test_without_claims_nothing_is_said_about_them() -> None:
     reader = read(a_section())
     assert "claim" not in reader.texts("body")[0].lower()
@@ -110,8 +134,10 @@ def test_without_claims_nothing_is_said_about_them() -> None:
 
 
 def test_what_a_study_says_is_one_paragraph() -> None:
-    assert "Why? So. Very." in read(a_section()).texts("p")
-    assert "Why? So." in read(a_section(how_sure="")).texts("p")
+    reader = read(a_section())
+    assert "Asked. Why? Found. So. How sure. Very." in reader.texts("p")
+    assert reader.texts("b") == ["Asked.", "Found.", "How sure."]
+    assert "Asked. Why? Found. So." in read(a_section(how_sure="")).texts("p")
 
 
 def test_every_link_within_the_page_leads_somewhere_and_no_name_is_given_twice() -> None:
@@ -205,9 +231,23 @@ def test_texts_are_texts_whatever_they_contain() -> None:
 def test_long_policies_may_be_broken_and_read_the_same() -> None:
     policy = "thompson-bounded(hierarchical(epsilon-greedy,top=exp3(gamma=0.085)),recycle=true)"
     reader = read(a_section(found=policy, how_sure="7.2 [6.4, 8.0]"))
-    assert f"Why? {policy} 7.2 [6.4, 8.0]" in reader.texts("p")
+    assert f"Asked. Why? Found. {policy} How sure. 7.2 [6.4, 8.0]" in reader.texts("p")
     assert len(reader.attributes("wbr")) == 5
     assert reader.texts("span", _class="whole") == ["[6.4, 8.0]"]
+
+
+@pytest.mark.parametrize("text", ["Chosen (intention-to-treat)", "pooled [intention-to-treat-analysis]"])
+def test_no_line_ends_with_the_bracket_that_opens_a_word(text: str) -> None:
+    assert not read(a_section(found=text)).attributes("wbr")
+    assert len(read(a_section(found=f"{text[:-1]}(thompson)")).attributes("wbr")) == 1
+
+
+def test_minus_signs_are_true_ones_and_hyphens_stay() -> None:
+    said = "-11.0 (-3) of [-1.5, -0.2]; 2-3 patients, epsilon-greedy, top-5, 1e-05, exp3(gamma=-1), -x"
+    reader = read(a_section(found=said, listings=[Listing("-1 L", ["-2"], [["-3"]])]))
+    true = "−11.0 (−3) of [−1.5, −0.2]; 2-3 patients, epsilon-greedy, top-5, 1e-05, exp3(gamma=-1), -x"
+    assert f"Asked. Why? Found. {true} How sure. Very." in reader.texts("p")
+    assert (reader.texts("th"), reader.texts("td", _class="number")) == (["−2"], ["−3"])
 
 
 def test_the_foot_says_what_it_is_given_in_that_order() -> None:

@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import t as students_t
 
 from adhere.errors import InputError
 from adhere.simulation import Estimate
-from adhere.studies.slopes import bend, combination, exponent, increments, order_of_growth
+from adhere.studies.slopes import bend, combination, exponent, increments, order_of_growth, t95
 
 Floats = NDArray[np.float64]
 
@@ -48,9 +49,22 @@ def test_the_same_luck_in_all_points_is_allowed_for() -> None:
 
 
 def test_hardly_any_runs_in_common_is_nearly_independence() -> None:
-    one = combination([1, -1], [5.0, 3.0], [0.3, 0.4], [1_000_000, 1])
+    one = combination([1, -1], [5.0, 3.0], [0.3, 0.4], [10_000_000, 10])
     assert one.mean == 2.0
     assert one.se == pytest.approx(0.5, rel=1e-2)
+
+
+@pytest.mark.parametrize("freedom", [1, 1.5, 2, 7, 31.4, 207, 5000])
+def test_students_t(freedom: float) -> None:
+    assert t95(freedom) == pytest.approx(students_t.ppf(0.975, freedom), abs=2e-5)
+
+
+def test_few_runs_widen_an_interval() -> None:
+    """Eight runs that decide everything have seven degrees of freedom; eight that hardly count have not."""
+    few = combination([1, 1], [5.0, 3.0], [0.4, 0.0001], [8, 1000])
+    assert few.hi == pytest.approx(8.0 + 2.3646 * 0.4, abs=1e-3)
+    many = combination([1, 1], [5.0, 3.0], [0.0001, 0.4], [8, 1000])
+    assert many.hi == pytest.approx(8.0 + 1.9623 * 0.4, abs=1e-3)
 
 
 def test_a_regret_of_zero_has_no_exponent() -> None:

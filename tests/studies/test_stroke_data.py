@@ -156,6 +156,7 @@ def test_what_is_told(tables: dict[str, polars.DataFrame]) -> None:
         assert said in section.found
     assert "9 differences" in section.how_sure
     assert [claim.verdict for claim in section.claims] == [AGREES, IN_PART, AGREES]
+    assert "intervals allow -1.02 to +1.55 percentage points" in section.claims[2].ours
     assert [len(listing.rows) for listing in section.listings] == [12, 5, 15]
     for listing in section.listings:
         assert {len(row) for row in listing.rows} == {len(listing.header)}

@@ -10,7 +10,7 @@ import polars
 import pytest
 
 from adhere import simulate
-from adhere.report.section import AGREES, DIFFERS, Section
+from adhere.report.section import AGREES, DIFFERS, IN_PART, Section
 from adhere.studies.lineup import ALL, HEADLINES, THOMPSON, entry
 from adhere.studies.published import HEADLINE_FIGURES
 from adhere.studies.stroke_trial import STUDY, experiments
@@ -75,20 +75,54 @@ def test_verdict_follows_the_figure(one: object) -> None:
     assert STUDY.tell(near).claims[place].verdict == AGREES
     assert STUDY.tell(far).claims[place].verdict == DIFFERS
     assert f"{published.mean - 3.0:.1f}" in STUDY.tell(far).found
+    assert "differs, outside" in STUDY.tell(far).claims[place].ours
 
 
-def test_best_without_compliance_information() -> None:
-    assert claim(STUDY.tell(moved("thompson", 50.0)), "ignores compliance")[0] == AGREES
-    verdict, ours = claim(STUDY.tell(moved("ucb1", 60.0)), "ignores compliance")
-    assert verdict == DIFFERS
-    assert ours.startswith("UCB1 60.0")
+def with_difference(policy: str, population: str, mean: float) -> Tables:
+    """The tables with one policy's paired difference from Thompson put elsewhere, with an interval of ±0.5."""
+    place = (polars.col("policy") == policy) & (polars.col("population") == population)
+    place &= polars.col("measure") == "difference"
+    values = {"mean": mean, "se": 0.25, "lo": mean - 0.5, "hi": mean + 0.5}
+    changed = [
+        polars.when(place).then(value).otherwise(polars.col(name)).alias(name) for name, value in values.items()
+    ]
+    return {name: table if name == "along" else table.with_columns(changed) for name, table in tables().items()}
+
+
+@pytest.mark.parametrize(("difference", "expected"), [(-1.0, AGREES), (0.1, IN_PART), (1.0, DIFFERS)])
+def test_best_without_compliance_information(difference: float, expected: str) -> None:
+    """Judged by the difference, on the same patients, between Thompson and its nearest rival."""
+    surpluses = tables()["final"].filter(polars.col("population") == "pooled", polars.col("measure") == "surplus")
+    rivals = surpluses.filter(polars.col("policy").is_in(["exp3(gamma=0.085)", "epsilon-greedy", "ucb1"]))
+    nearest = rivals.sort("mean")["policy"][-1]
+    section = STUDY.tell(with_difference(nearest, "pooled", difference))
+    assert claim(section, "not compliance aware")[0] == expected
+
+
+def test_hybrids_gain_over_thompson_in_part_of_the_readings() -> None:
+    verdict, ours = claim(STUDY.tell(with_difference(HEADLINES[1].policy, "pooled", 3.0)), "outperform")
+    assert verdict in (IN_PART, AGREES)
+    assert "+3.0" in ours
+
+
+def test_where_the_gain_is() -> None:
+    both = tables()
+    for one, mean in ((HEADLINES[1], 9.0), (HEADLINES[2], 8.0)):
+        moved_here = with_difference(one.policy, "stroke-aspirin", mean)
+        both = {name: _patched(both[name], moved_here[name], one.policy) for name in both}
+    assert claim(STUDY.tell(both), "Aspirin trial")[0] == AGREES
+
+
+def _patched(table: polars.DataFrame, other: polars.DataFrame, policy: str) -> polars.DataFrame:
+    """One table with the rows of one policy taken from another."""
+    return polars.concat([table.filter(polars.col("policy") != policy), other.filter(polars.col("policy") == policy)])
 
 
 def test_actual_is_compared_with_chosen_and_the_hybrids() -> None:
     best = {**moved(entry(THOMPSON, "Actual").policy, 90.0)}
     greedy = (polars.col("policy") == "epsilon-greedy/actual") & (polars.col("population") == "pooled")
     best["final"] = best["final"].with_columns(mean=polars.when(greedy).then(80.0).otherwise(polars.col("mean")))
-    assert claim(STUDY.tell(best), "Actual does better")[0] == AGREES
+    assert claim(STUDY.tell(best), "Actual performs better")[0] == AGREES
 
 
 def test_section_is_whole() -> None:

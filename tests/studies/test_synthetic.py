@@ -13,16 +13,18 @@ import pytest
 from adhere import simulate
 from adhere.populations import rich_and_poor
 from adhere.report.figure_files import figure_files
-from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim
+from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim
 from adhere.studies.lineup import ALL, EXP3, LEARNERS, MAIN, THOMPSON, UCB1, entry
 from adhere.studies.outcome_tables import estimate_in
 from adhere.studies.synthetic import STUDY, experiments
-from adhere.studies.synthetic_claims import Figures, percent
+from adhere.studies.synthetic_claims import Figures
+from adhere.studies.wording import percent
 
 if TYPE_CHECKING:
     from adhere.studies.study import Tables
 
 N_PATIENTS, N_RUNS = 60, 8
+WORSE = "Actual does much worse"
 
 
 @cache
@@ -98,20 +100,47 @@ def test_figure_2_is_judged_for_each_learner(strategy: str) -> None:
     assert one.verdict == IN_PART
     assert "holds for EXP3, ε-greedy and Thompson, not for UCB1" in one.ours
     none = claim(as_in_figure_2(**dict.fromkeys(policies([strategy]), 2.0)), words)
-    assert (none.verdict, none.ours.rpartition("; ")[2]) == (DIFFERS, "holds for no learner")
+    assert (none.verdict, none.ours.rpartition(": ")[2]) == (DIFFERS, "holds for no learner")
 
 
 @pytest.mark.parametrize("rival", ["Chosen", "HierarchicalBandit", "ThompsonBounded"])
 def test_figure_2_needs_every_rival_to_be_better_beyond_chance(rival: str) -> None:
     policy = entry(EXP3, rival).policy
-    assert claim(as_in_figure_2(**{policy: -0.98}), "Actual does much worse").verdict == IN_PART
-    assert claim(as_in_figure_2(**{policy: -0.9}), "Actual does much worse").verdict == AGREES
+    assert claim(as_in_figure_2(**{policy: 0.02, entry(EXP3, "Actual").policy: 0.005}), WORSE).verdict == IN_PART
+    assert claim(as_in_figure_2(**{policy: 0.1, entry(EXP3, "Actual").policy: 0.005}), WORSE).verdict == AGREES
+
+
+@pytest.mark.parametrize(("surplus", "verdict"), [(0.49, AGREES), (0.51, IN_PART), (0.9, IN_PART)])
+def test_much_worse_is_less_than_half(surplus: float, verdict: str) -> None:
+    assert claim(as_in_figure_2(**{"ucb1/actual": surplus}), WORSE).verdict == verdict
+
+
+def test_nothing_is_half_of_a_loss() -> None:
+    lossy = as_in_figure_2(**dict.fromkeys(policies(["HierarchicalBandit"]), -0.5))
+    assert claim(lossy, WORSE).verdict == DIFFERS
+
+
+def test_what_the_hierarchy_costs_is_said() -> None:
+    assert "below Chosen with no learner" in STUDY.tell(as_in_figure_2()).found
+    one = entry(UCB1, "HierarchicalBandit").policy
+    assert (
+        "HierarchicalBandit at 0 to 1, below Chosen with UCB1, and" in STUDY.tell(as_in_figure_2(**{one: 0.4})).found
+    )
+    every = as_in_figure_2(**dict.fromkeys(policies(["HierarchicalBandit"]), 0.4))
+    assert "below Chosen with every learner" in STUDY.tell(every).found
+
+
+def test_the_spread_of_single_runs_is_said() -> None:
+    means = {entry(learner, "Comply").policy: 0.0 for learner in (EXP3, THOMPSON)}
+    wide = moved("rich-and-poor", "surplus", means, se=100.0)
+    spread = 100 * math.sqrt(N_RUNS)
+    assert f"(standard deviation {spread:.0f} with EXP3 and {spread:.0f} with Thompson)" in STUDY.tell(wide).found
 
 
 def test_variants_are_judged_too() -> None:
-    assert STUDY.tell(as_in_figure_2()).how_sure.endswith("in every variant (recycling, literal, γ) too.")
+    assert STUDY.tell(as_in_figure_2()).how_sure.endswith("in every variant.")
     variant = entry(THOMPSON, "ThompsonBounded", "literal").policy
-    assert STUDY.tell(as_in_figure_2(**{variant: -2.0})).how_sure.endswith("too, but for Thompson.")
+    assert STUDY.tell(as_in_figure_2(**{variant: -2.0})).how_sure.endswith("in every variant, but for Thompson.")
 
 
 def test_losses_on_defiers_are_shares_of_the_most_that_can_be_lost() -> None:
@@ -132,10 +161,10 @@ def test_those_with_a_guarantee_must_lose_little_on_defiers(strategy: str) -> No
     little = dict.fromkeys(policies(["Chosen", "ThompsonBounded"]), 1.0)
     surplus = dict.fromkeys(little, 0.5 * N_PATIENTS - 1.0)  # surplus and regret go together
     base = moved("defiers", "surplus", surplus)
-    assert claim(moved("defiers", "regret", little, base=base), "lose almost nothing").verdict == AGREES
+    assert claim(moved("defiers", "regret", little, base=base), "lose little").ours.endswith("every learner")
     much = little | {entry(UCB1, strategy).policy: 0.2 * N_PATIENTS}
-    one = claim(moved("defiers", "regret", much, base=base), "lose almost nothing")
-    assert one.verdict == IN_PART
+    one = claim(moved("defiers", "regret", much, base=base), "lose little")
+    assert one.verdict == OURS
     assert one.ours.endswith("holds for EXP3, ε-greedy and Thompson, not for UCB1")
 
 
@@ -165,12 +194,15 @@ def test_section_is_whole() -> None:
     for text in (section.asked, section.found, section.how_sure, *(one.ours for one in section.claims)):
         assert "nan" not in text
         assert "None" not in text
+        assert "{" not in text
     assert f"42 policies, {N_RUNS} runs of {N_PATIENTS} patients" in section.asked
     names = [one.name for one in section.drawings]
     assert names == ["synthetic-rich-and-poor", "synthetic-defiers", "synthetic-final"]
     (listing,) = section.listings
     assert listing.folded
     assert {len(row) for row in listing.rows} == {len(listing.header)}
+    assert listing.header[-1] == "policy"
+    assert [row[-1] for row in listing.rows] == [one.policy for one in ALL]
     assert len(listing.rows) == 42
 
 

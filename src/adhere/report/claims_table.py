@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from adhere.report.section import AGREES, DIFFERS, IN_PART, VERDICTS, Claim, Section
+from adhere.report.section import ON_THE_PAPER, OURS, SYMBOLS, Claim, Section
 from adhere.report.wrapping import packed, paragraph
 
-_SYMBOLS = {AGREES: "✓", IN_PART: "◐", DIFFERS: "✗"}
 _HEADER = ("verdict", "claim", "the paper", "this run")
 _GAP = "  "
 _NARROWEST_COLUMNS = 72  # letters, below which texts stand under each other
@@ -37,7 +36,7 @@ def claims_table(sections: Sequence[Section], width: int = 80) -> str:
 
 
 def _cells(claim: Claim) -> tuple[str, str, str, str]:
-    return f"{_SYMBOLS[claim.verdict]} {claim.verdict}", claim.statement, claim.paper, claim.ours
+    return f"{SYMBOLS[claim.verdict]} {claim.verdict}", claim.statement, claim.paper, claim.ours
 
 
 def _widths(claims: Sequence[Claim], width: int) -> list[int]:
@@ -77,5 +76,9 @@ def _lines(text: str, width: int) -> list[str]:
 
 def _counted(claims: Sequence[Claim]) -> str:
     verdicts = [claim.verdict for claim in claims]
-    counts = ", ".join(f"{verdicts.count(one)} {_SYMBOLS[one]} {one}" for one in VERDICTS if one in verdicts)
-    return f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}: {counts}"
+    n_ours = verdicts.count(OURS)
+    n_papers = len(verdicts) - n_ours
+    counts = ", ".join(f"{verdicts.count(one)} {SYMBOLS[one]} {one}" for one in ON_THE_PAPER if one in verdicts)
+    of_the_paper = f"{n_papers} {'claim' if n_papers == 1 else 'claims'} of the paper: {counts}"
+    of_our_own = f"{n_ours} {'finding' if n_ours == 1 else 'findings'} of our own"
+    return "; ".join([of_the_paper] * (n_papers > 0) + [of_our_own] * (n_ours > 0))

@@ -41,6 +41,11 @@ class DotEstimate(NamedTuple):
         """The interval, or the mean twice where there is none."""
         return (self.mean, self.mean) if self.lo is None or self.hi is None else (self.lo, self.hi)
 
+    @property
+    def reach(self) -> float:
+        """How far from the mean the interval goes, on the side where it goes farther."""
+        return max(abs(end - self.mean) for end in self.ends)
+
 
 @dataclass
 class Row:

@@ -20,6 +20,7 @@ from adhere.report.fitting import (
     look,
     need,
     set_ticks,
+    settle,
     width_of,
 )
 from adhere.report.numbers import estimate_texts
@@ -38,6 +39,10 @@ _LEAST_PANEL = {1: 2.2, 2: 1.3, 3: 0.9}  # inches of width, by the number of pan
 _GAP = 0.17  # inches between panels
 _TITLES_AND_TICKS = 0.42  # inches around the rows
 _TALL = 6.0  # inches of rows, from which on the numbers of the x axis stand above them too
+_DOT: dict[str, Any] = {"markersize": 4.8, "markeredgewidth": 0.6, "markeredgecolor": "white"}  # points
+_COVERED = 2.4  # points to either side of a mean, which its dot covers
+_CAPPED = 3.4  # points from a mean, from which on a cap is drawn: nearer it would run into the dot
+_UNSEEN = "Where no bar is seen, the interval is narrower than the mark."
 
 
 def dots(
@@ -59,7 +64,8 @@ def dots(
     has `mean`, `lo` and `hi`; all keep the order of first appearance. Estimates of one row and panel in different
     styles stand below each other. Outside a panel's `limits` an estimate is an arrow at the edge with its number
     beside; limits give way where they would cut the interval of a dot they show. `zero` says what the zero line is;
-    without it there is none. `note` goes under the legend, a paragraph for each line.
+    without it there is none. `note` goes under the legend, a paragraph for each line; it is added where intervals are
+    too narrow to be seen.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -86,7 +92,10 @@ def dots(
     bands = list(dict.fromkeys(one.label for one in references))
     some_beyond = any(beyond_axis(one, spans) for row in chart for one in row.estimates)
     key = _key(known_styles if styles else [], zero, bands, some_beyond)
-    foot = Foot(list(key), note)
+    shown = [one for row in chart for one in row.estimates if not beyond_axis(one, spans)]
+    scales = {panel: 72 * panel_width / (hi - lo) for panel, (lo, hi) in spans.items()}  # points per unit
+    some_unseen = any(one.lo is not None and one.reach * scales[one.panel] < _COVERED for one in shown)
+    foot = Foot(list(key), f"{note} {_UNSEEN}".strip() if some_unseen else note)
 
     band_height = depth + _TITLES_AND_TICKS * (1 + (depth > _TALL) / 2) + 0.15 * (n_title_lines - 1)
     heights = [n_bands * band_height + 0.15 * len(caption), foot.height]
@@ -105,17 +114,19 @@ def dots(
         for reference in references:
             if reference.panel == panel:
                 _shade(cell, reference, chart, bands.index(reference.label))
-        for one, y in ((one, row.level(one.style)) for row in chart for one in row.estimates if one.panel == panel):
-            colour, marker = look(known_styles.index(one.style), _MARKERS)
-            if beyond := beyond_axis(one, spans):
-                _point(cell, one, y, colour, beyond, panel_width)
-            else:
-                _mark(cell, one, y, colour, marker)
+        its = [(one, row.level(one.style)) for row in chart for one in row.estimates if one.panel == panel]
+        for style_number, style in enumerate(known_styles):
+            colour, marker = look(style_number, _MARKERS)
+            alike = [(one, y) for one, y in its if one.style == style]
+            _mark(cell, [(one, y) for one, y in alike if not beyond_axis(one, spans)], colour, marker, scales[panel])
+            for one, y in alike:
+                if beyond := beyond_axis(one, spans):
+                    _point(cell, one, y, colour, beyond, panel_width)
         if number % n_across == 0:
             _label(cell, chart, label_width)
     above.supxlabel("\n".join(caption), x=(WIDTH + label_width) / 2 / WIDTH, fontsize=TITLE)
     foot.draw(below, key.values())
-    return figure
+    return settle(figure)
 
 
 def _check(panels: Sequence[str], references: Sequence[Reference], limits: Mapping[str, tuple[float, float]]) -> None:
@@ -132,9 +143,8 @@ def _frame(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
     cell.set_ylim(depth, 0.0)
     cell.tick_params(axis="y", left=False, labelleft=False)
     cell.spines["left"].set_visible(False)
-    for row in chart:
-        for style in row.styles():
-            cell.axhline(row.level(style), color=FAINT, linewidth=0.6, zorder=0)
+    levels = [row.level(style) for row in chart for style in row.styles()]
+    cell.hlines(levels, 0.0, 1.0, FAINT, linewidth=0.6, zorder=0, transform=cell.get_yaxis_transform())
     if depth > _TALL:
         cell.spines["top"].set_visible(True)
         cell.tick_params(axis="x", top=True, labeltop=True)
@@ -173,12 +183,19 @@ def _band_look(number: int) -> dict[str, Any]:
     return {"facecolor": "#00000018", "edgecolor": "#00000030", "linewidth": 0, "hatch": hatch}
 
 
-def _mark(cell: Axes, one: DotEstimate, y: float, colour: str, marker: str) -> None:
-    look: dict[str, Any] = {"color": colour, "clip_on": False}
-    cell.plot(one.mean, y, marker, markersize=3.6, markeredgewidth=0, zorder=4, **look)
-    if one.lo is not None:
-        # The caps are higher than the dot, so that even an interval narrower than the dot can be seen.
-        cell.plot(one.ends, [y, y], "-|", linewidth=1, markersize=6.5, markeredgewidth=0.8, zorder=3, **look)
+def _mark(cell: Axes, estimates: Sequence[tuple[DotEstimate, float]], colour: str, marker: str, scale: float) -> None:
+    """The dots of one style on top of their intervals, whose caps stay clear of them; `scale` is points per unit."""
+    bars = [(*one.ends, y) for one, y in estimates if one.lo is not None]
+    ends = [(end, y, abs(end - one.mean)) for one, y in estimates for end in one.ends]
+    caps = [(end, y) for end, y, away in ends if away * scale > _CAPPED]
+    cell.hlines([y for *_, y in bars], [lo for lo, *_ in bars], [hi for _, hi, _ in bars], colour, lw=1, zorder=3)
+    _scatter(cell, caps, color=colour, marker="|", markersize=6.5, markeredgewidth=0.8, zorder=3)
+    _scatter(cell, [(one.mean, y) for one, y in estimates], color=colour, marker=marker, zorder=4, **_DOT)
+
+
+def _scatter(cell: Axes, points: Sequence[tuple[float, float]], **look: Any) -> None:
+    if points:  # the layout cannot place what is empty
+        cell.plot([x for x, _ in points], [y for _, y in points], linestyle="none", clip_on=False, **look)
 
 
 def _point(cell: Axes, one: DotEstimate, y: float, colour: str, beyond: int, inches: float) -> None:
@@ -217,7 +234,7 @@ def _key(styles: Sequence[str], zero: str, bands: Sequence[str], some_beyond: bo
     key: dict[str, Artist] = {}
     for number, style in enumerate(styles):
         colour, marker = look(number, _MARKERS)
-        key[style] = Line2D([], [], color=colour, marker=marker, markersize=3.6, markeredgewidth=0, linewidth=1)
+        key[style] = Line2D([], [], color=colour, marker=marker, linewidth=1, **_DOT)
     for number, label in enumerate(bands):
         key[label] = Patch(**_band_look(number))
     if zero:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import SubFigure
+    from matplotlib.figure import Figure, SubFigure
 
 WIDTH = 4.8  # inches: readable when set half a page wide
 TEXT, TITLE = 7, 8  # points
@@ -73,6 +74,7 @@ def set_ticks(cell: Axes, lo: float, hi: float, inches: float) -> None:
     cell.tick_params(labelsize=TEXT)
 
 
+@cache
 def width_of(text: str, points: float, weight: str = "normal") -> float:
     """How wide a line of text is, in inches, with a little to spare since each kind of file spaces letters anew."""
     from matplotlib.font_manager import FontProperties
@@ -99,6 +101,15 @@ def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal
     return [line.rstrip() for line in lines]
 
 
+def settle(figure: Figure) -> Figure:
+    """The figure, laid out once for all: else every file it is saved as would lay it out, and walk it, anew."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+    return figure
+
+
 class Foot:
     """What stands below the panels: the legend, in as many columns as fit, and the note."""
 
@@ -107,7 +118,8 @@ class Foot:
         self._labels = ["\n".join(broken(label, room - _HANDLE - _GAP)) for label in labels]
         self._n_columns, legend_height = _legend_shape(self._labels, room)
         self._note = [line for part in note.splitlines() for line in broken(" ".join(part.split()), room)]
-        self.height = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
+        height = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
+        self.height = height or _PAD  # what has no height cannot be laid out
 
     def draw(self, below: SubFigure, handles: Iterable[Artist]) -> None:
         """Set the legend of these handles, in the order of the labels, and the note under it."""

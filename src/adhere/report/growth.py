@@ -10,7 +10,7 @@ import numpy as np
 from adhere.errors import InputError
 from adhere.report.dot_rows import Reference
 from adhere.report.dots import dots
-from adhere.report.fitting import DARK, GREY, TEXT, TITLE, WIDTH, Foot, in_order, look, need, written
+from adhere.report.fitting import DARK, GREY, INKS, TEXT, TITLE, WIDTH, Foot, in_order, look, need, written
 
 if TYPE_CHECKING:
     import polars
@@ -55,6 +55,8 @@ def growth_curves(
     if scale not in _SCALES:
         raise InputError("scale", scale, f"one of {', '.join(_SCALES)}")
     titles, names = in_order(table[panels]), in_order(table[series])
+    if len(names) > len(INKS):
+        raise InputError(series, names, f"at most {len(INKS)}, so that each has a colour and a marker of its own")
     foot = Foot([str(name) for name in names], note)
     heights = [_PANEL * len(titles), foot.height]
     figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
@@ -134,14 +136,14 @@ def _guide(cell: Axes, guide: Guide) -> None:
 def exponent_chart(
     growth: polars.DataFrame, fitted: Mapping[str, str], known: Mapping[str, float], tolerance: float
 ) -> Figure:
-    """Exponents by population and policy: a panel for each stretch of T that was fitted, by column and title.
+    """Exponents by population and name: a panel for each stretch of T that was fitted, by column and title.
 
     `known` holds the exponents of well-known growth by name, marked with bands as wide as the tolerance.
     """
     import polars
 
     stretches = [
-        growth.select("population", "policy", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
+        growth.select("population", "name", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
         for name, title in fitted.items()
     ]
     marks = [
@@ -151,7 +153,7 @@ def exponent_chart(
     ]
     return dots(
         polars.concat(stretches),
-        rows="policy",
+        rows="name",
         groups="population",
         columns="stretch",
         x_label="exponent of T",

@@ -5,21 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adhere.report.fitting import GREY, TEXT, TITLE, WIDTH, Foot, broken, in_order, look, need, set_ticks, written
+from adhere.report.fitting import (
+    GREY,
+    TEXT,
+    TITLE,
+    WIDTH,
+    Foot,
+    broken,
+    in_order,
+    look,
+    need,
+    set_ticks,
+    settle,
+    written,
+)
 
 if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_DASHES: tuple[Any, ...] = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1, 1)),
-    (0, (6, 1.5, 1, 1.5)),
-    (0, (10, 2)),
-    (0, (3, 1, 1, 1, 1, 1)),
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"linestyle": "-"},
+    {"linestyle": (0, (5, 1.5))},
+    {"linestyle": (0, (1, 1))},
+    {"linestyle": (0, (6, 1.5, 1, 1.5))},
+    {"linestyle": "-", "marker": "v", "markersize": 4.2, "markeredgecolor": "white", "markeredgewidth": 0.6},
+    {"linestyle": (0, (3, 1, 1, 1, 1, 1))},
 )
+_APART = 0.18  # from one mark to the next on a line, as a share of the panel's diagonal
 _MANY = 6  # series, from which on bands fade
 
 
@@ -72,15 +86,15 @@ def lines(
         set_ticks(cell, min(0.0, *along), max(along), panel_width)
     above.supylabel("\n".join(broken(y_label, heights[0] - 0.5, TITLE)), fontsize=TITLE)
     foot.draw(below, above.axes[0].get_lines())
-    return figure
+    return settle(figure)
 
 
 def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object], series: str, x: str, zero: bool) -> None:
     for number, name in enumerate(names):
         one = rows.filter(rows[series] == name).sort(x)
         t, mean, lo, hi = (one[column].cast(float).to_numpy() for column in (x, "mean", "lo", "hi"))
-        colour, dashes = look(number, _DASHES)
-        cell.plot(t, mean, linestyle=dashes, color=colour, linewidth=1.2)
+        colour, shape = look(number, _LOOKS)
+        cell.plot(t, mean, color=colour, linewidth=1.2, markevery=(_APART / 2, _APART), **shape)
         cell.fill_between(t, lo, hi, color=colour, alpha=0.18 if len(names) <= _MANY else 0.09, linewidth=0)
     if zero:
         cell.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adhere.report.section import AGREES, DIFFERS, IN_PART, VERDICTS, Listing, Section
+from adhere.report.section import SYMBOLS, VERDICTS, Listing, Section
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_SYMBOLS = {AGREES: "✓", IN_PART: "◐", DIFFERS: "✗"}
 _NUMBER = re.compile(r"[-+−±<≤>≥≈]?\s*\d[\de\s.,%×·^⁻⁰¹²³⁴-⁹+−–±\[\]()/-]*")
 _LONG_WORD = re.compile(r"\S{20,}")
-_BREAK = re.compile(r"(?<=[(\[,/_])(?=\w)")  # within a long word, such as a policy
+_BREAK = re.compile(r"(?<=[\w)\]][(\[,/_])(?=\w)")  # within a long word, such as a policy; not where one opens it
+_MINUS = re.compile(r"(?<![^\s(\[])-(?=\d)")
 _INTERVAL = re.compile(r"\[[-+−]?[\d.,]+%?, [-+−]?[\d.,]+%?\]")
 _NO_NUMBER = {"", "-", "–", "—", "reference"}  # what stands in a column of numbers where there is none
 _LONG_CELL = 28  # letters, from which on a cell needs room
@@ -51,23 +51,23 @@ def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], 
         title=title,
         sections=sections,
         counts={verdict: verdicts.count(verdict) for verdict in VERDICTS},
-        symbols=_SYMBOLS,
+        symbols=SYMBOLS,
         images={name: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for name, svg in figures.items()},
         foot=foot,
     )
 
 
 def _breakable(text: str) -> Markup:
-    """The text, escaped, in such a way that lines break inside long words and never inside intervals.
+    """The text, escaped, with true minus signs; lines break inside long words and never inside intervals.
 
     >>> print(_breakable("thompson-bounded(hierarchical) > 7.2"))
     thompson-bounded(<wbr>hierarchical) &gt; 7.2
-    >>> print(_breakable("7.2 [6.4, 8.0]"))
-    7.2 <span class="whole">[6.4, 8.0]</span>
+    >>> print(_breakable("-7.2 [-8.0, -6.4]"))
+    −7.2 <span class="whole">[−8.0, −6.4]</span>
     """
     from markupsafe import Markup, escape
 
-    escaped = _LONG_WORD.sub(lambda word: _BREAK.sub("<wbr>", word[0]), str(escape(text)))
+    escaped = _LONG_WORD.sub(lambda word: _BREAK.sub("<wbr>", word[0]), str(escape(_MINUS.sub("−", text))))
     return Markup(_INTERVAL.sub(lambda interval: f'<span class="whole">{interval[0]}</span>', escaped))
 
 

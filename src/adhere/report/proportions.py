@@ -160,7 +160,9 @@ def survival_chart(survival: polars.DataFrame, view_titles: Mapping[str, str]) -
         for (left, right), (trial, rows) in zip(axes, trials.items(), strict=True):
             _draw(left, right, rows.to_dicts(), view_titles)
             left.set_title(f"{trial} trial", loc="left", fontsize=_HEADING, fontweight="bold")
-        for panel, label in zip(axes[-1], ("alive at 14 days (%)", "difference from none (points)"), strict=True):
+        for panel, label in zip(
+            axes[-1], ("alive at 14 days (%)", "difference from none (percentage points)"), strict=True
+        ):
             panel.set_xlabel(label)
     return figure
 

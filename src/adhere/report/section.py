@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AGREES, DIFFERS, IN_PART = "agrees", "differs", "in part"
-VERDICTS = (AGREES, IN_PART, DIFFERS)
+OURS = "ours"  # something this run found that the paper does not state
+ON_THE_PAPER = (AGREES, IN_PART, DIFFERS)
+VERDICTS = (*ON_THE_PAPER, OURS)
+SYMBOLS = {AGREES: "✓", IN_PART: "◐", DIFFERS: "✗", OURS: "◇"}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, what this run found, and whether the two agree."""
+    """Something the paper says, or that we add, what this run found, and whether the two agree."""
 
     statement: str
     paper: str

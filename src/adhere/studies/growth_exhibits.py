@@ -1,4 +1,4 @@
-"""The figures and the table of the study of regret growth."""
+"""The figures and tables of the study of regret growth."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from adhere.report.growth import Guide, exponent_chart, growth_curves
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Drawing, Listing
 from adhere.simulation import Estimate
-from adhere.studies.growth_tables import PROMISES
-from adhere.studies.slopes import LOGARITHMIC, TOLERANCE
+from adhere.studies.growth_tables import FAST, NAMES, SLOW
+from adhere.studies.slopes import TOLERANCE
 
 if TYPE_CHECKING:
     import polars
@@ -18,31 +18,40 @@ if TYPE_CHECKING:
 _REGRET = "regret (rewards lost)"
 _FITTED = {"early": "T from 10² to 10⁴", "late": "T from 10⁴ to 10⁶"}
 _KNOWN = {"√T": 0.5, "T": 1.0}
+_NUMBERS = ("probability", "control", "treatment")
 _HEADER = {
+    "name": "learner and strategy",
     "population": "population",
-    "policy": "policy",
     "promise": "promised",
     "early": "exponent 10²–10⁴",
     "late": "exponent 10⁴–10⁶",
     "decade_before_last": "cost 10⁴–10⁵",
     "last_decade": "cost 10⁵–10⁶",
+    "bend": "difference of the two",
     "order": "grows like",
     "shows": "shows",
+    "policy": "policy",
 }
 
 
 def drawings(regret: polars.DataFrame, growth: polars.DataFrame, gaps: Mapping[str, float]) -> list[Drawing]:
     """Regret against T on two logarithmic axes and on one, and the exponents; `gaps` by population."""
-    slow = [policy for policy, promise in PROMISES.items() if promise == LOGARITHMIC]
-    by = {"panels": "population", "series": "policy", "y_label": _REGRET}
-    steep = [Guide("T", 1.0, 1.6 * gap, name) for name, gap in gaps.items()]
+    regret, growth = _named(regret), _named(growth)
+    by = {"panels": "population", "series": "name", "y_label": _REGRET}
+    steep = [Guide("T", 1.0, 1.6 * gap, population) for population, gap in gaps.items()]
     return [
         Drawing(
             "regret-growth",
-            "Mean regret of trials of T patients, each T run anew, with 95% intervals; both axes are logarithmic, so "
-            "a power of T is a straight line. Grey: the slopes of T and √T.",
+            "Mean regret of trials of T patients, each T run anew, with 95% intervals (mostly hidden by the marks); "
+            "both axes are logarithmic, so a power of T is a straight line. Grey: the slopes of T and √T. "
+            "Policies that are promised logarithmic regret are in the next figure.",
             "Lines by policy on two populations: regret against T from a hundred to a million patients.",
-            lambda: growth_curves(regret, scale="log", guides=[*steep, Guide("√T", 0.5, 1.0)], **by),
+            lambda: growth_curves(
+                regret.filter(regret["policy"].is_in(FAST)),
+                scale="log",
+                guides=[*steep, Guide("√T", 0.5, 1.0)],
+                **by,
+            ),
         ),
         Drawing(
             "regret-growth-logarithmic",
@@ -50,7 +59,7 @@ def drawings(regret: polars.DataFrame, growth: polars.DataFrame, gaps: Mapping[s
             "logarithmic, so a + b log T is a straight line. Grey: a curve of √T, for comparison.",
             "Lines by policy: regret against T from a hundred to a million patients.",
             lambda: growth_curves(
-                regret.filter(regret["policy"].is_in(slow)), scale="linear", guides=[Guide("√T", 0.5, 0.4)], **by
+                regret.filter(regret["policy"].is_in(SLOW)), scale="linear", guides=[Guide("√T", 0.5, 0.4)], **by
             ),
         ),
         Drawing(
@@ -63,16 +72,37 @@ def drawings(regret: polars.DataFrame, growth: polars.DataFrame, gaps: Mapping[s
     ]
 
 
-def listings(growth: polars.DataFrame) -> list[Listing]:
-    """A line for each policy on each population."""
+def _named(table: polars.DataFrame) -> polars.DataFrame:
+    import polars
+
+    return table.with_columns(name=polars.col("policy").replace_strict(NAMES, return_dtype=polars.String))
+
+
+def listings(growth: polars.DataFrame, populations: polars.DataFrame) -> list[Listing]:
+    """A line for each policy on each population, and who is in the populations."""
     return [
         Listing(
-            "How regret grows, with 95% intervals: the exponent of T over the shorter and the longer trials, what "
-            "each of the last two decades of T costs, what that looks like, and whether the paper's promise shows.",
+            "How regret grows, with 95% intervals: the exponent of T (the least-squares slope of log regret against "
+            "log T) over the shorter and the longer trials, and what each of the last two decades of T costs. It "
+            "grows like log T where the exponent is surely below 0.5 and the last decade does not surely cost more "
+            f"than the one before, √T up to {0.5 + TOLERANCE:.2f}, T surely above {1 - TOLERANCE:.2f}. A promise "
+            "shows in so many runs of the longest trials; eight cannot see a failure of one in a hundred.",
             tuple(_HEADER.values()),
-            [[_cell(row, name) for name in _HEADER] for row in growth.to_dicts()],
+            [[_cell(row, name) for name in _HEADER] for row in _named(growth).to_dicts()],
             folded=True,
-        )
+        ),
+        Listing(
+            "The populations: their strata and the mean rewards of the arms that these take.",
+            ("population", "stratum", "probability", "reward of control", "reward of treatment"),
+            [
+                [
+                    row["population"],
+                    row["stratum"],
+                    *(f"{row[name]:.2f}" if row[name] is not None else "–" for name in _NUMBERS),
+                ]
+                for row in populations.to_dicts()
+            ],
+        ),
     ]
 
 
@@ -80,4 +110,6 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
     value = row[name]
     if isinstance(value, float):
         return estimate_texts([Estimate(value, None, row[f"{name}_lo"], row[f"{name}_hi"])])[0]
-    return {"": "nothing", None: "–", True: "yes", False: "no"}.get(value, str(value))
+    if name == "shows" and value is not None:
+        return f"{'yes' if value else 'no'}, in {row['runs_of_longest']} runs"
+    return {"": "nothing", None: "–"}.get(value, str(value))

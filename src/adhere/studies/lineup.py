@@ -89,3 +89,5 @@ HEADLINES = (
     entry(GREEDY, BOUNDED, RECYCLING),
     entry(GREEDY, HIERARCHICAL),
 )
+# The main policies, and the reading of ThompsonBounded that stands for the paper's line.
+SHOWN_ALONG = tuple(sorted((*MAIN, HEADLINES[1]), key=lambda one: LEARNERS.index(one.learner)))

@@ -75,7 +75,8 @@ def estimate_in(table: polars.DataFrame, **where: object) -> Estimate:
 def is_above(one: Estimate, other: Estimate) -> bool:
     """Whether one estimate lies above another by more than chance, at the 5% level, as if they were independent.
 
-    Estimates of one simulation share their patients, which makes the true error of the difference smaller.
+    Policies that share their patients and mostly their choices are closer than that; a paired difference says it
+    better where there is one.
 
     >>> is_above(Estimate(3.0, 1.0, 1.04, 4.96), Estimate(0.0, 1.0, -1.96, 1.96))
     True

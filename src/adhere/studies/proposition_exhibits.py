@@ -9,7 +9,7 @@ from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Drawing, Listing
 from adhere.simulation import Estimate
-from adhere.studies.proposition_tables import CONTROL_SHARES, N_DRAWN, N_PATIENTS
+from adhere.studies.proposition_tables import ARMS, CONTROL_SHARES, N_DRAWN, N_PATIENTS
 
 if TYPE_CHECKING:
     import polars
@@ -30,9 +30,10 @@ def drawings(regret: polars.DataFrame, expectations: polars.DataFrame) -> list[D
         Drawing(
             "propositions-expectations",
             f"What each protocol sees of the arms, both chosen equally often: mean reward credited over {N_DRAWN:,} "
-            "patients, with 95% intervals. Chosen's is what counts, by which the treatment is the better arm on all "
-            "three populations.",
-            "Dots with intervals: the mean reward of control and treatment as each protocol sees it.",
+            "simulated patients, with 95% intervals, and below it what the proof's formula gives. Chosen's is what "
+            "counts, by which the treatment is the better arm on all three populations.",
+            "Dots with intervals: the mean reward of control and treatment as each protocol sees it, simulated and "
+            "by formula.",
             lambda: _expectations_chart(expectations),
         ),
     ]
@@ -53,25 +54,42 @@ def _regret_chart(regret: polars.DataFrame) -> Figure:
 
 
 def _expectations_chart(expectations: polars.DataFrame) -> Figure:
+    """Each arm twice, below each other: as simulated, and by the formula, which has no interval."""
     import polars
 
+    col, nothing = polars.col, polars.lit(None, polars.Float64)
+    chosen = expectations.filter(control_share=CONTROL_SHARES[0]).with_columns(col("protocol").str.to_titlecase())
+    kinds = {
+        "simulated": chosen,
+        "by formula": chosen.with_columns(mean=col("formula"), lo=nothing, hi=nothing),
+    }
+    parts = [
+        rows.filter(arm=arm).with_columns(seen=polars.lit(f"{arm}, {kind}"))
+        for arm in ARMS
+        for kind, rows in kinds.items()
+    ]
     return dots(
-        expectations.filter(control_share=CONTROL_SHARES[0]).with_columns(polars.col("protocol").str.to_titlecase()),
+        polars.concat(parts),
         rows="protocol",
         columns="population",
-        styles="arm",
+        styles="seen",
         x_label="mean reward credited to the arm",
         zero="",
     )
 
 
-def listings(regret: polars.DataFrame, expectations: polars.DataFrame) -> list[Listing]:
-    """Every figure of both charts."""
+def listings(regret: polars.DataFrame, expectations: polars.DataFrame, mixtures: polars.DataFrame) -> list[Listing]:
+    """Who is in the populations, and every figure of both charts."""
     return [
+        Listing(
+            "The populations: their strata and the mean rewards of the arms that these take.",
+            ("population", "stratum", "probability", "reward of control", "reward of treatment"),
+            [row for one in mixtures.to_dicts() for row in _strata(one)],
+        ),
         Listing(
             f"Regret after {N_PATIENTS} patients, and its difference, on the same patients, from that of the "
             "protocol that the proposition favours, with 95% intervals.",
-            ("population", "learner", "protocol", "regret", "difference"),
+            ("population", "learner", "protocol", "regret", "difference", "policy"),
             [
                 [
                     row["population"],
@@ -79,6 +97,7 @@ def listings(regret: polars.DataFrame, expectations: polars.DataFrame) -> list[L
                     row["protocol"].title(),
                     _text(row, "mean", "lo", "hi"),
                     _paired(row),
+                    row["policy"],
                 ]
                 for row in regret.to_dicts()
             ],
@@ -102,6 +121,19 @@ def listings(regret: polars.DataFrame, expectations: polars.DataFrame) -> list[L
             ],
             folded=True,
         ),
+    ]
+
+
+def _strata(mixture: Mapping[str, Any]) -> list[list[str]]:
+    """A line for each stratum of a mixture; a dash for the arm that it never takes."""
+    columns = {
+        "never-taker": ("p_n", "r_n0", None),
+        "always-taker": ("p_a", None, "r_a1"),
+        "complier": ("p_c", "r_c0", "r_c1"),
+    }
+    return [
+        [mixture["name"], stratum, *(f"{mixture[name]:.2f}" if name else "–" for name in names)]
+        for stratum, names in columns.items()
     ]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ARMS = ("control", "treatment")
 PROTOCOLS = ("chosen", "actual", "comply")
-LEARNERS = ("thompson", "ucb1", "epsilon-greedy")
+LEARNERS = {"Thompson": "thompson", "UCB1": "ucb1", "ε-greedy": "epsilon-greedy"}
 N_PATIENTS, N_RUNS = 500, 3000
 N_DRAWN = 1_000_000  # patients, to meet the expectations with
 CONTROL_SHARES = (0.5, 0.9)  # the proof's q_0
@@ -85,15 +85,15 @@ FAVOURITES = {ALIKE: "actual", UNLIKE: "comply", MILD: "comply"}
 def experiments(quick: bool) -> Mapping[str, Experiment]:
     """Each learner under the three protocols, compared on the same patients with the proposition's favourite."""
     return {
-        f"{learner}-{favourite}": Experiment(
-            [f"{learner}/{protocol}" for protocol in PROTOCOLS],
+        f"{text}-{favourite}": Experiment(
+            [f"{text}/{protocol}" for protocol in PROTOCOLS],
             [one.population() for one in FAVOURITES if FAVOURITES[one] == favourite],
             N_PATIENTS,
             runs(N_RUNS, quick),
-            reference=f"{learner}/{favourite}",
+            reference=f"{text}/{favourite}",
             grid=[N_PATIENTS],
         )
-        for learner in LEARNERS
+        for text in LEARNERS.values()
         for favourite in ("actual", "comply")
     }
 
@@ -110,7 +110,7 @@ def tables(results: Mapping[str, SimulationResult]) -> Tables:
         for row in _expectations(one, q_0, config.seed, run=config.n_runs + number)  # runs that no simulation had
     ]
     regret = [
-        _regret(results[f"{learner}-{FAVOURITES[one]}"], one.name, learner, protocol)
+        _regret(results[f"{LEARNERS[learner]}-{FAVOURITES[one]}"], one.name, learner, protocol)
         for one in FAVOURITES
         for learner in LEARNERS
         for protocol in PROTOCOLS
@@ -154,13 +154,15 @@ def _expectations(mixture: Mixture, q_0: float, seed: int, run: int) -> list[dic
 
 def _regret(result: SimulationResult, population: str, learner: str, protocol: str) -> dict[str, Any]:
     """Regret, and its difference from that of the reference."""
-    policy = learner if protocol == "chosen" else f"{learner}/{protocol}"
+    policy = LEARNERS[learner] if protocol == "chosen" else f"{LEARNERS[learner]}/{protocol}"
     outcome = result[population, policy]
     difference = outcome.difference("regret")
     names = {
         "population": population,
         "learner": learner,
         "protocol": protocol,
+        "policy": policy,
+        "runs": result.config.n_runs,
         "is_reference": policy == result.config.reference,
     }
     paired = {"difference": difference.mean, "difference_lo": difference.lo, "difference_hi": difference.hi}

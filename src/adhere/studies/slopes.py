@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from adhere.errors import InputError
 from adhere.simulation import Estimate
-from adhere.simulation.moments import Z95
 
 Floats = NDArray[np.float64]
 TOLERANCE = 0.05  # an exponent this near is taken for the thing itself
@@ -18,22 +17,42 @@ TOLERANCE = 0.05  # an exponent this near is taken for the thing itself
 LOGARITHMIC, ROOT, FASTER, LINEAR, UNCLEAR = "log T", "√T", "faster than √T", "T", "unclear"
 
 
+def t95(freedom: float) -> float:
+    """How many standard errors a 95% interval reaches to each side: Student's t with so many degrees of freedom.
+
+    >>> round(t95(1), 3), round(t95(7), 3), round(t95(10_000), 3)
+    (12.706, 2.365, 1.96)
+    """
+    angle = np.linspace(-np.pi / 2, np.pi / 2, 40_001)  # t is its tangent times √freedom
+    density = np.cos(angle).clip(0.0) ** (freedom - 1.0)
+    below = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
+    return float(np.sqrt(freedom) * np.tan(np.interp(0.975 * below[-1], below, angle)))
+
+
 def combination(weights: ArrayLike, values: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> Estimate:
     """A weighted sum of means over runs, with a 95% interval that is wide enough however the means go together.
 
     Simulations with one seed have their first runs' patients in common, so that a mean over m runs and one over n > m
-    may be correlated, by √(m/n) at most. Every pair is taken to be so, to the side that widens the interval.
+    may be correlated, by √(m/n) at most. Every pair is taken to be so, to the side that widens the interval. For few
+    runs it is wider too, by Student's t with the degrees of freedom of Welch and Satterthwaite.
 
     >>> combination([1, -1], [3.0, 1.0], [0.3, 0.4], n_runs=[100, 100]).se  # as if always the same luck
     0.7
-    >>> combination([1, -1], [3.0, 1.0], [0.3, 0.4], n_runs=[100, 1]).se  # hardly any luck in common
+    >>> combination([1, -1], [3.0, 1.0], [0.3, 0.4], n_runs=[1000, 10]).se  # hardly any luck in common
     0.523...
     """
     shares = np.abs(np.asarray(weights, float) * np.asarray(errors, float))
     runs = np.asarray(n_runs, float)
     common = np.sqrt(np.minimum.outer(runs, runs) / np.maximum.outer(runs, runs))
     mean, se = float(np.dot(weights, values)), float(np.sqrt(shares @ common @ shares))
-    return Estimate(mean, se, mean - Z95 * se, mean + Z95 * se)
+    half = t95(_freedom(shares, runs)) * se
+    return Estimate(mean, se, mean - half, mean + half)
+
+
+def _freedom(shares: Floats, runs: Floats) -> float:
+    variances = shares**2
+    spread = float(np.sum(variances**2 / (runs - 1)))
+    return float(variances.sum() ** 2 / spread) if spread > 0.0 else float(runs.min() - 1)
 
 
 def exponent(n_patients: Sequence[int], regret: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> Estimate:

@@ -123,8 +123,9 @@ def _aspirin(told: _Told) -> str:
     chosen, actual, comply = (told.difference("aspirin", view, "aspirin") for view in PROTOCOL_TITLES)
     return (
         f"By intention to treat, {treated:.1%} of those allocated aspirin were alive at 14 days, and {untreated:.1%} "
-        f"of those allocated none: a difference of {chosen.points()} points ({_about_zero(chosen)}). As treated it "
-        f"is {actual.points()} ({_about_zero(actual)}), per protocol {comply.points()} ({_about_zero(comply)})."
+        f"of those allocated none: a difference of {chosen.points()} percentage points ({_about_zero(chosen)}). As "
+        f"treated it is {actual.points()} ({_about_zero(actual)}), per protocol {comply.points()} "
+        f"({_about_zero(comply)})."
     )
 
 
@@ -142,7 +143,7 @@ def _why_views_part(told: _Told) -> str:
 def _heparin(told: _Told) -> str:
     doses = told.heparin_doses()
     best = max(doses, key=lambda arm: doses[arm].value)
-    said = " and ".join(f"{one.points()} points for {arm}" for arm, one in doses.items())
+    said = " and ".join(f"{one.points()} percentage points for {arm}" for arm, one in doses.items())
     text = f"For heparin the differences by intention to treat are {said}."
     if doses[best].value >= told.difference("aspirin", "chosen", "aspirin").value:
         text += f" The one for {best} is no smaller than aspirin's: the counts do not set the two drugs apart."
@@ -165,6 +166,7 @@ def _about_zero(one: Interval) -> str:
 def _claims(told: _Told) -> list[Claim]:
     aspirin = told.difference("aspirin", "chosen", "aspirin")
     doses = told.heparin_doses()
+    lowest, highest = min(one.lo for one in doses.values()), max(one.hi for one in doses.values())
     n_covering = sum(one.covers_zero for one in doses.values())
     return [
         Claim(
@@ -175,14 +177,15 @@ def _claims(told: _Told) -> list[Claim]:
         ),
         Claim(
             "Stroke data: aspirin has a small but beneficial effect",
-            "a benefit, without a figure",
-            f"{aspirin.points()} points of survival, intention-to-treat ({_about_zero(aspirin)})",
+            "“the small but beneficial effect found for aspirin”",
+            f"{aspirin.points()} percentage points of survival, intention-to-treat ({_about_zero(aspirin)})",
             DIFFERS if aspirin.value <= 0 else IN_PART if aspirin.covers_zero else AGREES,
         ),
         Claim(
-            "Stroke data: heparin has neither benefit nor severe ill effects",
-            "no effect, without a figure",
-            "; ".join(f"{arm} {one.points()} points ({_about_zero(one)})" for arm, one in doses.items()),
+            "Stroke data: with heparin, no difference in 14-day survival is told from zero",
+            "“the lack of benefits or severe ill effects found in the original study for heparin”",
+            f"{'; '.join(f'{arm} {one.points()}' for arm, one in doses.items())}; intervals allow "
+            f"{100 * lowest:+.2f} to {100 * highest:+.2f} percentage points, and say nothing of other harms",
             AGREES if n_covering == len(doses) else IN_PART if n_covering else DIFFERS,
         ),
     ]
@@ -217,26 +220,21 @@ def _listings(told: _Told) -> list[Listing]:
         [row["trial"], row["allocated"], f"{row['patients']:,}", f"{row['complied']:,}", _percent(row)]
         for row in told.compliance.to_dicts()
     ]
-    survival = [
-        [row["trial"], PROTOCOL_TITLES[row["view"]], row["arm"], f"{row['patients']:,}", f"{row['survived']:,}"]
-        for row in told.survival.to_dicts()
-    ]
-    for cells, row in zip(survival, told.survival.to_dicts(), strict=True):
-        is_reference = row["arm"] == _REFERENCE
-        cells += [_percent(row), "reference" if is_reference else interval_in(row, "difference").points()]
+    header = ("trial", "allocated", "patients", "complied", "share")
+    survival = []
+    for row in told.survival.to_dicts():
+        difference = "reference" if row["arm"] == _REFERENCE else interval_in(row, "difference").points()
+        numbers = [f"{row['patients']:,}", f"{row['survived']:,}", _percent(row), difference]
+        survival.append([row["trial"], PROTOCOL_TITLES[row["view"]], row["arm"], *numbers])
     return [
         Listing(
             "Patients by trial, arm allocated, arm taken and whether alive at 14 days.",
             ("trial", "allocated", "taken", "survived", "died", "patients"),
             counts,
         ),
+        Listing("Compliance by arm, with 95% intervals.", header, compliance),
         Listing(
-            "Compliance by arm, with 95% intervals.",
-            ("trial", "allocated", "patients", "complied", "share"),
-            compliance,
-        ),
-        Listing(
-            "Survival at 14 days under the three views, with 95% intervals; differences from none are in points.",
+            "Survival at 14 days by view, and its difference from none in percentage points, with 95% intervals.",
             ("trial", "view", "arm", "patients", "survived", "share", "difference"),
             survival,
         ),

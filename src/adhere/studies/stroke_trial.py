@@ -9,7 +9,7 @@ from adhere.report.section import Section
 from adhere.simulation import SimulationResult
 from adhere.studies import stroke_trial_claims as claims
 from adhere.studies import stroke_trial_exhibits as exhibits
-from adhere.studies.lineup import ALL, CHOSEN, HEADLINES, MAIN, THOMPSON, entry
+from adhere.studies.lineup import ALL, CHOSEN, HEADLINES, SHOWN_ALONG, THOMPSON, entry
 from adhere.studies.outcome_tables import along_table, final_table
 from adhere.studies.study import Experiment, Study, runs
 
@@ -48,7 +48,7 @@ def tables(results: Mapping[str, SimulationResult]) -> Tables:
     return {
         "final": final,
         "headline": polars.concat([first, final_table(results["again"], HEADLINES)]),
-        "along": along_table(results["all"], MAIN),
+        "along": along_table(results["all"], SHOWN_ALONG),
     }
 
 

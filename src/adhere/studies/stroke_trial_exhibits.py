@@ -24,15 +24,24 @@ from adhere.studies.lineup import (
     HIERARCHICAL,
     LEARNERS,
     LITERAL,
-    MAIN,
     PAPERS_GAMMA,
     PLAIN,
     RECYCLING,
+    SHOWN_ALONG,
     STRATEGIES,
     Entry,
 )
 from adhere.studies.published import HEADLINE_FIGURES
-from adhere.studies.stroke_trial_claims import ASPIRIN, HEPARIN, NAMES, in_size, sizes, surplus, text, verdict
+from adhere.studies.stroke_trial_claims import (
+    ASPIRIN,
+    HEPARIN,
+    NAMES,
+    in_size,
+    sizes,
+    surplus,
+    text,
+    verdict_and_place,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -42,7 +51,7 @@ if TYPE_CHECKING:
 
 _TITLES = {ASPIRIN: "aspirin", HEPARIN: "heparin", POOLED: "mean of both"}
 _LIVES = "surplus lives among {n:,} patients"
-_PAPER = "the paper's 95% interval"
+_PAPER = "the paper's figure (dashed) and its 95% interval"
 
 
 def drawings(tables: Tables) -> list[Drawing]:
@@ -53,7 +62,7 @@ def drawings(tables: Tables) -> list[Drawing]:
     return [
         Drawing(
             "stroke-headline",
-            "The three figures of the paper's text (bands) and ours, in every reading: "
+            "The three figures of the paper's text (bands) and ours on ε-greedy in every reading: "
             f"{few:,} runs, and {many:,} for the settings that stand for the paper's lines.",
             "Dots with intervals: pooled surplus lives of Thompson sampling, ThompsonBounded and "
             "HierarchicalBandit in all readings, over bands with the paper's intervals.",
@@ -62,7 +71,8 @@ def drawings(tables: Tables) -> list[Drawing]:
         *(
             Drawing(
                 f"stroke-along-{title.replace(' ', '-')}",
-                f"Surplus lives after t patients, {title}. ThompsonBounded with all experts learning, γ = 0.085.",
+                f"Surplus lives after t patients, {title}; γ = 0.085. ThompsonBounded with all experts learning, "
+                "and on ε-greedy also with recycling, the reading that stands for the paper's line.",
                 f"Lines with bands: surplus along the trial, {title}; a panel for each learner.",
                 lambda population=population: _along_chart(tables["along"], population, n, note),  # type: ignore[misc]
             )
@@ -70,7 +80,8 @@ def drawings(tables: Tables) -> list[Drawing]:
         ),
         Drawing(
             "stroke-final",
-            "Surplus lives after the last patient: four learners under five strategies (γ = 0.085, no recycling).",
+            "Surplus lives after the last patient: four learners under five strategies (γ = 0.085), and the reading "
+            "of ThompsonBounded that stands for the paper's line.",
             "Dots with intervals: final surplus lives by learner and strategy, on both trials and pooled.",
             lambda: _final_chart(final, n, note),
         ),
@@ -90,7 +101,10 @@ def _headline_chart(tables: Tables, n: int) -> Figure:
     few, many = sizes(tables)
     groups = {
         NAMES[HEADLINES[0]]: [HEADLINES[0]],
-        NAMES[HEADLINES[1]]: [one for one in ALL if (one.learner, one.strategy) == (GREEDY, BOUNDED)],
+        NAMES[HEADLINES[1]]: sorted(
+            (one for one in ALL if (one.learner, one.strategy) == (GREEDY, BOUNDED)),
+            key=lambda one: (-(one.gamma or 0.0), _READINGS.index(one.variant)),
+        ),
         NAMES[HEADLINES[2]]: [one for one in ALL if (one.learner, one.strategy) == (GREEDY, HIERARCHICAL)],
     }
     rows = []
@@ -112,7 +126,7 @@ def _headline_chart(tables: Tables, n: int) -> Figure:
         styles="size",
         x_label=_LIVES.format(n=n) + ", mean of both trials",
         references=bands,
-        note="* stands for the paper's line.",
+        note="* stands for the paper's line; ThompsonBounded's was chosen after seeing results.",
     )
 
 
@@ -121,7 +135,7 @@ def _reading(one: Entry) -> str:
     plain = "all experts learn" if one.strategy == BOUNDED else "no recycling"
     reading = {"": plain, "literal": "as written (literal)"}.get(one.variant, one.variant)
     if one.gamma is None:
-        return "Chosen *"
+        return "nothing to choose *"
     return f"{reading}, γ = {one.gamma}{' *' if one in HEADLINES else ''}"
 
 
@@ -131,20 +145,22 @@ def _along_chart(along: polars.DataFrame, population: str, n: int, note: str) ->
     return lines(
         along.filter(polars.col("population") == population),
         panels="learner",
-        series="strategy",
+        series="label",
         y_label="surplus lives",
         note=note,
     )
 
 
 def _final_chart(final: polars.DataFrame, n: int, note: str) -> Figure:
+    table = _surplus_of(final, SHOWN_ALONG)
     return dots(
-        _surplus_of(final, MAIN),
+        table,
         rows="label",
         groups="learner",
         columns="panel",
         styles="strategy",
         x_label=_LIVES.format(n=n),
+        limits=_same_limits(table),
         note=note,
     )
 
@@ -166,10 +182,12 @@ def _variants_chart(final: polars.DataFrame, n: int, note: str) -> Figure:
         columns="panel",
         styles="style",
         x_label=_LIVES.format(n=n),
+        limits=_same_limits(table),
         note=note,
     )
 
 
+_READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
 _SHORT = {
     **{(strategy, PLAIN): strategy for strategy in (CHOSEN, ACTUAL, COMPLY)},
     (HIERARCHICAL, PLAIN): "Hierarchical",
@@ -192,6 +210,13 @@ def _surplus_of(final: polars.DataFrame, entries: Sequence[Entry]) -> polars.Dat
     )
 
 
+def _same_limits(table: polars.DataFrame) -> dict[str, tuple[float, float]]:
+    """One scale for all panels, which have the same unit."""
+    lowest, highest = (float(value) for value in (table["lo"].min(), table["hi"].max()))  # type: ignore[arg-type]
+    margin = 0.05 * (highest - lowest) or 1.0
+    return dict.fromkeys(_TITLES.values(), (lowest - margin, highest + margin))
+
+
 def listings(tables: Tables) -> list[Listing]:
     """The headline figures in numbers, and every policy's."""
     return [_headline_listing(tables), _final_listing(tables["final"])]
@@ -201,27 +226,20 @@ def _headline_listing(tables: Tables) -> Listing:
     few, many = sizes(tables)
     rows = []
     for one, published in HEADLINE_FIGURES.items():
-        first, again = in_size(tables, one, few), in_size(tables, one, many)
-        rows.append(
-            (
-                NAMES[one],
-                one.policy,
-                str(published),
-                text(first, 2),
-                verdict(published, first),
-                text(in_size(tables, one, few, "realised_surplus"), 2),
-                text(again, 2),
-                verdict(published, again) + (", inside" if published.holds(again) else ", outside"),
-            )
-        )
+        cells = [NAMES[one], str(published)]
+        for n in (few, many):
+            for measure in ("surplus", "realised_surplus"):
+                ours = in_size(tables, one, n, measure)
+                cells += [text(ours, 2), verdict_and_place(published, ours)]
+        rows.append((*cells, one.policy))
     header = (
-        "line of the paper", "our settings", "paper", f"{few:,} runs", "verdict", "realised", f"{many:,} runs",
-        "verdict, and whether inside the paper's interval",
+        "line of the paper", "paper", f"{few:,} runs", "verdict", "realised", "verdict", f"{many:,} runs", "verdict",
+        "realised", "verdict", "our settings",
     )  # fmt: skip
     caption = (
         "Pooled surplus lives. A figure agrees if it differs from the paper's by at most 1.96·√(se² + se′²), the "
-        "paper's se being its interval's width / 3.92. Realised: rewards minus the mean, over arms, of the same "
-        "patients' rewards."
+        "paper's se being its interval's width / 3.92; inside or outside says whether it lies in the paper's "
+        "interval. Realised: rewards minus the mean, over arms, of the same patients' rewards."
     )
     return Listing(caption, header, rows)
 
@@ -238,17 +256,10 @@ def _final_listing(final: polars.DataFrame) -> Listing:
         )
     ]
     rows = [
-        (one.learner, one.label, one.policy, *cells)
+        (one.learner, one.label, *cells, one.policy)
         for one, cells in zip(ALL, zip(*columns, strict=True), strict=True)
     ]
     header = (
-        "learner",
-        "strategy",
-        "policy",
-        "aspirin",
-        "heparin",
-        "pooled",
-        "pooled, realised",
-        "pooled, minus Thompson",
-    )
+        "learner", "strategy", "aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson", "policy",
+    )  # fmt: skip
     return Listing("Surplus lives of every policy, with 95% intervals.", header, rows, folded=True)

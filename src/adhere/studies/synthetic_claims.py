@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from adhere.report.numbers import estimate_texts
-from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim
+from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim
 from adhere.simulation import Estimate
 from adhere.studies.lineup import (
     ACTUAL,
     ALL,
     BOUNDED,
+    BOUNDS_GAMMA,
     CHOSEN,
     COMPLY,
     HIERARCHICAL,
     LEARNERS,
     PAPERS_GAMMA,
+    STRATEGIES,
     UCB1,
     Entry,
     entry,
 )  # fmt: skip
 from adhere.studies.outcome_tables import estimate_in
+from adhere.studies.wording import ends, listed, percent, share
 
 if TYPE_CHECKING:
     import polars
 
 RICH_AND_POOR, DEFIERS = "rich-and-poor", "defiers"
 RIVALS = (CHOSEN, HIERARCHICAL, BOUNDED)  # what Figure 2 sets above Actual and Comply
-# Of the most that can be lost, against always choosing the best arm.
-NEARLY_ALL, ALMOST_NOTHING = 0.9, 0.1
+HALF = 0.5  # of the rivals' surplus: the paper gives no size
+NEARLY_ALL, LITTLE = 0.9, 0.1  # of the most that can be lost, against always choosing the best arm
 
 
 class Figures:
@@ -47,6 +51,10 @@ class Figures:
     def by_learner(self, population: str, strategy: str) -> dict[str, Estimate]:
         """The final surplus under a strategy, with the paper's γ."""
         return {learner: self.of(population, entry(learner, strategy)) for learner in LEARNERS}
+
+    def spread(self, population: str, one: Entry) -> float:
+        """The standard deviation of a policy's final surplus over runs."""
+        return (self.of(population, one).se or 0.0) * math.sqrt(self.n_runs)
 
     def best(self, population: str) -> float:
         """The surplus of always choosing the best arm: with two arms, the worst one's is the opposite."""
@@ -72,24 +80,27 @@ def asked(figures: Figures) -> str:
 
 def found(figures: Figures) -> str:
     """What was found."""
+    at = {one: _from_to(figures, [entry(learner, one) for learner in LEARNERS]) for one in STRATEGIES}
+    slower = [one for one in ALL if one.strategy == HIERARCHICAL and one.gamma == BOUNDS_GAMMA]
     return (
-        f"On rich and poor, where always choosing the better arm gains {figures.best(RICH_AND_POOR):,.0f}, the final "
-        f"surplus under Actual runs from {_from_to(figures, ACTUAL)}, under Comply from {_from_to(figures, COMPLY)}, "
-        f"under Chosen and the hybrids from {_from_to(figures, *RIVALS)}. Comply sees the same mean reward in both "
-        f"arms, so that chance and the learner decide{_why_ucb1_gains(figures)}. On defiers Actual loses "
-        f"{_lost_texts(figures, ACTUAL)} of all it can: UCB1 insists on the first arm it tried until that is "
-        "credited, which defiers never let happen, and so stays right or wrong by chance. Comply, never credited, "
-        f"recommends at random. Chosen loses {_range(figures, CHOSEN)}, ThompsonBounded {_range(figures, BOUNDED)}, "
-        f"HierarchicalBandit {_range(figures, HIERARCHICAL)}."
+        f"On rich and poor always choosing the better arm gains {figures.best(RICH_AND_POOR):,.0f}. By learner, "
+        f"Actual ends at {at[ACTUAL]}, Comply at {at[COMPLY]}: it sees the same mean reward in both arms, so that "
+        f"chance and the learner decide{_why_ucb1_gains(figures)}, and single runs spread (standard deviation "
+        f"{_spread(figures)}). Chosen ends at {at[CHOSEN]}, {BOUNDED} at {at[BOUNDED]}, {HIERARCHICAL} at "
+        f"{at[HIERARCHICAL]}, below Chosen with {_below_chosen(figures)}, and with γ = {BOUNDS_GAMMA} at "
+        f"{_from_to(figures, slower)}. On "
+        f"defiers Actual loses {_lost_texts(figures, ACTUAL)} of all it can: UCB1 insists on the first arm it tried "
+        "until that is credited, which defiers never let happen, and so stays right or wrong by chance. Chosen loses "
+        f"{_range(figures, CHOSEN)}, {BOUNDED} {_range(figures, BOUNDED)}, {HIERARCHICAL} "
+        f"{_range(figures, HIERARCHICAL)}."
     )
 
 
 def how_sure(figures: Figures) -> str:
     """How sure we are."""
     return (
-        "Brackets are 95% intervals over runs. One policy counts as worse than another if their intervals do not "
-        f"overlap, which is safe however the two are correlated. These figures are for γ = {PAPERS_GAMMA}; "
-        f"{_variants_text(figures)}."
+        "Worse means that 95% intervals over runs do not overlap; much worse, that the surplus is also less than "
+        f"half of the lowest rival's (our rule). γ = {PAPERS_GAMMA} unless said; {_variants_text(figures)}."
     )
 
 
@@ -98,43 +109,49 @@ def claims(figures: Figures) -> list[Claim]:
     return [
         *(_much_worse(figures, strategy) for strategy in (ACTUAL, COMPLY)),
         _loses_all(figures),
-        _lose_almost_nothing(figures),
+        _lose_little(figures),
     ]
 
 
 def _much_worse(figures: Figures, strategy: str) -> Claim:
-    worse = _learners_below(figures, strategy)
     surplus = figures.by_learner(RICH_AND_POOR, strategy)
+    rivals = {learner: [figures.of(RICH_AND_POOR, entry(learner, one)) for one in RIVALS] for learner in LEARNERS}
+    lowest = {learner: min(one.mean for one in its) for learner, its in rivals.items()}
+    much = [
+        learner for learner, one in surplus.items()
+        if _is_below(one, rivals[learner]) and one.mean < HALF * lowest[learner] and lowest[learner] > 0
+    ]  # fmt: skip
     texts = dict(zip(surplus, estimate_texts(list(surplus.values())), strict=True))
-    rivals = {learner: min(one.mean for one in _rivals(figures, learner)) for learner in LEARNERS}
-    said = [f"{learner} {texts[learner]} against {rivals[learner]:,.0f} or more" for learner in LEARNERS]
+    said = [f"{learner} {texts[learner]} against {lowest[learner]:,.0f} or more" for learner in LEARNERS]
     return Claim(
         f"On rich and poor, {strategy} does much worse than Chosen and the hybrids (Figure 2)",
-        "much worse",
-        f"Final surplus: {', '.join(said)}; {_holds_for(worse)}",
-        _verdict(worse),
+        "“much worse than Chosen and the hybrid algorithms”",
+        f"Final surplus: {', '.join(said)}; less than half of the lowest: {_holds_for(much)}",
+        _verdict(much),
     )
 
 
 def _loses_all(figures: Figures) -> Claim:
     wrong = [learner for learner, one in _lost(figures, ACTUAL).items() if ends(one)[0] > NEARLY_ALL]
     return Claim(
-        "On defiers, Actual learns to choose the wrong arm: linear regret (Example 1)",
-        "the wrong arm",
-        f"Loses {_lost_texts(figures, ACTUAL)} of all it can; more than {NEARLY_ALL:.0%}: {_holds_for(wrong)}",
+        "On defiers, Actual learns to choose the wrong arm (Example 1)",
+        "“Actual has linear regret”; “The best move in hindsight is the opposite”",
+        f"Loses {_lost_texts(figures, ACTUAL)} of all it can; more than {NEARLY_ALL:.0%} (our threshold): "
+        f"{_holds_for(wrong)}",
         _verdict(wrong),
     )
 
 
-def _lose_almost_nothing(figures: Figures) -> Claim:
+def _lose_little(figures: Figures) -> Claim:
     lost = {strategy: _lost(figures, strategy) for strategy in (CHOSEN, BOUNDED)}
-    little = [one for one in LEARNERS if all(ends(its[one])[1] < ALMOST_NOTHING for its in lost.values())]
+    little = [one for one in LEARNERS if all(ends(its[one])[1] < LITTLE for its in lost.values())]
     said = "; ".join(f"{strategy} {_lost_texts(figures, strategy)}" for strategy in lost)
     return Claim(
-        "On defiers, Chosen and ThompsonBounded keep their guarantees and lose almost nothing",
-        "standard regret bounds hold",
-        f"Of all they can lose: {said}; less than {ALMOST_NOTHING:.0%}: {_holds_for(little)}",
-        _verdict(little),
+        f"On defiers, Chosen and ThompsonBounded lose little (less than {LITTLE:.0%}, our threshold) of what can be "
+        "lost",
+        "nothing said of defiers; Proposition 1 and Theorem 2 bound regret",
+        f"Of all they can lose: {said}; {_holds_for(little)}",
+        OURS,
     )
 
 
@@ -149,43 +166,23 @@ def _holds_for(learners: Sequence[str]) -> str:
     return f"holds for {listed(learners)}, not for {listed(others)}" if learners else "holds for no learner"
 
 
-def listed(texts: Sequence[str]) -> str:
-    """Several things in a sentence.
-
-    >>> listed(["EXP3", "UCB1", "Thompson"])
-    'EXP3, UCB1 and Thompson'
-    """
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
-
-
-def _learners_below(figures: Figures, strategy: str) -> list[str]:
-    """Under which learners a strategy lies below Chosen and both hybrids, all with the paper's γ."""
-    surplus = figures.by_learner(RICH_AND_POOR, strategy)
-    return [learner for learner in LEARNERS if _is_below(surplus[learner], _rivals(figures, learner))]
-
-
-def _rivals(figures: Figures, learner: str) -> list[Estimate]:
-    return [figures.of(RICH_AND_POOR, entry(learner, rival)) for rival in RIVALS]
-
-
 def _is_below(one: Estimate, others: Iterable[Estimate]) -> bool:
     """Whether an interval ends before any of the others begins."""
     return all(ends(one)[1] < ends(other)[0] for other in others)
-
-
-def ends(one: Estimate) -> tuple[float, float]:
-    """An interval, or the mean twice where there is none."""
-    return (one.mean, one.mean) if one.lo is None or one.hi is None else (one.lo, one.hi)
 
 
 def _why_ucb1_gains(figures: Figures) -> str:
     """Why UCB1 gains under Comply, if it does."""
     if ends(figures.of(RICH_AND_POOR, entry(UCB1, COMPLY)))[0] <= 0:
         return ""
-    return (
-        " (UCB1 evens out how often each arm is credited, so recommends the control, which the rich never take, more "
-        "often)"
-    )
+    return " (UCB1 evens out how often arms are credited, so recommends the control, never taken by the rich, more)"
+
+
+def _below_chosen(figures: Figures) -> str:
+    """With which learners the hierarchy ends below the learner alone."""
+    pairs = {one: [figures.of(RICH_AND_POOR, entry(one, its)) for its in (HIERARCHICAL, CHOSEN)] for one in LEARNERS}
+    below = [learner for learner, (mine, chosen) in pairs.items() if _is_below(mine, [chosen])]
+    return "every learner" if len(below) == len(LEARNERS) else listed(below) or "no learner"
 
 
 def _variants_text(figures: Figures) -> str:
@@ -198,18 +195,22 @@ def _variants_text(figures: Figures) -> str:
         if not all(_is_below(one, rivals) for one in others):
             fails.append(learner)
     if len(fails) == len(LEARNERS):
-        return "with every variant counted, no learner's Actual and Comply are all worse than all of its rivals"
-    order = "Actual and Comply are worse than their rivals in every variant (recycling, literal, γ) too"
+        return "with every variant counted, no learner's Actual and Comply are all worse than all their rivals"
+    order = "Actual and Comply are worse than their rivals in every variant"
     return order + (f", but for {listed(fails)}" if fails else "")
 
 
-def _from_to(figures: Figures, *strategies: str) -> str:
-    """The lowest and the highest final surplus, over learners, on rich and poor."""
-    entries = [entry(learner, strategy) for strategy in strategies for learner in LEARNERS]
-    ranked = sorted(entries, key=lambda one: figures.of(RICH_AND_POOR, one).mean)
-    lowest, highest = ranked[0], ranked[-1]
-    texts = estimate_texts([figures.of(RICH_AND_POOR, one) for one in (lowest, highest)])
-    return f"{texts[0]} ({lowest.learner}) to {texts[1]} ({highest.learner})"
+def _from_to(figures: Figures, entries: Sequence[Entry]) -> str:
+    """The lowest and the highest final surplus on rich and poor."""
+    means = [figures.of(RICH_AND_POOR, one).mean for one in entries]
+    return f"{min(means):,.0f} to {max(means):,.0f}"
+
+
+def _spread(figures: Figures) -> str:
+    """How far single runs of Comply lie apart, with the two learners where that is farthest."""
+    spreads = {learner: figures.spread(RICH_AND_POOR, entry(learner, COMPLY)) for learner in LEARNERS}
+    widest = sorted(LEARNERS, key=lambda learner: -spreads[learner])[:2]
+    return listed([f"{spreads[learner]:,.0f} with {learner}" for learner in widest])
 
 
 def _lost(figures: Figures, strategy: str) -> dict[str, Estimate]:
@@ -222,21 +223,5 @@ def _lost_texts(figures: Figures, strategy: str) -> str:
 
 def _range(figures: Figures, strategy: str) -> str:
     means = [one.mean for one in _lost(figures, strategy).values()]
-    least, most = (_share(value) for value in (min(means), max(means)))
+    least, most = (share(value) for value in (min(means), max(means)))
     return least if least == most else f"{least} to {most}"
-
-
-def percent(one: Estimate) -> str:
-    """A share with its interval, where this is wide enough to be seen.
-
-    >>> percent(Estimate(0.495, 0.016, 0.464, 0.526))
-    '49.5% [46.4%, 52.6%]'
-    >>> percent(Estimate(0.0002, 0.00001, 0.00018, 0.00022))
-    '<0.1%'
-    """
-    mean, lo, hi = map(_share, (one.mean, *ends(one)))
-    return mean if lo == hi else f"{mean} [{lo}, {hi}]"
-
-
-def _share(value: float) -> str:
-    return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"

@@ -98,11 +98,11 @@ def every_policy_listing(
         for measure in kinds.values()
     ]
     rows = [
-        (one.learner, one.label, one.policy, *cells)
+        (one.learner, one.label, *cells, one.policy)
         for one, cells in zip(ALL, zip(*columns, strict=True), strict=True)
     ]
     caption = (
         f"Every policy after the last patient, with 95% intervals, {final['n_runs'][0]:,} runs ({_REALISED}; "
         f"{difference}: surplus minus that of {reference}, on the same patients)."
     )
-    return Listing(caption, ("learner", "strategy", "policy", *header), rows, folded=True)
+    return Listing(caption, ("learner", "strategy", *header, "policy"), rows, folded=True)

@@ -1,0 +1,38 @@
+"""How the studies put lists, intervals and shares into sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adhere.simulation import Estimate
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Several things in a sentence.
+
+    >>> listed(["EXP3", "UCB1", "Thompson"])
+    'EXP3, UCB1 and Thompson'
+    """
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def ends(one: Estimate) -> tuple[float, float]:
+    """An interval, or the mean twice where there is none."""
+    return (one.mean, one.mean) if one.lo is None or one.hi is None else (one.lo, one.hi)
+
+
+def percent(one: Estimate) -> str:
+    """A share with its interval, where this is wide enough to be seen.
+
+    >>> percent(Estimate(0.495, 0.016, 0.464, 0.526))
+    '49.5% [46.4%, 52.6%]'
+    >>> percent(Estimate(0.0002, 0.00001, 0.00018, 0.00022))
+    '<0.1%'
+    """
+    mean, lo, hi = map(share, (one.mean, *ends(one)))
+    return mean if lo == hi else f"{mean} [{lo}, {hi}]"
+
+
+def share(value: float) -> str:
+    """A share as a percentage; one too small to print is not called nothing."""
+    return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"

@@ -1,0 +1,77 @@
+"""`adhere reproduce --quick`, whole: a real process, real files, the report in a real browser."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adhere.studies.catalogue import STUDIES
+from report.browser import inspect_page
+
+LARGEST_REPORT = 8 * 2**20
+
+
+def reproduce(out: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "adhere", "reproduce", "--quick", "--out", str(out)]
+    environment = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=540, check=False)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A finished quick run: its folder, and what it printed."""
+    out = tmp_path_factory.mktemp("quick") / "report"
+    done = reproduce(out)
+    assert done.returncode == 0, done.stderr
+    return out, done.stdout
+
+
+def digests(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_every_study_leaves_data_and_figures(report: tuple[Path, str]) -> None:
+    out, _ = report
+    assert (out / "index.html").stat().st_size <= LARGEST_REPORT
+    assert {path.name for path in (out / "data").iterdir()} == set(STUDIES)
+    for name in STUDIES:
+        tables = {path.stem for path in (out / "data" / name).glob("*.parquet")}
+        assert tables
+        assert tables == {path.stem for path in (out / "data" / name).glob("*.csv")}
+    figures = {path.stem for path in (out / "figures").glob("*.png")}
+    assert len(figures) >= 15
+    assert figures == {path.stem for path in (out / "figures").glob("*.svg")}
+    assert not (out / ".unfinished").exists()
+
+
+def test_terminal_shows_the_claims_and_where_the_report_is(report: tuple[Path, str]) -> None:
+    out, printed = report
+    for study in STUDIES.values():
+        assert study.title in printed
+    assert re.search(r"7\.9 \[7\.2, 8\.7\]", printed)
+    assert str(out / "index.html") in printed
+    assert max(map(len, printed.splitlines())) <= max(100, len(str(out / "index.html")) + 10)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_opens_in_a_browser_without_fault(report: tuple[Path, str], width: int) -> None:
+    """No console error, no network request, every figure visible, nothing wider than the window."""
+    facts = inspect_page(report[0] / "index.html", width)
+    assert facts.faults() == []
+    assert len(facts.figures) == len(list((report[0] / "figures").glob("*.svg")))
+
+
+def test_rerun_takes_up_what_is_finished(report: tuple[Path, str]) -> None:
+    out, _ = report
+    before = digests(out / "data")
+    again = reproduce(out)
+    assert again.returncode == 0, again.stderr
+    assert "not run again" in again.stdout
+    assert digests(out / "data") == before
