@@ -21,6 +21,7 @@ from adhere.randomness import PYTHON, stream_keys, uniforms
 from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, TOGETHER, Patients, Tallies
 
 Integers = NDArray[np.int64]
+_CACHE_LINES = 16  # numbers of 8 bytes: two lines, since some processors fetch them in pairs
 
 
 class Runner(Protocol):
@@ -96,11 +97,11 @@ class CompiledRunner:
         return (
             assembled.rule,
             assembled.state,
-            np.empty_like(assembled.state),
-            np.zeros(assembled.memo_size + assembled.spare_size),
-            np.zeros(3, np.uint64),
-            np.zeros(self._population.n_arms, np.int64),
-            np.zeros(TOGETHER),
+            _apart(assembled.state.size, np.float64),
+            _apart(assembled.memo_size + assembled.spare_size, np.float64),
+            _apart(3, np.uint64),
+            _apart(self._population.n_arms, np.int64),
+            _apart(TOGETHER, np.float64),
             np.zeros((tables.cumulative.shape[1], TOGETHER), np.int64),
             stream_keys(seed, first_run, len(tallies.rewards)),
             Patients(tables.cumulative, tables.actual, tables.reward),
@@ -125,6 +126,11 @@ class CompiledRunner:
         fault = self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
         if fault != NO_FAULT:
             raise _wrong_arm(self.resolved, fault, self._population.n_arms)
+
+
+def _apart(size: int, kind: type[np.generic]) -> NDArray[Any]:
+    """An array that shares no cache line with anything else: threads that write near each other wait for each other."""
+    return np.zeros(size + 2 * _CACHE_LINES, kind)[_CACHE_LINES : _CACHE_LINES + size]
 
 
 class PythonRunner:
