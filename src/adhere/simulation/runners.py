@@ -129,7 +129,7 @@ class CompiledRunner:
 
 
 def _apart(size: int, kind: type[np.generic]) -> NDArray[Any]:
-    """An array that shares no cache line with anything else: threads that write near each other wait for each other."""
+    """An array on cache lines of its own: threads that write near each other wait for each other."""
     return np.zeros(size + 2 * _CACHE_LINES, kind)[_CACHE_LINES : _CACHE_LINES + size]
 
 
