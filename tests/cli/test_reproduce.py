@@ -33,7 +33,7 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("simulated", "counted"):
         assert f"About {name}" in lines
         assert f"✓ agrees  the claim of {name}" in shown.out
-    assert "2 claims: 2 ✓ agrees" in lines
+    assert "2 claims of the paper: 2 ✓ agrees" in lines
     assert "report: report/index.html" in lines
     assert re.search(r"took: +\d+\.\d s$", lines[-1])
     assert (folder / "report" / "index.html").is_file()

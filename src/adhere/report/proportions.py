@@ -161,7 +161,7 @@ def survival_chart(survival: polars.DataFrame, view_titles: Mapping[str, str]) -
             _draw(left, right, rows.to_dicts(), view_titles)
             left.set_title(f"{trial} trial", loc="left", fontsize=_HEADING, fontweight="bold")
         for panel, label in zip(
-            axes[-1], ("alive at 14 days (%)", "difference from none (percentage points)"), strict=True
+            axes[-1], ("alive at 14 days (%)", "difference from none\n(percentage points)"), strict=True
         ):
             panel.set_xlabel(label)
     return figure

@@ -67,7 +67,6 @@ def reproduce(
         missing = [study for study in studies if fresh or study.name not in finished]
         seconds = _seconds_so_far(out, settings, finished)
         with studies_progress(sum(_patients(study, quick) for study in missing)) as progress:
-            progress.begin("preparing")
             compile_ahead(_policies(missing, quick), progress.announce)
             for study in missing:
                 progress.begin(study.title)
