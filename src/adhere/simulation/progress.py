@@ -64,7 +64,7 @@ def progress_on(total: int, wanted: Progress | bool | None) -> Iterator[Progress
 
         class Bar:
             def announce(self, message: str) -> None:
-                console.print(message, style="dim", highlight=False)
+                console.print(message, style="dim", highlight=False, markup=False)
 
             def advance_to(self, n_patients: int) -> None:
                 speed = bars.tasks[0].speed or 0.0
