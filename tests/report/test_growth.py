@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,8 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.report.growth import Guide, exponent_chart, growth_curves
+
+from .layout import check_apart_and_inside
 
 T = [100, 1000, 10_000]
 POWERS = {"one": 1.0, "half": 0.5, "a-policy-with-a-long-name(hierarchical(epsilon-greedy))": 0.1}
@@ -37,14 +38,7 @@ def curves(table: polars.DataFrame, scale: str = "log", guides: list[Guide] | No
 def test_nothing_covers_anything_and_nothing_sticks_out(scale: str, width: float) -> None:
     guides = [Guide("T", 1.0, 0.5), Guide("√T", 0.5, 1.0)]
     figure = curves(a_table(width=width), scale, guides, note="What is shown, in a line below the legend.")
-    figure.canvas.draw()
-    above, below = figure.subfigs
-    boxes = [part.get_tightbbox() for part in (*above.axes, below.legends[0], below.texts[0])]
-    for box in boxes:
-        assert figure.bbox.x0 - 1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1
-        assert figure.bbox.y0 - 1 <= box.y0 < box.y1 <= figure.bbox.y1 + 1
-    for one, other in combinations(boxes, 2):
-        assert not one.overlaps(other)
+    check_apart_and_inside(figure)
 
 
 def test_what_is_drawn() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from adhere.report.surplus_plot import COLOURS, LINE_STYLES, drawn, surplus_plot
 from adhere.simulation import SimulationResult
 
+from .layout import check_apart_and_inside
 from .results import POPULATIONS, a_result
 
 SIZES = [(1, 1), (2, 1), (20, 1), (1, 2), (2, 2), (20, 2)]
@@ -19,14 +19,7 @@ NOTES = ["Data: where they come from, and under what licence, said at such a len
 @pytest.mark.parametrize(("n_policies", "n_populations"), SIZES)
 def test_nothing_covers_anything_and_nothing_sticks_out(n_policies: int, n_populations: int) -> None:
     figure: Any = surplus_plot(a_result(n_policies, n_populations), NOTES)
-    figure.canvas.draw()
-    panels, below = figure.subfigs
-    boxes = [part.get_tightbbox() for part in (*panels.axes, below.legends[0], below.texts[0])]
-    for box in boxes:
-        assert figure.bbox.x0 - 1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1
-        assert figure.bbox.y0 - 1 <= box.y0 < box.y1 <= figure.bbox.y1 + 1
-    for one, other in combinations(boxes, 2):
-        assert not one.overlaps(other)
+    check_apart_and_inside(figure)
 
 
 def test_what_is_drawn() -> None:

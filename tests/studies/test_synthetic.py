@@ -20,6 +20,8 @@ from adhere.studies.synthetic import STUDY, experiments
 from adhere.studies.synthetic_claims import Figures
 from adhere.studies.wording import percent
 
+from .sections import check_texts_are_whole
+
 if TYPE_CHECKING:
     from adhere.studies.study import Tables
 
@@ -191,10 +193,7 @@ def test_shares_too_small_to_print_are_not_called_nothing() -> None:
 
 def test_section_is_whole() -> None:
     section = STUDY.tell(tables())
-    for text in (section.asked, section.found, section.how_sure, *(one.ours for one in section.claims)):
-        assert "nan" not in text
-        assert "None" not in text
-        assert "{" not in text
+    check_texts_are_whole(section)
     assert f"42 policies, {N_RUNS} runs of {N_PATIENTS} patients" in section.asked
     names = [one.name for one in section.drawings]
     assert names == ["synthetic-rich-and-poor", "synthetic-defiers", "synthetic-final"]

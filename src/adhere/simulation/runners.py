@@ -70,7 +70,7 @@ class CompiledRunner:
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
         rule, *others = self._example()
-        if not self.is_ready():
+        if not RUN_BLOCK.ready(rule, *others):
             if cache_folder(frozenset(classes_of(rule))) is None:
                 reason = "its code is not in a file of its own, or no cache folder can be written"
                 message = f"{self.resolved} is compiled anew each time: {reason}"

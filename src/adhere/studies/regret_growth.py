@@ -29,6 +29,7 @@ from adhere.studies.growth_tables import (
 )
 from adhere.studies.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT
 from adhere.studies.study import Study
+from adhere.studies.wording import listed
 
 if TYPE_CHECKING:
     from adhere.studies.study import Tables
@@ -53,7 +54,7 @@ class _Told:
         """The exponents of a policy on each population it was run on."""
         rows = self.rows(policy)
         texts = zip(_texts(rows, "late", intervals), rows, strict=True)
-        return _listed([f"{text} on {row['population']}" for text, row in texts])
+        return listed([f"{text} on {row['population']}" for text, row in texts])
 
     def power(self, policy: str) -> str:
         """The exponent of a policy that was run on one population."""
@@ -74,7 +75,7 @@ class _Told:
 
     def stuck_text(self, policy: str = THOMPSON_HYBRID) -> str:
         rows = self.stuck.filter(policy=policy).to_dicts()
-        return _listed([f"{one['ended_wrong']} of {one['runs']:,} trials of {one['patients']:,}" for one in rows])
+        return listed([f"{one['ended_wrong']} of {one['runs']:,} trials of {one['patients']:,}" for one in rows])
 
     def recycling_helps(self) -> bool:
         """Whether, of trials of one length, surely fewer ended on the worse arm."""
@@ -86,10 +87,6 @@ class _Told:
 def _texts(rows: Sequence[Mapping[str, Any]], name: str, intervals: bool = True) -> list[str]:
     estimates = [Estimate(row[name], None, row[f"{name}_lo"], row[f"{name}_hi"]) for row in rows]
     return estimate_texts(estimates, intervals=intervals)
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def tell(tables: Tables) -> Section:

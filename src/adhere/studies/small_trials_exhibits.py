@@ -8,8 +8,8 @@ from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Drawing, Listing
 from adhere.studies.lineup import PAPERS_GAMMA
+from adhere.studies.outcome_exhibits import every_policy_chart, every_policy_listing
 from adhere.studies.small_trials_claims import AVERAGE, AVERAGE_BUT_BOUNDED, READINGS, Gains
-from adhere.studies.synthetic_exhibits import every_policy_chart, every_policy_listing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from adhere.report.dot_rows import Reference
 from adhere.report.dots import dots
-from adhere.report.lines import lines
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Drawing, Listing
 from adhere.simulation.simulate import POOLED
@@ -31,6 +29,7 @@ from adhere.studies.lineup import (
     STRATEGIES,
     Entry,
 )
+from adhere.studies.outcome_exhibits import along_chart, final_surplus
 from adhere.studies.published import HEADLINE_FIGURES
 from adhere.studies.stroke_trial_claims import (
     ASPIRIN,
@@ -74,7 +73,7 @@ def drawings(tables: Tables) -> list[Drawing]:
                 f"Surplus lives after t patients, {title}; γ = 0.085. ThompsonBounded with all experts learning, "
                 "and on ε-greedy also with recycling, the reading that stands for the paper's line.",
                 f"Lines with bands: surplus along the trial, {title}; a panel for each learner.",
-                lambda population=population: _along_chart(tables["along"], population, n, note),  # type: ignore[misc]
+                lambda population=population: along_chart(tables["along"], population, "surplus lives", note),  # type: ignore[misc]
             )
             for population, title in _TITLES.items()
         ),
@@ -139,30 +138,8 @@ def _reading(one: Entry) -> str:
     return f"{reading}, γ = {one.gamma}{' *' if one in HEADLINES else ''}"
 
 
-def _along_chart(along: polars.DataFrame, population: str, n: int, note: str) -> Figure:
-    import polars
-
-    return lines(
-        along.filter(polars.col("population") == population),
-        panels="learner",
-        series="label",
-        y_label="surplus lives",
-        note=note,
-    )
-
-
 def _final_chart(final: polars.DataFrame, n: int, note: str) -> Figure:
-    table = _surplus_of(final, SHOWN_ALONG)
-    return dots(
-        table,
-        rows="label",
-        groups="learner",
-        columns="panel",
-        styles="strategy",
-        x_label=_LIVES.format(n=n),
-        limits=_same_limits(table),
-        note=note,
-    )
+    return _by_trial(final_surplus(final, SHOWN_ALONG, _TITLES), "strategy", n, note)
 
 
 def _variants_chart(final: polars.DataFrame, n: int, note: str) -> Figure:
@@ -172,17 +149,24 @@ def _variants_chart(final: polars.DataFrame, n: int, note: str) -> Figure:
     entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
     labels = {one.policy: _SHORT[one.strategy, one.variant] for one in entries}
     gammas = {PAPERS_GAMMA: f"γ = {PAPERS_GAMMA}", BOUNDS_GAMMA: f"γ = {BOUNDS_GAMMA}"}
-    table = _surplus_of(final, entries).with_columns(
+    table = final_surplus(final, entries, _TITLES).with_columns(
         label=polars.col("policy").replace_strict(labels), style=polars.col("gamma").replace_strict(gammas)
     )
+    return _by_trial(table, "style", n, note)
+
+
+def _by_trial(table: polars.DataFrame, styles: str, n: int, note: str) -> Figure:
+    """A panel for each trial and one for both; one scale for all, which have the same unit."""
+    lowest, highest = (float(value) for value in (table["lo"].min(), table["hi"].max()))  # type: ignore[arg-type]
+    margin = 0.05 * (highest - lowest) or 1.0
     return dots(
         table,
         rows="label",
         groups="learner",
         columns="panel",
-        styles="style",
+        styles=styles,
         x_label=_LIVES.format(n=n),
-        limits=_same_limits(table),
+        limits=dict.fromkeys(_TITLES.values(), (lowest - margin, highest + margin)),
         note=note,
     )
 
@@ -196,25 +180,6 @@ _SHORT = {
     (BOUNDED, LITERAL): "Bounded, literal",
     (BOUNDED, RECYCLING): "Bounded, recycling",
 }
-
-
-def _surplus_of(final: polars.DataFrame, entries: Sequence[Entry]) -> polars.DataFrame:
-    """The final surplus of some policies, in their order."""
-    import polars
-
-    order = {one.policy: place for place, one in enumerate(entries)}
-    return (
-        final.filter(polars.col("measure") == "surplus", polars.col("policy").is_in(list(order)))
-        .with_columns(panel=polars.col("population").replace_strict(_TITLES))
-        .sort(polars.col("policy").replace_strict(order), maintain_order=True)
-    )
-
-
-def _same_limits(table: polars.DataFrame) -> dict[str, tuple[float, float]]:
-    """One scale for all panels, which have the same unit."""
-    lowest, highest = (float(value) for value in (table["lo"].min(), table["hi"].max()))  # type: ignore[arg-type]
-    margin = 0.05 * (highest - lowest) or 1.0
-    return dict.fromkeys(_TITLES.values(), (lowest - margin, highest + margin))
 
 
 def listings(tables: Tables) -> list[Listing]:
