@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STAMP := .venv/.installed
 BIN := .venv/bin
 
-.PHONY: help run test setup lint format clean
+.PHONY: help run test bench setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,9 @@ run: $(STAMP) ## reproduce the paper: every figure and number, into report/index
 test: $(STAMP) ## lint, types, layers, doctests and tests (under ten minutes on two cores)
 	@scripts/check
 
+bench: $(STAMP) ## measure adhere against C and other libraries, into benchmarks/results/ (10 to 15 minutes)
+	@scripts/bench
+
 lint: $(STAMP) ## only lint, types and layers
 	@scripts/check --lint
 
@@ -27,4 +30,4 @@ format: $(STAMP) ## put the sources into the house style
 	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format .
 
 clean: ## remove the environment and what tools left behind
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -36,6 +36,7 @@ ESTIMATE: Final = np.uint64(6)  # estimates of probabilities that a policy does 
 _DRAW_BITS: Final = np.uint64(20)
 _DECISION_SHIFT: Final = np.uint64(23)
 MAX_DECISIONS: Final = 2**41
+STREAM_SIZE: Final = 5
 
 _UNIT: Final = 2.0**-53
 _MULTIPLIER_1: Final = np.uint64(0xA24BAED4963EE407)
@@ -44,7 +45,7 @@ _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 _SILVER: Final = np.uint64(0xD1342543DE82EF95)
 _R24, _R25, _R49, _R50, _R28, _R11 = (np.uint64(n) for n in (24, 25, 49, 50, 28, 11))
 _L40, _L39, _L15, _L14 = (np.uint64(n) for n in (40, 39, 15, 14))
-_ONE: Final = np.uint64(1)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 @helper
@@ -58,16 +59,29 @@ def mix(word: Any, middle_key: Any) -> Any:
 
 
 @helper
-def point(rng: Any, decision: Any, purpose: Any) -> None:
-    """Turn a stream (outer key, middle key, counter) to the draws for one purpose of one decision."""
-    rng[2] = (np.uint64(decision) << _DECISION_SHIFT) | (purpose << _DRAW_BITS)
+def counter_at(decision: Any, purpose: Any) -> Any:
+    """Where the draws for one purpose of one decision begin."""
+    return (np.uint64(decision) << _DECISION_SHIFT) ^ (purpose << _DRAW_BITS)
 
 
 @helper
-def number_at(outer: Any, middle: Any, decision: Any, purpose: Any, draw: Any) -> float:
-    """The number that `uniform` gives at a draw of a decision, from a run's two keys."""
-    counter = (np.uint64(decision) << _DECISION_SHIFT) | (purpose << _DRAW_BITS) | np.uint64(draw)
-    return unit(mix(counter ^ outer, middle))
+def word_at(outer: Any, middle: Any, decision: Any, purpose: Any, draw: Any) -> Any:
+    """The word that `next_word` gives at a draw of a decision, from a run's two keys."""
+    return mix(counter_at(decision, purpose) ^ np.uint64(draw) ^ outer, middle)
+
+
+@helper
+def point(rng: Any, decision: Any, purpose: Any) -> None:
+    """Turn a stream to the draws for one purpose of one decision."""
+    rng[2] = counter_at(decision, purpose)
+    rng[4] = _ZERO
+
+
+@helper
+def point_with(rng: Any, decision: Any, purpose: Any, first_word: Any) -> None:
+    """As `point`, where the first word there is known already."""
+    rng[2] = counter_at(decision, purpose)
+    rng[3], rng[4] = first_word, _ONE
 
 
 def first_counter(decision: int, purpose: np.uint64) -> np.uint64:
@@ -78,15 +92,38 @@ def first_counter(decision: int, purpose: np.uint64) -> np.uint64:
 @helper
 def next_word(rng: Any) -> Any:
     """The next 64 random bits of the stream."""
-    word = mix(rng[2] ^ rng[0], rng[1])
+    word = rng[3] if rng[4] != _ZERO else mix(rng[2] ^ rng[0], rng[1])
     rng[2] += _ONE
+    rng[4] = _ZERO
     return word
+
+
+@helper
+def draw_ahead(rng: Any) -> None:
+    """Have the next word ready. Where several branches would each draw it, a GPU's threads draw it once."""
+    rng[3], rng[4] = mix(rng[2] ^ rng[0], rng[1]), _ONE
+
+
+@helper
+def step(word: Any) -> Any:
+    """The upper 53 of 64 bits as a whole number."""
+    return np.int64(word >> _R11)
 
 
 @helper
 def unit(word: Any) -> float:
     """The upper 53 of 64 bits as a number in [0, 1)."""
     return float(word >> _R11) * _UNIT
+
+
+def steps_to(number: Floats) -> NDArray[np.int64]:
+    """The first `step` whose `unit` is not below a number: whole numbers compare as the numbers do.
+
+    >>> steps_to(np.array([0.0, 0.5, 2.0])) / 2.0**53
+    array([0. , 0.5, 2. ])
+    """
+    steps: NDArray[np.int64] = np.ceil(number / _UNIT).astype(np.int64)
+    return steps
 
 
 @helper
@@ -121,8 +158,8 @@ def stream_keys(seed: int, first_run: int, n_runs: int) -> Words:
 
 
 def stream(seed: int, run: int) -> Words:
-    """A stream of one run: (outer key, middle key, counter), to be pointed at a decision before use."""
-    return np.append(stream_keys(seed, run, 1)[0], np.uint64(0))
+    """A stream of one run: its two keys, then the counter, the first word there and whether it is known."""
+    return np.append(stream_keys(seed, run, 1)[0], np.zeros(STREAM_SIZE - 2, np.uint64))
 
 
 def uniforms(keys: Words, decisions: NDArray[np.integer[Any]], purpose: np.uint64, draw: int = 0) -> Floats:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from adhere import Exp3, HierarchicalBandit, InputError, Strata, Stratum, Trial, parse_policy, simulate
+from adhere.policies.exp3 import exp_of_small, learn_exp3
+from adhere.policies.policy import Setting
 from oracle import default_gamma
 
 from .reference import next_chances, taught
@@ -53,7 +55,29 @@ def test_late_feedback_is_weighted_by_the_credited_arms_chance_at_its_own_decisi
     gained_b = GAMMA / 2 * 0.25 / 0.5
     log_weights = (before[0] + gained_a, before[1] + gained_b)
     assert trial.state[:2] == pytest.approx(log_weights, abs=1e-14)
-    assert trial.state[2:] == pytest.approx([math.exp(one - max(log_weights)) for one in log_weights], abs=1e-14)
+    assert trial.state[2] / trial.state[3] == pytest.approx(math.exp(log_weights[0] - log_weights[1]), rel=1e-14)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-300, 1e-9, 0.01, 0.1, 0.125, 0.1250001, 1.0, 40.0])
+def test_the_short_series_is_the_exponential(x: float) -> None:
+    assert exp_of_small(x) == pytest.approx(math.exp(x), rel=4e-16)
+
+
+def test_weights_of_any_size_keep_their_ratios() -> None:
+    """The weights pass what a float can hold many times over; their logarithms say what they must be."""
+    rule = Exp3(gamma=0.5).assemble(Setting(3)).rule
+    state, memo = Exp3().initial_state(3), np.full(3, 0.01)
+    rng = np.random.default_rng(8)
+    for arm in rng.choice(3, 3000, p=[0.5, 0.3, 0.2]):
+        learn_exp3(rule, state, memo, int(arm), 1.0, 1.0, None)
+    logs, weights = state[:3], state[3:]
+    assert logs.min() > 8000
+    expected = np.exp(logs - logs.max())
+    assert weights / weights.sum() == pytest.approx(expected / expected.sum(), rel=1e-11)
+    for _ in range(1000):  # and back from where the weight was 0
+        learn_exp3(rule, state, memo, int(np.argmin(logs)), 1.0, 1.0, None)
+    expected = np.exp(logs - logs.max())
+    assert weights / weights.sum() == pytest.approx(expected / expected.sum(), rel=1e-11)
 
 
 def test_gamma_follows_from_the_horizon() -> None:

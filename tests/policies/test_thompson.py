@@ -14,11 +14,6 @@ def fresh() -> Floats:
     return Thompson().initial_state(2)
 
 
-def learn(state: Floats, arm: int, success: bool) -> None:
-    follow_p(state, arm, success)
-    state[arm if success else 2 + arm] += 1.0
-
-
 def expected_p(state: Floats) -> float:
     """P(θ_1 > θ_0) from the counts alone."""
     return chance_of_largest(state[:2].tolist(), state[2:4].tolist(), 1)
@@ -61,7 +56,7 @@ def test_p_is_followed_exactly_through_2000_random_lessons(seed: int) -> None:
     state, means, favours = fresh(), rng.random(2), rng.random()
     for step in range(1, 2001):
         arm = int(rng.random() < favours)
-        learn(state, arm, bool(rng.random() < means[arm]))
+        follow_p(state, arm, bool(rng.random() < means[arm]))
         if step % 250 == 0:
             assert state[4] == pytest.approx(expected_p(state), abs=1e-9)
 
@@ -71,14 +66,14 @@ def test_p_comes_back_from_where_no_float_can_hold_it(better: int) -> None:
     """h underflows many times over, and must rise again exactly when the arms come together."""
     state, n = fresh(), 20_000
     for _ in range(n):
-        learn(state, better, True)
-        learn(state, 1 - better, False)
+        follow_p(state, better, True)
+        follow_p(state, 1 - better, False)
     assert state[4] == pytest.approx(better, abs=1e-15)
     assert state[6] > 30  # steps of 2^-512 below what h began with
     assert np.isfinite(state).all()
     for step in range(n):
-        learn(state, better, False)
-        learn(state, 1 - better, True)
+        follow_p(state, better, False)
+        follow_p(state, 1 - better, True)
         if step >= n - 400 and step % 50 == 49:
             assert state[4] == pytest.approx(expected_p(state), abs=1e-9)
     assert state[:4].tolist() == [n + 1.0] * 4
@@ -89,7 +84,7 @@ def test_p_comes_back_from_where_no_float_can_hold_it(better: int) -> None:
 def test_p_never_leaves_the_unit_interval() -> None:
     state = fresh()
     for step in range(3000):
-        learn(state, step % 2, step % 2 == 1)
+        follow_p(state, step % 2, step % 2 == 1)
         assert 0.0 <= state[4] <= 1.0
 
 

@@ -7,31 +7,39 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-# Three compositions in five policies, as protocols and numbers need no code of their own.
-POLICIES = ["uniform", "uniform/actual", "ucb1", "epsilon-greedy", "epsilon-greedy(epsilon=0.1)/comply"]
+# Four compositions in six policies, as protocols and numbers need no code of their own, but numbers of arms do.
+POLICIES = [
+    ("uniform", 2),
+    ("uniform/actual", 2),
+    ("ucb1", 2),
+    ("epsilon-greedy", 2),
+    ("epsilon-greedy(epsilon=0.1)/comply", 2),
+    ("uniform", 3),
+]
 SCRIPT = """
 import json, sys
 from adhere.studies.compiling import _missing, compile_ahead
 said = []
-policies = json.loads(sys.argv[1])
+policies = [tuple(one) for one in json.loads(sys.argv[1])]
 before = _missing(policies)
 compile_ahead(policies, said.append)
 print(json.dumps({"before": before, "after": _missing(policies), "said": said}))
 """
 
 
-def run_with_cache(folder: Path) -> dict[str, list[str]]:
+def run_with_cache(folder: Path) -> dict[str, list[Any]]:
     environment = {**os.environ, "ADHERE_CACHE_DIR": str(folder)}
     command = [sys.executable, "-c", SCRIPT, json.dumps(POLICIES)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
-    found: dict[str, list[str]] = json.loads(done.stdout)
+    found: dict[str, list[Any]] = json.loads(done.stdout)
     return found
 
 
 def test_what_is_missing_is_compiled_once_by_other_processes(tmp_path: Path) -> None:
     first = run_with_cache(tmp_path)
-    assert first["before"] == ["uniform", "ucb1", "epsilon-greedy"]
+    assert first["before"] == [["uniform", 2], ["ucb1", 2], ["epsilon-greedy", 2], ["uniform", 3]]
     assert first["after"] == []
     assert len(first["said"]) == 1
     again = run_with_cache(tmp_path)

@@ -4,8 +4,19 @@ A policy's compiled form is a nested NamedTuple whose *type* spells the composit
 functions by that type.
 """
 
-from adhere.compilation.dispatch import helper, implementation, implements, rarely_needed, specialise, subroutine
+from adhere.compilation.dispatch import (
+    generic,
+    helper,
+    implementation,
+    implements,
+    rarely_needed,
+    specialise,
+    subroutine,
+)
+from adhere.compilation.hints import guessed, in_wide_vectors, unlikely
 from adhere.compilation.kernel import Kernel, classes_of
+from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
+from adhere.compilation.pinning import pinned
 from adhere.compilation.sources import note_sources
 from adhere.compilation.storage import cache_folder
 from adhere.compilation.views import between, beyond
@@ -16,11 +27,20 @@ __all__ = [
     "beyond",
     "cache_folder",
     "classes_of",
+    "copy_into",
+    "generic",
+    "guessed",
     "helper",
     "implementation",
     "implements",
+    "in_wide_vectors",
+    "local_floats",
+    "local_integers",
+    "local_words",
     "note_sources",
+    "pinned",
     "rarely_needed",
     "specialise",
     "subroutine",
+    "unlikely",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from numba.extending import overload, register_jitable
 
@@ -34,10 +35,26 @@ def rarely_needed(generic: Function) -> Function:
     return generic
 
 
-def specialise(generic: Callable[..., Any], pick: Callable[..., Any]) -> None:
-    """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`."""
+def generic(function: Function) -> Function:
+    """Mark a function that is specialised by its first argument, in compiled code and when Python calls it."""
+
+    @wraps(function)
+    def dispatch(rule: Any, *arguments: Any) -> Any:
+        own = implementation(dispatch, type(rule))
+        if own is None:
+            raise TypeError(f"{function.__name__} is not implemented for {rule!r}")
+        return own(rule, *arguments)
+
+    return cast(Function, dispatch)
+
+
+def specialise(generic: Callable[..., Any], pick: Callable[..., Any], target: str = "generic") -> None:
+    """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`.
+
+    With the target "cpu", on processors only.
+    """
     options = _CALLED if generic in _subroutines else _INLINED
-    overload(generic, target="generic", strict=False, jit_options=options)(pick)
+    overload(generic, target=target, strict=False, jit_options=options)(pick)
 
 
 def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function], Function]:

@@ -12,6 +12,7 @@ import numba
 from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
+from adhere.compilation.pinning import pinned
 from adhere.compilation.storage import cache_folder, cache_in
 from adhere.errors import InputError
 
@@ -19,12 +20,14 @@ from adhere.errors import InputError
 class Kernel:
     """A function to be compiled for compositions of rules: one dispatcher, and one folder, for each.
 
-    Numba's cache may mix up entries when two processes write different ones into one index at once, so no two
-    compositions share an index.
+    A kernel that `pins` is compiled for the whole numbers in its named tuples too (see `pinning`): it is faster, and
+    there are more of them. Numba's cache may mix up entries when two processes write different ones into one index
+    at once, so no two compositions share an index.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], pins: bool = False) -> None:
         self._function = function
+        self._type_of = pinned if pins else numba.typeof
         self._dispatchers: dict[tuple[Any, bool], Any] = {}
         self._compiled: dict[tuple[Any, ...], Any] = {}
 
@@ -34,7 +37,7 @@ class Kernel:
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
         """The function compiled for this composition and these types of arguments."""
-        signature = tuple(numba.typeof(argument) for argument in (rule, *arguments))
+        signature = tuple(self._type_of(argument) for argument in (rule, *arguments))
         if signature not in self._compiled:
             self._compiled[signature] = self._compile(signature, rule, *arguments)
         return self._compiled[signature]
@@ -45,25 +48,24 @@ class Kernel:
             dispatcher = self._of(rule, allocates)
             try:
                 with _without_garbage_collection():
-                    dispatcher.compile(signature)
+                    # Called by itself: Numba's dispatch by the types of arguments would not see what is pinned.
+                    return dispatcher.compile(signature)
             except NumbaError as error:
                 if allocates:
                     name = type(rule).__name__.removesuffix("Rule")
-                    raise InputError(f"policy {name}", _in_short(error), "code that Numba can compile") from None
-            else:
-                break
-        return dispatcher
+                    raise InputError(f"policy {name}", in_short(error), "code that Numba can compile") from None
+        raise AssertionError("one of the two ways compiles or raises")
 
     def _is_ready(self, allocates: bool, *arguments: Any) -> bool:
         dispatcher = self._of(arguments[0], allocates)
-        signature = tuple(numba.typeof(argument) for argument in arguments)
+        signature = tuple(self._type_of(argument) for argument in arguments)
         if signature in dispatcher.overloads:
             return True
         stored = dispatcher._cache
         return not isinstance(stored, NullCache) and stored.holds(signature, dispatcher.targetctx.codegen())
 
     def _of(self, rule: Any, allocates: bool) -> Any:
-        composition = numba.typeof(rule)
+        composition = self._type_of(rule)
         if (composition, allocates) not in self._dispatchers:
             # Without Numba's run-time memory, passing arrays around costs no atomic reference counts, which
             # several threads would fight over.
@@ -78,7 +80,7 @@ class Kernel:
         return self._dispatchers[composition, allocates]
 
 
-def _in_short(error: Exception) -> str:
+def in_short(error: Exception) -> str:
     """The innermost of Numba's complaints, and the line of source it is about."""
     innermost = str(error).rpartition("Failed in nopython mode pipeline")[2] or str(error)
     lines = [line.strip() for line in innermost.splitlines() if line.strip()]

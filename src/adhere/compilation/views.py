@@ -1,7 +1,8 @@
 """Parts of flat arrays without the care that Python's slices take.
 
 `array[start:stop]` is a dozen instructions: negative numbers count from the end, and ends beyond the array are drawn
-in. A policy made of policies takes some twenty parts for every decision, all of them well inside the array.
+in. A policy made of policies takes some twenty parts for every decision, all of them well inside the array. Besides,
+compiled code that keeps no count of references may not call a function that returns an array; this is none.
 """
 
 from __future__ import annotations
@@ -9,23 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core import cgutils, types
-from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
 from numba.np.arrayobj import populate_array
 
-
-def between(array: Any, start: int, stop: int) -> Any:
-    """The part of a flat array from `start` up to `stop`, which must lie in it.
-
-    >>> import numpy
-    >>> between(numpy.arange(5), 1, 3).tolist()
-    [1, 2]
-    """
-    return array[start:stop]
-
-
-def beyond(array: Any, start: int) -> Any:
-    """The part of a flat array from `start` on."""
-    return array[start:]
+from adhere.compilation.intrinsics import becomes
 
 
 def _view(context: Any, builder: Any, array_type: Any, array: Any, start: Any, stop: Any) -> Any:
@@ -57,9 +44,18 @@ def _beyond(typing_context: Any, array: Any, start: Any) -> Any:
     return array(array, types.intp), code
 
 
-# Compiled code that keeps no count of references may not call a function that returns an array, but it may run an
-# intrinsic. Numba's decorator would leave nothing that Python can call, so the two are registered by hand.
-for _function, _definition in ((between, _between), (beyond, _beyond)):
-    _template = make_intrinsic_template(_function, _definition, _function.__name__)
-    infer(_template)
-    infer_global(_function, types.Function(_template))
+@becomes(_between)
+def between(array: Any, start: int, stop: int) -> Any:
+    """The part of a flat array from `start` up to `stop`, which must lie in it.
+
+    >>> import numpy
+    >>> between(numpy.arange(5), 1, 3).tolist()
+    [1, 2]
+    """
+    return array[start:stop]
+
+
+@becomes(_beyond)
+def beyond(array: Any, start: int) -> Any:
+    """The part of a flat array from `start` on."""
+    return array[start:]

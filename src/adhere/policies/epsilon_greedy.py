@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import implements
-from adhere.policies.generic import choose, keeps_tie, learn, probabilities, share_among_largest
+from adhere.compilation import implements, unlikely
+from adhere.policies.generic import choose, keeps_tie, learn, pick, probabilities, put, share_among_largest
 from adhere.policies.policy import Floats, Learner, parameter, policy
 from adhere.randomness import uniform
 
@@ -53,6 +53,8 @@ def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: 
     # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
     u, epsilon = uniform(rng), state[3 * n_arms]
     if u < epsilon:
+        if n_arms == 2:
+            return 1 if u + u >= epsilon else 0
         return np.int64(u / epsilon * n_arms * (1.0 - 2.0**-52))  # the factor keeps it below n_arms
     best, n_tied = 0, 1
     for arm in range(1, n_arms):
@@ -69,14 +71,18 @@ def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: 
 def learn_epsilon_greedy(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
     """Move the arm's mean; anneal ε."""
     n_arms = rule.n_arms
-    state[arm] += 1.0
-    state[n_arms + arm] += reward
-    state[2 * n_arms + arm] = state[n_arms + arm] / state[arm]
-    if math.isnan(rule.epsilon):
+    count, total = pick(state, 0, n_arms, arm) + 1.0, pick(state, n_arms, n_arms, arm) + reward
+    put(state, 0, n_arms, arm, count)
+    put(state, n_arms, n_arms, arm, total)
+    put(state, 2 * n_arms, n_arms, arm, total / count)
+    if not unlikely(not math.isnan(rule.epsilon)):
         t = 1.0
         for other in range(n_arms):
             t += state[other]
-        state[3 * n_arms] = _SCHEDULE[np.int64(t)] if t < _SCHEDULE_END else 1.0 / math.log(t + 1e-7)
+        if unlikely(t >= _SCHEDULE_END):
+            state[3 * n_arms] = 1.0 / math.log(t + 1e-7)
+        else:
+            state[3 * n_arms] = _SCHEDULE[np.uint64(t)]
 
 
 @implements(probabilities, EpsilonGreedy)

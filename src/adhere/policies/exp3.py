@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adhere.compilation import between, implements
+from adhere.compilation import between, helper, implements, unlikely
 from adhere.errors import InputError
-from adhere.policies.generic import choose, draw_from, largest_of, learn, probabilities, remember
+from adhere.policies.generic import choose, draw_from, largest_of, learn, pick, probabilities, put, remember
 from adhere.policies.policy import Floats, Learner, parameter, policy
 
 
@@ -46,7 +46,7 @@ class Exp3(Learner):
         return dataclasses.replace(self, gamma=min(1.0, bound))
 
     def initial_state(self, n_arms: int) -> Floats:
-        """Logarithms of the weights; then the weights, relative to the largest."""
+        """Logarithms of the weights; then the weights themselves, in a unit that `rescale` sets."""
         return np.append(np.zeros(n_arms), np.ones(n_arms))
 
     def memo_size(self, n_arms: int) -> int:
@@ -60,8 +60,9 @@ def remember_exp3(rule: Any, state: Any, memo: Any) -> None:
     n_arms, total = rule.n_arms, 0.0
     for arm in range(n_arms):
         total += state[n_arms + arm]
+    scale = (1.0 - rule.gamma) / total
     for arm in range(n_arms):
-        memo[arm] = (1.0 - rule.gamma) * (state[n_arms + arm] / total) + rule.gamma / n_arms
+        memo[arm] = scale * state[n_arms + arm] + rule.gamma / n_arms
 
 
 @implements(choose, Exp3)
@@ -74,13 +75,39 @@ def choose_exp3(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> An
 def learn_exp3(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
     """Raise the weight of the credited arm."""
     n_arms = rule.n_arms
-    before = largest_of(between(state, 0, n_arms))
-    state[arm] += rule.gamma / n_arms * (weight * reward / memo[arm])
-    largest = state[arm] if state[arm] > before else before
-    # Exponentials are most of the cost: only those that changed are taken again.
-    for other in range(n_arms):
-        if other == arm or largest != before:
-            state[n_arms + other] = math.exp(state[other] - largest)
+    raised_by = rule.gamma / n_arms * (weight * reward / pick(memo, 0, n_arms, arm))
+    put(state, 0, n_arms, arm, pick(state, 0, n_arms, arm) + raised_by)
+    raised = pick(state, n_arms, n_arms, arm) * exp_of_small(raised_by)
+    if unlikely((raised < _SMALLEST) | (raised > _LARGEST)):
+        rescale(n_arms, state)
+    else:
+        put(state, n_arms, n_arms, arm, raised)
+
+
+# Weights between these are multiplied; beyond them they are taken from their logarithms again.
+_SMALLEST, _LARGEST = 1e-200, 1e200
+_FEW_TERMS_DO = 0.125
+
+
+@helper
+def exp_of_small(x: float) -> float:
+    """The exponential of a number that is mostly a little above 0: the terms of its series that matter."""
+    if unlikely(x > _FEW_TERMS_DO):
+        return math.exp(x)
+    x2 = x * x
+    x4 = x2 * x2
+    low = (1.0 + x) + x2 * (1.0 / 2.0 + x * (1.0 / 6.0))
+    middle = (1.0 / 24.0 + x * (1.0 / 120.0)) + x2 * (1.0 / 720.0 + x * (1.0 / 5040.0))
+    high = (1.0 / 40320.0 + x * (1.0 / 362880.0)) + x2 * (1.0 / 3628800.0)
+    return low + x4 * (middle + x4 * high)
+
+
+@helper
+def rescale(n_arms: int, state: Any) -> None:
+    """Make the largest weight 1 again."""
+    largest = largest_of(between(state, 0, n_arms))
+    for arm in range(n_arms):
+        state[n_arms + arm] = math.exp(state[arm] - largest)
 
 
 @implements(probabilities, Exp3)

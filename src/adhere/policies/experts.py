@@ -13,6 +13,7 @@ from numba import types
 
 from adhere.compilation import between, beyond, specialise
 from adhere.policies import generic
+from adhere.policies.generic import FEW
 
 
 def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,18 +27,26 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
     def on_nth(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
         return by_index(experts, nth, lengths, state, memo, *rest)
 
-    def pick(experts: Any, nth: Any, lengths: Any, state: Any, memo: Any, *rest: Any) -> Callable[..., Any]:
-        if isinstance(experts, types.UniTuple):
-            return by_index
+    def the_only(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
+        return function(experts[0], between(state, 0, lengths[0]), between(memo, 0, lengths[1]), *rest)
 
-        def by_recursion(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
-            if nth == 0:
-                return function(experts[0], between(state, 0, lengths[0]), between(memo, 0, lengths[1]), *rest)
-            return on_nth(experts[1:], nth - 1, lengths, beyond(state, lengths[0]), beyond(memo, lengths[1]), *rest)
+    def by_recursion(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
+        if nth == 0:
+            return function(experts[0], between(state, 0, lengths[0]), between(memo, 0, lengths[1]), *rest)
+        return on_nth(experts[1:], nth - 1, lengths, beyond(state, lengths[0]), beyond(memo, lengths[1]), *rest)
 
-        return by_recursion
+    def one_by_one(experts: Any, *_: Any) -> Callable[..., Any]:
+        return the_only if len(experts) == 1 else by_recursion
 
-    specialise(on_nth, pick)
+    def on_processors(experts: Any, *rest: Any) -> Callable[..., Any]:
+        return by_index if isinstance(experts, types.UniTuple) else one_by_one(experts)
+
+    def on_gpus(experts: Any, *rest: Any) -> Callable[..., Any]:
+        # A GPU has registers enough for the strips of a few experts, but only at places known beforehand.
+        return one_by_one(experts) if len(experts) <= FEW else on_processors(experts)
+
+    specialise(on_nth, on_gpus)
+    specialise(on_nth, on_processors, target="cpu")
     return on_nth
 
 

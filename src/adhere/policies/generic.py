@@ -22,19 +22,22 @@ earlier with feedback k. Each part of a policy learns at exactly one of them (se
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from adhere.compilation import Kernel, classes_of, helper, implementation, rarely_needed
+from adhere.compilation import Kernel, classes_of, generic, helper, implementation, rarely_needed, specialise
 from adhere.randomness import uniform
 
 
+@generic
 def remember(rule: Any, state: Any, memo: Any) -> None:
     """Write into the memo what learning will need of the state at this decision."""
 
 
+@generic
 def choose(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
     """Pick an arm."""
-    raise TypeError(f"{rule!r} is not a rule with a compiled `choose`")
+    raise NotImplementedError
 
 
 @rarely_needed
@@ -61,19 +64,22 @@ def probabilities_of_learner(rule: Any, state: Any, memo: Any, weight: float, ou
 _PROBABILITIES = Kernel(probabilities_of_learner)
 
 
+@generic
 def learn(rule: Any, state: Any, memo: Any, arm: Any, reward: float, weight: float, rng: Any) -> None:
     """Learn that an arm gave a reward."""
 
 
+@generic
 def update(
     rule: Any, state: Any, memo: Any, chosen: int, feedback: int, reward: float, weight: float, rng: Any
 ) -> None:
     """Learn from one patient."""
 
 
+@generic
 def decider(rule: Any, memo: Any) -> int:
     """Which part made the decision, as an index into the policy's `deciders`."""
-    return 0
+    raise NotImplementedError
 
 
 @helper
@@ -82,8 +88,28 @@ def update_learner(
 ) -> None:
     """A learner credits the arm its protocol names, if any."""
     arm = rule.credit[chosen, feedback]
+    teach(rule, state, memo, arm, reward, weight, rng)
+
+
+def teach(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+    """Let a learner learn of an arm, if it is one."""
     if arm >= 0:
         learn(rule, state, memo, arm, reward, weight, rng)
+
+
+def teach_by_arm(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+    """As `teach`, with code of its own for each of two arms: a processor that guesses branches can work ahead."""
+    if rule.n_arms == 2:
+        if arm == 0:
+            learn(rule, state, memo, 0, reward, weight, rng)
+        elif arm > 0:
+            learn(rule, state, memo, 1, reward, weight, rng)
+    elif arm >= 0:
+        learn(rule, state, memo, arm, reward, weight, rng)
+
+
+specialise(teach, lambda *_: teach)
+specialise(teach, lambda *_: teach_by_arm, target="cpu")
 
 
 @helper
@@ -95,6 +121,52 @@ def remember_nothing(rule: Any, state: Any, memo: Any) -> None:
 def only_decider(rule: Any, memo: Any) -> int:
     """For policies that are not hybrids."""
     return 0
+
+
+# Up to how many entries are picked by comparing, which leaves them in registers, rather than by address.
+FEW = 4
+_FEW_ON_PROCESSORS = 2
+
+
+def pick(values: Any, first: int, n: int, index: Any) -> Any:
+    """The entry `first + index`, one of the n from `first` on."""
+    return values[first + index]
+
+
+def put(values: Any, first: int, n: int, index: Any, value: float) -> None:
+    """Set the entry `first + index`, one of the n from `first` on."""
+    values[first + index] = value
+
+
+def _by_comparing(few: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def pick_by_comparing(values: Any, first: int, n: int, index: Any) -> Any:
+        if n > few:
+            return values[first + index]
+        found = values[first]
+        for i in range(1, n):
+            value = values[first + i]  # read whether wanted or not: the choice must be of values, not of addresses
+            found = value if i == index else found
+        return found
+
+    def put_by_comparing(values: Any, first: int, n: int, index: Any, value: float) -> None:
+        if n > few:
+            values[first + index] = value
+        else:
+            for i in range(n):
+                before = values[first + i]
+                values[first + i] = value if i == index else before
+
+    return pick_by_comparing, put_by_comparing
+
+
+def _specialise_by_comparing(few: int, target: str) -> None:
+    pick_by_comparing, put_by_comparing = _by_comparing(few)
+    specialise(pick, lambda *_: pick_by_comparing, target)
+    specialise(put, lambda *_: put_by_comparing, target)
+
+
+_specialise_by_comparing(FEW, "generic")
+_specialise_by_comparing(_FEW_ON_PROCESSORS, "cpu")
 
 
 ESTIMATE_DRAWS = 1000
@@ -160,7 +232,9 @@ __all__ = [
     "largest_of",
     "learn",
     "only_decider",
+    "pick",
     "probabilities",
+    "put",
     "remember",
     "remember_nothing",
     "share_among_largest",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from adhere.compilation import between, beyond, implements
+from adhere.compilation import between, beyond, generic, guessed, implements
 from adhere.errors import InputError
 from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
@@ -32,6 +32,9 @@ from adhere.policies.recycling import (
     store_outcome,
     take_outcome,
 )
+from adhere.randomness import draw_ahead
+
+MOST_EXPERTS = 62  # which of them are certified is said by the bits of a whole number
 
 
 def _shown(value: object) -> object:
@@ -56,6 +59,8 @@ def _experts(name: str, value: object) -> tuple[Learner, ...] | None:
     experts = tuple(value) if isinstance(value, (list, tuple)) else ()
     if len(experts) < 2:
         raise InputError(name, value, "a list of at least two learners")
+    if len(experts) > MOST_EXPERTS:
+        raise InputError(name, f"{len(experts)} learners", f"at most {MOST_EXPERTS}")
     for expert in experts:
         if not isinstance(expert, Learner):
             raise InputError(name, str(expert), "a list of learners; a hybrid cannot be an expert")
@@ -131,7 +136,7 @@ class HierarchicalBandit(Policy):
             top=top.rule,
             experts=tuple(part.rule for part in parts),
             n_arms=setting.n_arms,
-            drawn_only=np.array(drawn_only),
+            drawn_only=sum(1 << i for i, only in enumerate(drawn_only) if only),
             weighting=ByChance() if needs_chance else ByOne(),
             cache=cache,
             top_lengths=(top.state.size, top.memo_size),
@@ -165,7 +170,7 @@ class HierarchicalRule(NamedTuple):
     top: Any
     experts: tuple[Any, ...]
     n_arms: int
-    drawn_only: Any
+    drawn_only: int  # bit i: expert i learns only from rounds it was drawn for
     weighting: Any
     cache: Any
     top_lengths: tuple[int, int]
@@ -190,12 +195,13 @@ def choose_hierarchical(rule: Any, state: Any, memo: Any, weight: float, rng: An
     n = len(rule.experts)
     first_state, first_memo = rule.top_lengths[0], 2 + rule.top_lengths[1]
     top_state, top_memo = between(state, 0, first_state), between(memo, 2, first_memo)
-    drawn = choose(rule.top, top_state, top_memo, 1.0, rng)
+    drawn = guessed(choose(rule.top, top_state, top_memo, 1.0, rng))
     chances = beyond(memo, first_memo + rule.lengths[1] * n)
     memo[0], memo[1] = drawn, 1.0
-    if rule.drawn_only[drawn]:
+    if (rule.drawn_only >> drawn) & 1:
         memo[1] = weight_of(rule.weighting, rule.top, top_state, top_memo, drawn, chances, rng)
     states, memos = beyond(state, first_state), beyond(memo, first_memo)
+    draw_ahead(rng)
     return choose_nth(rule.experts, drawn, rule.lengths, states, memos, memo[1], rng)  # type: ignore[no-any-return]
 
 
@@ -211,7 +217,7 @@ def update_hierarchical(
     if drawn >= 0 and reward_is_new:
         learn(rule.top, between(state, 0, first_state), between(memo, 2, first_memo), drawn, reward, 1.0, rng)
     for i in range(n):
-        if not rule.drawn_only[i]:
+        if not (rule.drawn_only >> i) & 1:
             update_nth(rule.experts, i, rule.lengths, states, memos, chosen, feedback, reward, 1.0, rng)
         elif i == drawn:
             update_nth(rule.experts, i, rule.lengths, states, memos, chosen, feedback, reward, memo[1], rng)
@@ -219,9 +225,10 @@ def update_hierarchical(
             recycle_nth(rule.cache, rule, i, states, memos, chosen, reward, rng)
 
 
+@generic
 def weight_of(weighting: Any, top: Any, state: Any, memo: Any, drawn: int, chances: Any, rng: Any) -> float:
     """The importance weight of the certified expert that was drawn."""
-    raise TypeError("only compiled code calls this")
+    raise NotImplementedError
 
 
 @implements(weight_of, ByChance)
@@ -237,6 +244,7 @@ def weight_by_one(weighting: Any, top: Any, state: Any, memo: Any, drawn: int, c
     return 1.0
 
 
+@generic
 def recycle_nth(
     cache: Any, rule: Any, nth: int, states: Any, memos: Any, chosen: int, reward: float, rng: Any
 ) -> None:
@@ -279,7 +287,7 @@ def probabilities_hierarchical(rule: Any, state: Any, memo: Any, weight: float, 
     for i in range(n):
         if chances[i] > 0.0:
             drawn_weight = 1.0
-            if rule.drawn_only[i] and math.isnan(rule.weighting.certified_weight):
+            if (rule.drawn_only >> i) & 1 and math.isnan(rule.weighting.certified_weight):
                 drawn_weight = 1.0 / chances[i]
             states, memos = beyond(state, first_state), beyond(memo, first_memo)
             probabilities_nth(rule.experts, i, rule.lengths, states, memos, drawn_weight, one, rng)

@@ -103,7 +103,7 @@ def _checked_table(rows: Sequence[object]) -> Table:
     return tuple(table)
 
 
-def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int64]:
+def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int32]:
     """The credited arm by chosen arm and feedback, for all the ways feedback can come (see `generic`).
 
     Column k answers a reward without an actual arm: the credited arm where the row is the same for every
@@ -117,7 +117,7 @@ def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int64]:
     settled = (together == together[:, :1]).all(axis=1)
     without_actual = np.where(settled, together[:, 0], NONE)
     afterwards = np.where(settled[:, None], NONE, together)
-    return np.ascontiguousarray(np.column_stack([together, without_actual, afterwards]), dtype=np.int64)
+    return np.ascontiguousarray(np.column_stack([together, without_actual, afterwards]), dtype=np.int32)
 
 
 def credits_chosen(protocol: Protocol, n_arms: int) -> bool:

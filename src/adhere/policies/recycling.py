@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import helper, implements
+from adhere.compilation import generic, helper, implements
 from adhere.policies.policy import Setting
 from adhere.randomness import uniform
 
@@ -41,18 +41,21 @@ def cache_size(rule: CacheRule | NoCacheRule) -> int:
     return rule.n_arms * (1 + len(rule.values)) if isinstance(rule, CacheRule) else 0
 
 
+@generic
 def holds_arm(rule: Any, cache: Any, arm: int) -> bool:
     """Whether an outcome of an arm is kept."""
-    return isinstance(rule, CacheRule) and bool(cache[arm] > 0.0)
+    raise NotImplementedError
 
 
+@generic
 def store_outcome(rule: Any, cache: Any, arm: int, reward: float) -> None:
     """Keep the outcome of a round."""
 
 
+@generic
 def take_outcome(rule: Any, cache: Any, arm: int, rng: Any) -> float:
     """Draw one of an arm's outcomes and remove it; returns its reward."""
-    raise TypeError("only compiled code calls this")
+    raise NotImplementedError
 
 
 @implements(holds_arm, CacheRule)

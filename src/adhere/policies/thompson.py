@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adhere.compilation import between, helper, implements
+from adhere.compilation import between, guessed, helper, implements, unlikely
 from adhere.policies.beta import chances_of_being_largest, draw_largest
 from adhere.policies.generic import choose, learn, probabilities
 from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
@@ -47,7 +47,9 @@ class Thompson(Learner):
 @helper
 def draw_success(reward: float, rng: Any) -> bool:
     """A reward in [0, 1] as a success or a failure."""
-    return reward >= 1.0 or (reward > 0.0 and uniform(rng) < reward)
+    if unlikely((reward > 0.0) & (reward < 1.0)):
+        return uniform(rng) < reward
+    return reward > 0.0
 
 
 @implements(choose, Thompson)
@@ -55,7 +57,7 @@ def choose_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -
     """The arm with the largest draw."""
     n_arms = rule.n_arms
     if n_arms == 2:
-        return 1 if uniform(rng) < state[4] else 0
+        return guessed(1 if uniform(rng) < state[4] else 0)  # type: ignore[no-any-return]
     return draw_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), 0.0, rng)
 
 
@@ -66,7 +68,8 @@ def learn_thompson(rule: Any, state: Any, memo: Any, arm: int, reward: float, we
     success = draw_success(reward, rng)
     if n_arms == 2:
         follow_p(state, arm, success)
-    state[arm if success else n_arms + arm] += 1.0
+    else:
+        state[arm if success else n_arms + arm] += 1.0
 
 
 # h falls below what a float can hold where the arms are far apart, but must be able to rise again when they
@@ -78,23 +81,25 @@ _STEP = 2.0**512
 def follow_p(state: Any, arm: int, success: bool) -> None:
     """Move p = P(θ_1 > θ_0) and h to where they are after one more success or failure of an arm."""
     p, h, exponent = state[4], state[5], state[6]
-    # One more success of an arm, or failure of the other: seen from `own`, `twin` is the same arm's other
-    # count and `across` the other arm's count of the same kind.
-    own = arm if success else 2 + arm
-    twin, across = (own + 2) % 4, own ^ 1
-    total = state[0] + state[1] + state[2] + state[3]
-    change = h / state[own] if exponent == 0.0 else 0.0
-    p += change if (arm == 1) == success else -change
-    h *= (state[own] + state[across]) / total * ((state[own] + state[twin]) / state[own])
-    if h < 1.0 / _STEP:
+    second = arm == 1
+    successes, failures = state[0] + state[1], state[2] + state[3]
+    total = successes + failures
+    own_success, own_failure = (state[1], state[3]) if second else (state[0], state[2])
+    own, of_its_kind = (own_success, successes) if success else (own_failure, failures)
+    share = 1.0 / (own * total)
+    change = h * (share * total) if exponent == 0.0 else 0.0
+    h *= of_its_kind * (own_success + own_failure) * share
+    if unlikely(h < 1.0 / _STEP):
         h *= _STEP
         exponent += 1.0
-    elif h > 1.0 and exponent > 0.0:
+    elif unlikely((h > 1.0) & (exponent > 0.0)):
         h /= _STEP
         exponent -= 1.0
-    # Numba compiles `min` and `max` anew for each kernel; a condition costs nothing.
-    p = p if p > 0.0 else 0.0
-    state[4], state[5], state[6] = p if p < 1.0 else 1.0, h, exponent
+    state[0] += 1.0 if success and not second else 0.0
+    state[1] += 1.0 if success and second else 0.0
+    state[2] += 0.0 if success or second else 1.0
+    state[3] += 1.0 if second and not success else 0.0
+    state[4], state[5], state[6] = p + (change if second == success else -change), h, exponent
 
 
 @implements(probabilities, Thompson)
@@ -102,6 +107,7 @@ def probabilities_thompson(rule: Any, state: Any, memo: Any, weight: float, out:
     """With two arms p itself, else by quadrature."""
     n_arms = rule.n_arms
     if n_arms == 2:
-        out[0], out[1] = 1.0 - state[4], state[4]
+        out[1] = min(1.0, max(0.0, state[4]))  # rounding may have carried p a little too far
+        out[0] = 1.0 - out[1]
     else:
         chances_of_being_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), 0.0, out)

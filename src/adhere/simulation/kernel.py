@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import Kernel, helper
+from adhere.compilation import Kernel, copy_into, local_floats, local_integers, local_words
 from adhere.policies.generic import choose, decider, remember, update
-from adhere.randomness import CHOOSE, LEARN, PATIENT, number_at, point
+from adhere.randomness import CHOOSE, LEARN, point, point_with
+from adhere.simulation.drawing import TOGETHER, Arms, draw_patients
 
-# How many patients are drawn together, and pass between two looks at whether to stop.
-TOGETHER = 1024
 NO_FAULT = -(2**62)
 
 
@@ -37,87 +36,75 @@ class Tallies(NamedTuple):
         )
 
 
-class Patients(NamedTuple):
-    """How patients are drawn (`populations.PatientTables`, as compiled code takes it)."""
+class Sizes(NamedTuple):
+    """Lengths that are known when the loop is compiled."""
 
-    cumulative: Any
-    actual: Any
-    reward: Any
-
-
-@helper
-def draw_patients(patients: Any, table: Any, first: int, n: int, numbers: Any, cells: Any, rng: Any) -> None:
-    """The cells in which the draws of the next n patients land, by draw and patient; their mean rewards over arms.
-
-    A loop for each step, over many patients at once, so that the compiler can take several in one instruction.
-    """
-    outer, middle = rng[0], rng[1]
-    for draw in range(table.shape[0]):
-        for i in range(n):
-            numbers[i] = number_at(outer, middle, first + i, PATIENT, draw)
-        for i in range(n):
-            cells[draw, i] = 0
-        for boundary in range(table.shape[1] - 1):
-            bound = table[draw, boundary]
-            for i in range(n):
-                cells[draw, i] += numbers[i] >= bound
-    for i in range(n):
-        numbers[i] = 0.0
-    for arm in range(patients.reward.shape[0]):
-        draw = arm if table.shape[0] > 1 else 0
-        for i in range(n):
-            numbers[i] += patients.reward[arm, cells[draw, i]]
-    for i in range(n):
-        numbers[i] /= patients.reward.shape[0]
+    state: int
+    memo: int
+    stream: int
+    arms: Arms
+    deciders: int
 
 
 def run_block(
-    rule: Any, initial: Any, state: Any, memo: Any, rng: Any, pulls: Any, numbers: Any, cells: Any, keys: Any,
-    patients: Any, n_patients: int, grid: Any, n_last: int, tallies: Any, progress: Any, stop: Any,
+    rule: Any, sizes: Any, initial: Any, batch: Any, keys: Any, patients: Any, n_patients: int, grid: Any,
+    n_last: int, tallies: Any, progress: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
     `progress[0]` counts patients; a non-zero `stop[0]` ends it.
     """
-    n_arms, n_draws = pulls.size, patients.cumulative.shape[1]
+    n_arms, before_last = sizes.arms.number, n_patients - n_last
+    state, memo, rng = local_floats(sizes.state), local_floats(sizes.memo), local_words(sizes.stream)
+    pulls, decisions = local_integers(sizes.arms.number), local_integers(sizes.deciders)
     for run in range(keys.shape[0]):
-        for i in range(initial.size):
-            state[i] = initial[i]
+        copy_into(state, initial, sizes.state)
         for arm in range(n_arms):
             pulls[arm] = 0
+        for part in range(sizes.deciders):
+            decisions[part] = 0
         rng[0], rng[1] = keys[run, 0], keys[run, 1]
-        table = patients.cumulative[run if patients.cumulative.shape[0] > 1 else 0]
-        total_reward, total_baseline, mark = 0.0, 0.0, 0
+        bounds = patients.bounds[run if patients.bounds.shape[0] > 1 else 0]
+        total_reward, total_baseline, mark, t = 0.0, 0.0, 0, 0
         for first in range(0, n_patients, TOGETHER):
-            n = n_patients - first if n_patients - first < TOGETHER else TOGETHER
+            end = n_patients if n_patients - first < TOGETHER else first + TOGETHER
             if stop[0] != 0:
                 return NO_FAULT
-            draw_patients(patients, table, first, n, numbers, cells, rng)
-            for i in range(n):
-                t = first + i
-                point(rng, t, CHOOSE)
-                remember(rule, state, memo)
-                chosen = choose(rule, state, memo, 1.0, rng)
-                if chosen < 0 or chosen >= n_arms:
-                    return chosen
-                cell = cells[chosen if n_draws > 1 else 0, i]
-                actual, reward = patients.actual[chosen, cell], patients.reward[chosen, cell]
-                point(rng, t, LEARN)
-                update(rule, state, memo, chosen, actual, reward, 1.0, rng)
-                pulls[chosen] += 1
-                tallies.decisions[run, decider(rule, memo)] += 1
-                total_reward += reward
-                total_baseline += numbers[i]
-                if t >= n_patients - n_last:
-                    tallies.last_pulls[run, chosen] += 1
-                if t + 1 == grid[mark]:
+            draw_patients(sizes.arms, patients, bounds, first, end - first, batch, rng)
+            while t < end:
+                # Up to the next point where something is noted; in between there is nothing to look out for.
+                until = grid[mark] if grid[mark] < end else end
+                until = before_last if t < before_last < until else until
+                while t < until:
+                    i = np.uint64(t - first)  # unsigned: a signed index might count from the end
+                    point_with(rng, t, CHOOSE, batch.words[i])
+                    remember(rule, state, memo)
+                    chosen = choose(rule, state, memo, 1.0, rng)
+                    if chosen < 0 or chosen >= n_arms:
+                        return chosen
+                    reward = batch.reward[chosen, i]
+                    point(rng, t, LEARN)
+                    update(rule, state, memo, chosen, batch.actual[chosen, i], reward, 1.0, rng)
+                    pulls[chosen] += 1
+                    decisions[decider(rule, memo)] += 1
+                    total_reward += reward
+                    total_baseline += batch.baseline[i]
+                    t += 1
+                if t == before_last:
+                    for arm in range(n_arms):
+                        tallies.last_pulls[run, arm] = -pulls[arm]
+                if t == grid[mark]:
                     for arm in range(n_arms):
                         tallies.pulls[run, mark, arm] = pulls[arm]
                     tallies.rewards[run, mark] = total_reward
                     tallies.baselines[run, mark] = total_baseline
                     mark += 1
-            progress[0] += n
+            progress[0] += end - first
+        for arm in range(n_arms):
+            tallies.last_pulls[run, arm] += pulls[arm]
+        for part in range(sizes.deciders):
+            tallies.decisions[run, part] = decisions[part]
     return NO_FAULT
 
 
-RUN_BLOCK = Kernel(run_block)
+RUN_BLOCK = Kernel(run_block, pins=True)

@@ -8,20 +8,19 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import cache_folder, classes_of
+from adhere.compilation import cache_folder, classes_of, pinned
 from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.policies.policy import Setting
 from adhere.populations import PatientTables, Population
-from adhere.randomness import PYTHON, stream_keys, uniforms
-from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, TOGETHER, Patients, Tallies
+from adhere.randomness import PYTHON, STREAM_SIZE, stream_keys, uniforms
+from adhere.simulation.drawing import Arms, Batch, Patients
+from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Sizes, Tallies
 
 Integers = NDArray[np.int64]
-_CACHE_LINES = 16  # numbers of 8 bytes: two lines, since some processors fetch them in pairs
 
 
 class Runner(Protocol):
@@ -60,7 +59,7 @@ class CompiledRunner:
     @property
     def composition(self) -> Any:
         """What is compiled: policies of one composition share their compiled code."""
-        return numba.typeof(self._assembled.rule)
+        return pinned(self._assembled.rule)
 
     def is_ready(self) -> bool:
         """Whether nothing is left to compile."""
@@ -94,17 +93,15 @@ class CompiledRunner:
         stop: Integers,
     ) -> tuple[Any, ...]:
         assembled = self._assembled
+        n_arms = self._population.n_arms
+        memo_size = assembled.memo_size + assembled.spare_size
         return (
             assembled.rule,
+            Sizes(assembled.state.size, memo_size, STREAM_SIZE, Arms(n_arms), len(self.deciders)),
             assembled.state,
-            _apart(assembled.state.size, np.float64),
-            _apart(assembled.memo_size + assembled.spare_size, np.float64),
-            _apart(3, np.uint64),
-            _apart(self._population.n_arms, np.int64),
-            _apart(TOGETHER, np.float64),
-            np.zeros((tables.cumulative.shape[1], TOGETHER), np.int64),
+            Batch.of(n_arms),
             stream_keys(seed, first_run, len(tallies.rewards)),
-            Patients(tables.cumulative, tables.actual, tables.reward),
+            Patients.of(tables),
             self._n_patients,
             self._grid,
             self._n_last,
@@ -125,12 +122,7 @@ class CompiledRunner:
         """Run the compiled loop; it lets other threads work meanwhile."""
         fault = self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
         if fault != NO_FAULT:
-            raise _wrong_arm(self.resolved, fault, self._population.n_arms)
-
-
-def _apart(size: int, kind: type[np.generic]) -> NDArray[Any]:
-    """An array on cache lines of its own: threads that write near each other wait for each other."""
-    return np.zeros(size + 2 * _CACHE_LINES, kind)[_CACHE_LINES : _CACHE_LINES + size]
+            raise wrong_arm(self.resolved, fault, self._population.n_arms)
 
 
 class PythonRunner:
@@ -186,7 +178,7 @@ class PythonRunner:
         n_arms = self._population.n_arms
         is_number = isinstance(arm, (int, np.integer)) and not isinstance(arm, bool)
         if not is_number or not 0 <= int(arm) < n_arms:  # type: ignore[call-overload]
-            raise _wrong_arm(self.resolved, arm, n_arms)
+            raise wrong_arm(self.resolved, arm, n_arms)
         return int(arm)  # type: ignore[call-overload, no-any-return]
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
@@ -199,7 +191,8 @@ class PythonRunner:
         tallies.last_pulls[row] = pulled[self._n_patients - self._n_last :].sum(axis=0)
 
 
-def _wrong_arm(policy: str, arm: object, n_arms: int) -> InputError:
+def wrong_arm(policy: str, arm: object, n_arms: int) -> InputError:
+    """What to say of a policy that picks an arm that does not exist."""
     return InputError(f"arm chosen by {policy}", arm, f"a whole number from 0 to {n_arms - 1}")
 
 

@@ -1,4 +1,7 @@
-"""Compile what studies need in several processes at once: Numba compiles one thing at a time in each."""
+"""Compile what studies need in several processes at once: Numba compiles one thing at a time in each.
+
+`python -m adhere.studies.compiling 3 thompson 2 exp3` compiles Thompson sampling of three arms and EXP3 of two.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from adhere.policies import as_policy
-from adhere.populations import defiers
+from adhere.populations import Counts
 from adhere.simulation.runners import CompiledRunner
 
+Wanted = tuple[str, int]  # a policy and how many arms it has
 _FEW = 2  # compositions that are not worth starting processes for
 
 
-def compile_ahead(policies: Iterable[str], announce: Callable[[str], None]) -> None:
+def compile_ahead(wanted: Iterable[Wanted], announce: Callable[[str], None]) -> None:
     """Let other processes compile the compositions that are not on disk yet, if there are many."""
-    missing = _missing(policies)
+    missing = _missing(wanted)
     n_processes = min(os.cpu_count() or 1, len(missing))
     if len(missing) <= _FEW or n_processes < 2:
         return
@@ -34,28 +38,28 @@ def compile_ahead(policies: Iterable[str], announce: Callable[[str], None]) -> N
             process.terminate()
 
 
-def _missing(policies: Iterable[str]) -> list[str]:
+def _missing(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One policy for each composition that nobody has compiled yet."""
-    found: dict[Any, str] = {}
-    for text in dict.fromkeys(policies):
-        runner = CompiledRunner(as_policy(text), defiers(), 1, np.array([1]), 1)
+    found: dict[Any, Wanted] = {}
+    for policy, n_arms in dict.fromkeys(wanted):
+        runner = _runner(policy, n_arms)
         if not runner.is_ready():
-            found.setdefault(runner.composition, text)
+            found.setdefault(runner.composition, (policy, n_arms))
     return list(found.values())
 
 
-def _compile(policies: Iterable[str]) -> subprocess.Popen[bytes]:
-    options = [option for policy in policies for option in ("--policy", policy)]
-    command = [
-        sys.executable,
-        "-m",
-        "adhere",
-        "simulate",
-        "--population",
-        "defiers",
-        "--patients",
-        "1",
-        "--runs",
-        "1",
-    ]
-    return subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def _runner(policy: str, n_arms: int) -> CompiledRunner:
+    arms = [f"arm {arm}" for arm in range(n_arms)]
+    anyone = Counts("anyone", tuple(arms), [(arm, arm, reward) for arm in arms for reward in (0.0, 1.0)])  # type: ignore[misc]
+    return CompiledRunner(as_policy(policy), anyone, 1, np.array([1]), 1)
+
+
+def _compile(wanted: Iterable[Wanted]) -> subprocess.Popen[bytes]:
+    words = [word for policy, n_arms in wanted for word in (str(n_arms), policy)]
+    command = [sys.executable, "-m", "adhere.studies.compiling", *words]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    for n_arms, policy in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        _runner(policy, int(n_arms)).prepare(lambda _: None)

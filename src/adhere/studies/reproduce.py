@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adhere.populations import as_population
 from adhere.randomness import check_seed
 from adhere.report.section import Section
 from adhere.simulation import SimulationResult, simulate
@@ -67,7 +68,7 @@ def reproduce(
         missing = [study for study in studies if fresh or study.name not in finished]
         seconds = _seconds_so_far(out, settings, finished)
         with studies_progress(sum(_patients(study, quick) for study in missing)) as progress:
-            compile_ahead(_policies(missing, quick), progress.announce)
+            compile_ahead(_compositions(missing, quick), progress.announce)
             for study in missing:
                 progress.begin(study.title)
                 began = time.perf_counter()
@@ -88,9 +89,15 @@ def _patients(study: Study, quick: bool) -> int:
     return sum(experiment.total_patients for experiment in study.experiments(quick).values())
 
 
-def _policies(studies: Iterable[Study], quick: bool) -> list[str]:
-    experiments = (one for study in studies for one in study.experiments(quick).values())
-    return [policy for one in experiments for policy in one.policies]
+def _compositions(studies: Iterable[Study], quick: bool) -> list[tuple[str, int]]:
+    """Every policy, and how many arms it has."""
+    experiments = [one for study in studies for one in study.experiments(quick).values()]
+    return [
+        (policy, as_population(population).n_arms)  # type: ignore[arg-type]
+        for one in experiments
+        for population in one.populations
+        for policy in one.policies
+    ]
 
 
 def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> dict[str, float]:

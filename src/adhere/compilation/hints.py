@@ -1,0 +1,91 @@
+"""What we know about compiled code and the compiler does not. None of it changes a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+
+from adhere.compilation.intrinsics import becomes
+
+_GUESSES = 2
+
+
+def _is_gpu(context: Any) -> bool:
+    return "cuda" in type(context).__module__
+
+
+def _unlikely(typing_context: Any, condition: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if _is_gpu(context):
+            return arguments[0]
+        bit = ir.IntType(1)
+        expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
+        return builder.call(expect, [arguments[0], ir.Constant(bit, 0)])
+
+    return types.boolean(types.boolean), code
+
+
+@becomes(_unlikely)
+def unlikely(condition: bool) -> bool:
+    """The condition itself, mostly false: what it guards is kept out of the way of the rest.
+
+    A call of `log` in it, say, then saves the registers it needs itself.
+    """
+    return condition
+
+
+def _guessed(typing_context: Any, value: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        (number,) = arguments
+        if _is_gpu(context):
+            return number
+        found = []
+        after = builder.append_basic_block("guessed")
+        for guess in range(_GUESSES):
+            is_it, is_not = builder.append_basic_block("is_it"), builder.append_basic_block("is_not")
+            known = ir.Constant(number.type, guess)
+            builder.cbranch(builder.icmp_signed("==", number, known), is_it, is_not)
+            builder.position_at_end(is_it)
+            # Behind an instruction of no bytes, or the compiler would see that all of this changes nothing.
+            hidden = builder.asm(ir.FunctionType(number.type, [number.type]), "", "=r,0", [known], side_effect=False)
+            builder.branch(after)
+            found.append((hidden, is_it))
+            builder.position_at_end(is_not)
+        found.append((number, builder.block))
+        builder.branch(after)
+        builder.position_at_end(after)
+        result = builder.phi(number.type)
+        for known, block in found:
+            result.add_incoming(known, block)
+        return result
+
+    return types.int64(types.int64), code
+
+
+@becomes(_guessed)
+def guessed(value: int) -> int:
+    """The value itself, a small whole number that is often the same.
+
+    A processor goes on with its guess of a branch while the value is still being computed: all that hangs on an arm,
+    its rewards and its counts, is fetched ahead. Wrong guesses cost as much as a dozen instructions.
+    """
+    return value
+
+
+def _in_wide_vectors(typing_context: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not _is_gpu(context):
+            set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # no name that llvmlite knows
+        return context.get_dummy_value()
+
+    return types.none(), code
+
+
+@becomes(_in_wide_vectors)
+def in_wide_vectors() -> None:
+    """Say in a function's first line that its loops may use vectors of 512 bits, where the processor has them.
+
+    The compiler thinks 256 safer, since some processors slow down; for our loops the wide ones pay.
+    """

@@ -1,0 +1,36 @@
+"""Types for compilation in which a rule's whole numbers are part of the type.
+
+Numbers of arms, lengths and offsets shape the code: loops over two arms are unrolled, offsets are constants, arrays
+become registers. Parameters (floats) and tables (arrays) are not pinned, so that policies that differ in them, and
+protocols, share code.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba.core import types as _types
+
+types: Any = _types  # whose own annotations leave most of it out
+
+
+def pinned(value: Any) -> Any:
+    """The type of an argument; named tuples with their whole numbers pinned."""
+    return _in_tuple(value) if hasattr(value, "_fields") else numba.typeof(value)
+
+
+def _in_tuple(value: Any) -> Any:
+    if isinstance(value, bool):
+        return types.boolean
+    if isinstance(value, int):
+        return types.literal(value)
+    if not isinstance(value, tuple):
+        return numba.typeof(value)
+    parts = tuple(_in_tuple(part) for part in value)
+    alike = len(set(parts)) == 1
+    if hasattr(value, "_fields"):
+        return (
+            types.NamedUniTuple(parts[0], len(parts), type(value)) if alike else types.NamedTuple(parts, type(value))
+        )
+    return types.UniTuple(parts[0], len(parts)) if alike else types.Tuple(parts)

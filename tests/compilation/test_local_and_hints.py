@@ -1,0 +1,81 @@
+"""Local arrays, and hints that must not change a result."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numba import njit
+
+from adhere.compilation import (
+    Kernel,
+    copy_into,
+    guessed,
+    in_wide_vectors,
+    local_floats,
+    local_integers,
+    local_words,
+    pinned,
+    unlikely,
+)
+
+
+class Lengths(NamedTuple):
+    few: int
+    many: int
+
+
+class Nested(NamedTuple):
+    lengths: Lengths
+    share: float
+    table: Any
+    flag: bool
+
+
+LENGTHS = Lengths(3, 100)
+
+
+def reversed_copy(lengths: Any, source: Any, out: Any) -> None:
+    """What is copied into local arrays and out again, backwards."""
+    few, many = local_floats(lengths.few), local_floats(lengths.many)
+    counts, words = local_integers(lengths.few), local_words(lengths.few)
+    copy_into(few, source, lengths.few)
+    copy_into(many, source, lengths.many)
+    for i in range(lengths.few):
+        counts[i], words[i] = i - 5, np.uint64(i)
+        out[lengths.many + i] = few[lengths.few - 1 - i] + counts[i] + words[i]
+    for i in range(lengths.many):
+        out[i] = many[lengths.many - 1 - i]
+
+
+@pytest.mark.parametrize("way", ["compiled", "python"])
+def test_local_arrays_hold_what_is_put_in(way: str) -> None:
+    source, out = np.arange(100.0), np.zeros(103)
+    arguments = (LENGTHS, source, out)
+    function = Kernel(reversed_copy, pins=True).compiled(*arguments) if way == "compiled" else reversed_copy
+    function(*arguments)
+    assert out[:100].tolist() == source[::-1].tolist()
+    assert out[100:].tolist() == [2 - 5 + 0, 1 - 4 + 1, 0 - 3 + 2]
+
+
+@njit  # type: ignore[untyped-decorator]
+def hinted(value: int) -> int:
+    in_wide_vectors()
+    if unlikely(value > 3):
+        return 2 * int(guessed(value))
+    return int(guessed(value))
+
+
+@pytest.mark.parametrize("value", [-2, -1, 0, 1, 2, 3, 4, 2**40])
+def test_hints_change_nothing(value: int) -> None:
+    expected = 2 * value if value > 3 else value
+    assert hinted(value) == hinted.py_func(value) == expected
+
+
+def test_whole_numbers_are_part_of_a_pinned_type_and_nothing_else_is() -> None:
+    value = Nested(LENGTHS, 0.5, np.zeros(3), True)
+    same = Nested(LENGTHS, 0.7, np.ones(9), False)
+    other = Nested(Lengths(3, 101), 0.5, np.zeros(3), True)
+    assert pinned(value) == pinned(same) != pinned(other)
+    assert pinned(7) == pinned(8)
