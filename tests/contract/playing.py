@@ -29,7 +29,7 @@ def run_of_engine(policy: object, population: Population, n_patients: int, seed:
     runner.prepare(lambda _: None)
     tallies = Tallies.zeros(1, n_patients, population.n_arms, len(runner.deciders))
     progress, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    runner.run(seed, run, population.tables(seed, run, 1), tallies, progress, stop)
+    runner.start(seed, run, population.tables(seed, run, 1), tallies, progress, stop)
     return _newest_pull(tallies.pulls[0])
 
 

@@ -1,7 +1,7 @@
 """The one table of policies that every test of the contract runs over. A new policy is added here and nowhere else.
 
-A *subject* is one composition, which costs seconds to compile; its variants (protocols, parameters, numbers of arms)
-cost nothing. Hybrids are chosen so that each part meets each other part at least once.
+A *subject* is one composition, which costs seconds to compile for each number of arms; its variants (protocols,
+parameters) cost nothing. Hybrids are chosen so that each part meets each other part at least once.
 """
 
 from __future__ import annotations

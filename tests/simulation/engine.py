@@ -22,7 +22,7 @@ def tallies_of(
     runner.prepare(lambda message: None)
     tables = population.tables(seed, 0, n_runs)
     tallies = Tallies.zeros(n_runs, len(grid), population.n_arms, len(runner.deciders))
-    runner.run(seed, 0, tables, tallies, np.zeros(1, np.int64), np.zeros(1, np.int64))
+    runner.start(seed, 0, tables, tallies, np.zeros(1, np.int64), np.zeros(1, np.int64))
     return tallies
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("polars", "pandas", "matplotlib", "rich", "typer", "fastapi")
+HEAVY = ("polars", "pandas", "matplotlib", "rich", "typer", "fastapi", "dask", "distributed", "cloudpickle")
 
 
 def printed_by(program: str) -> str:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -35,6 +37,15 @@ def test_sketches_of_parts_add_up_exactly_in_any_order(parts: list[list[float]],
     for part in shuffled[1:]:
         merged = merged.merge(QuantileSketch.of(part))
     np.testing.assert_array_equal(merged.counts, whole.counts)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=60))
+def test_a_sketch_travels_whole_and_light(values: list[float]) -> None:
+    sketch = QuantileSketch.of(values)
+    travelled = pickle.dumps(sketch)
+    assert pickle.loads(travelled) == sketch
+    assert pickle.loads(travelled).counts.dtype == sketch.counts.dtype
+    assert len(travelled) < 1500 < sketch.counts.nbytes
 
 
 def test_what_is_nearly_nothing_counts_as_zero() -> None:

@@ -10,8 +10,9 @@ import polars
 import pytest
 from polars.testing import assert_frame_equal
 
-from adhere.studies import keeping
-from adhere.studies.keeping import MADE_WITH, Settings, keep, kept, sources_digest
+from adhere.simulation import identity
+from adhere.simulation.identity import sources_digest
+from adhere.studies.keeping import MADE_WITH, Settings, keep, kept
 
 SETTINGS = Settings(seed=3, quick=False, version="1.0", sources="abc")
 TABLES = {
@@ -121,7 +122,7 @@ def test_settings_of_this_adhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     package = tmp_path / "adhere"
     (package / "policies").mkdir(parents=True)
     (package / "policies" / "thompson.py").write_text("a = 1\n")
-    monkeypatch.setattr(keeping, "files", lambda name: tmp_path / name)
+    monkeypatch.setattr(identity, "files", lambda name: tmp_path / name)
     digests = []
     for change in ("a = 1\n", "a = 2\n", "a = 1\n"):
         (package / "policies" / "thompson.py").write_text(change)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,9 @@ _OPTION_OF_FIELD = {
     "seed": "--seed",
     "n_threads": "--threads",
     "reference": "--reference",
+    "cluster": "--cluster",
+    "executor": "--cluster",
+    "device": "--device",
 }
 _STANDARD_OUTPUT = "-"
 
@@ -42,6 +46,11 @@ Put a policy with brackets or spaces in single quotes, or the shell trips over t
 \b
   adhere simulate --population defiers --import mine.py \\
     --policy 'mine(rate=0.2)' --reference thompson --policy thompson
+\b
+  adhere simulate --population defiers --policy thompson --runs 1000000 --device cuda
+\b
+  adhere simulate --population defiers --policy thompson --runs 1000000 \\
+    --cluster tcp://127.0.0.1:8786
 
 See adhere policies and adhere populations for the names there are.
 """
@@ -78,30 +87,44 @@ def simulate(
     threads: Annotated[
         str | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
     ] = None,
+    device: Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")] = "cpu",
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
+    ] = None,
 ) -> None:
     """Run every policy on every population and compare them."""
     from adhere.policies import import_policies, parse_policy
     from adhere.populations import as_population
     from adhere.simulation import simulate as run
+    from adhere.simulation.cluster import connected
     from adhere.simulation.progress import Announcing
 
+    if cluster is not None and threads is not None:
+        raise InputError("--threads", threads, "no number together with --cluster, whose workers have their own")
     to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
     for path in imports or []:
         import_policies(path)
     given = [parse_policy(text) for text in policy]
     answering = [as_population(name) for name in population]
     _check_destinations(to_file, plot, save)
+    n_patients, n_runs = whole_number("--patients", patients), whole_number("--runs", runs)
+    seed_number = whole_number("--seed", seed)
+    n_threads = None if threads is None else whole_number("--threads", threads)
     try:
-        result = run(
-            given,
-            answering,
-            n_patients=whole_number("--patients", patients),
-            n_runs=whole_number("--runs", runs),
-            seed=whole_number("--seed", seed),
-            reference=reference,
-            n_threads=None if threads is None else whole_number("--threads", threads),
-            progress=None if sys.stderr.isatty() else Announcing(),
-        )
+        with nullcontext() if cluster is None else connected(cluster) as executor:
+            result = run(
+                given,
+                answering,
+                n_patients=n_patients,
+                n_runs=n_runs,
+                seed=seed_number,
+                reference=reference,
+                n_threads=n_threads,
+                device=device,
+                executor=executor,
+                progress=None if sys.stderr.isatty() else Announcing(),
+            )
     except InputError as error:
         raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
 

@@ -25,6 +25,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numba import config
+
 from adhere.compilation import Kernel, classes_of, generic, helper, implementation, rarely_needed, specialise
 from adhere.randomness import uniform
 
@@ -47,7 +49,7 @@ def probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng
     Called from Python, it mixes the parts of a hybrid in Python and runs compiled code for each learner: a kernel
     of all of it would take long to compile for every composition, and is seldom needed.
     """
-    if len(classes_of(rule)) > 1:
+    if len(classes_of(rule)) > 1 or config.ENABLE_CUDASIM:  # in a simulated GPU all is Python
         own = implementation(probabilities, type(rule))
         assert own is not None
         own(rule, state, memo, weight, out, rng)

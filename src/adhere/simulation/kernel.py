@@ -35,6 +35,12 @@ class Tallies(NamedTuple):
             np.zeros((n_runs, n_arms), np.int64),
         )
 
+    def of_runs(self, runs: slice) -> Tallies:
+        """Those of some runs."""
+        return Tallies(
+            self.pulls[runs], self.rewards[runs], self.baselines[runs], self.decisions[runs], self.last_pulls[runs]
+        )
+
 
 class Sizes(NamedTuple):
     """Lengths that are known when the loop is compiled."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +45,10 @@ class QuantileSketch:
             and (self.lowest, self.highest) == (other.lowest, other.highest)
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        used = np.flatnonzero(self.counts)  # what travels between processes is small: most buckets are empty
+        return _from_used, (used.astype(np.int16), self.counts[used], self.lowest, self.highest)
+
     @staticmethod
     def of(values: ArrayLike) -> QuantileSketch:
         """The sketch of some values."""
@@ -68,3 +73,9 @@ class QuantileSketch:
         middle = 2.0 * _SMALLEST * _RATIO ** abs(bucket) / (1.0 + _RATIO)
         value = math.copysign(middle, bucket) if bucket else 0.0
         return min(max(value, self.lowest), self.highest)
+
+
+def _from_used(used: NDArray[np.int16], n_each: NDArray[np.int64], lowest: float, highest: float) -> QuantileSketch:
+    counts = np.zeros(N_BUCKETS, np.int64)
+    counts[used] = n_each
+    return QuantileSketch(counts, lowest, highest)

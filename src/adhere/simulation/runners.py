@@ -32,7 +32,7 @@ class Runner(Protocol):
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Do what must be done once, before the first block."""
 
-    def run(
+    def start(
         self,
         seed: int,
         first_run: int,
@@ -40,8 +40,8 @@ class Runner(Protocol):
         tallies: Tallies,
         progress: Integers,
         stop: Integers,
-    ) -> None:
-        """Fill the tallies of a block of runs."""
+    ) -> Callable[[], None]:
+        """Start to fill the tallies of consecutive runs; what is returned waits until they are filled."""
 
 
 class CompiledRunner:
@@ -110,7 +110,7 @@ class CompiledRunner:
             stop,
         )
 
-    def run(
+    def start(
         self,
         seed: int,
         first_run: int,
@@ -118,11 +118,12 @@ class CompiledRunner:
         tallies: Tallies,
         progress: Integers,
         stop: Integers,
-    ) -> None:
-        """Run the compiled loop; it lets other threads work meanwhile."""
+    ) -> Callable[[], None]:
+        """Run the compiled loop, all of it; it lets other threads work meanwhile."""
         fault = self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
         if fault != NO_FAULT:
             raise wrong_arm(self.resolved, fault, self._population.n_arms)
+        return _nothing_to_wait_for
 
 
 class PythonRunner:
@@ -146,7 +147,7 @@ class PythonRunner:
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Nothing is compiled."""
 
-    def run(
+    def start(
         self,
         seed: int,
         first_run: int,
@@ -154,7 +155,7 @@ class PythonRunner:
         tallies: Tallies,
         progress: Integers,
         stop: Integers,
-    ) -> None:
+    ) -> Callable[[], None]:
         """Play every run, patient by patient, with the patients every other policy meets."""
         for row in range(len(tallies.rewards)):
             run = first_run + row
@@ -166,13 +167,14 @@ class PythonRunner:
             chosen = np.empty(self._n_patients, np.int64)
             for t in range(self._n_patients):
                 if stop[0]:
-                    return
+                    return _nothing_to_wait_for
                 arm = self._checked(own.choose(*arguments))  # type: ignore[attr-defined]
                 chosen[t] = arm
                 actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
                 own.update(arm, actual, reward)  # type: ignore[attr-defined]
                 progress[0] += 1
             self._tally(row, chosen, patients.reward, tallies)
+        return _nothing_to_wait_for
 
     def _checked(self, arm: object) -> int:
         n_arms = self._population.n_arms
@@ -189,6 +191,10 @@ class PythonRunner:
         tallies.baselines[row] = rewards.mean(axis=1).cumsum()[upto]
         tallies.decisions[row] = self._n_patients
         tallies.last_pulls[row] = pulled[self._n_patients - self._n_last :].sum(axis=0)
+
+
+def _nothing_to_wait_for() -> None:
+    """What `start` returns when all is done."""
 
 
 def wrong_arm(policy: str, arm: object, n_arms: int) -> InputError:

@@ -12,11 +12,11 @@ import json
 import shutil
 import tempfile
 from dataclasses import asdict, dataclass
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from adhere.simulation.identity import sources_digest
 
 if TYPE_CHECKING:
     from adhere.studies.study import Tables
@@ -46,17 +46,6 @@ class Kept:
     folder: Path
     files: tuple[str, ...]
     tables: Tables
-
-
-@cache
-def sources_digest() -> str:
-    """A digest of adhere's own code, so that figures of older code are not taken for those of newer code."""
-    digest = hashlib.sha256()
-    package = Path(str(files("adhere")))
-    for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".csv"):
-            digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def keep(folder: Path, name: str, settings: Settings, tables: Tables) -> Kept:

@@ -1,0 +1,156 @@
+"""Kernels for CUDA, compiled once for each composition of rules and kept on disk like those for processors.
+
+Imported only where a GPU is asked for. With NUMBA_ENABLE_CUDASIM=1, Numba's simulator runs the kernels in Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import config, types
+
+if not hasattr(np, "row_stack"):  # numba-cuda asks for it; NumPy 2.5 has it no more
+    setattr(np, "row_stack", np.vstack)  # noqa: B010
+
+from numba import cuda
+from numba.core.errors import NumbaError
+
+from adhere.compilation.kernel import classes_of, in_short
+from adhere.compilation.pinning import pinned
+from adhere.compilation.storage import cache_folder
+from adhere.errors import InputError
+
+__all__ = ["SIMULATED", "GpuKernel", "cuda", "why_no_gpu"]
+
+# More would leave a multiprocessor too few threads to switch between, fewer would not hold a hybrid's state.
+_REGISTERS = 96
+SIMULATED = bool(config.ENABLE_CUDASIM)
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a study of few runs is small, and that is all right
+
+
+def why_no_gpu() -> str | None:
+    """What keeps us from using a GPU here; None if there is one."""
+    if SIMULATED:
+        return None
+    if find_spec("numba_cuda") is None:
+        return "the extra `gpu` is not installed: pip install 'adhere[gpu]'"
+    if not cuda.is_available():
+        return "no CUDA GPU was found, or its driver cannot be used"
+    return None
+
+
+class GpuKernel:
+    """A function to be compiled for compositions of rules, and launched with a number of threads."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._dispatchers: dict[Any, Any] = {}
+
+    def ready(self, rule: Any, *arguments: Any) -> bool:
+        """Whether a launch would start at once, from memory or from disk."""
+        if SIMULATED:
+            return True
+        signature = _signature(rule, *arguments)
+        dispatcher = self._of(signature, rule)
+        holds = getattr(dispatcher._cache, "holds", None)
+        return bool(dispatcher.overloads) or (holds is not None and holds(signature, dispatcher.targetctx.codegen()))
+
+    def compiled(self, rule: Any, *arguments: Any) -> Any:
+        """The kernel compiled for this composition; kernel[blocks, threads, stream](*arguments) launches it."""
+        if SIMULATED:
+            return cuda.jit(self._function)
+        signature = _signature(rule, *arguments)
+        dispatcher = self._of(signature, rule)
+        try:
+            with _as_on_processors():
+                dispatcher.compile(signature)
+        except NumbaError as error:
+            name = type(rule).__name__.removesuffix("Rule")
+            raise InputError(f"policy {name}", in_short(error), "code that Numba can compile for CUDA") from None
+        dispatcher._specialized = True  # Numba's dispatch by the types of arguments would not see what is pinned
+        return dispatcher
+
+    def _of(self, signature: tuple[Any, ...], rule: Any) -> Any:
+        if signature not in self._dispatchers:
+            dispatcher = cuda.jit(self._function, extensions=[_PinnedNumbers()], max_registers=_REGISTERS)
+            folder = cache_folder(frozenset(classes_of(rule)))
+            if folder is not None:
+                name = hashlib.sha256(repr(signature).encode()).hexdigest()[:16]
+                dispatcher._cache = _cache_in(folder / f"{self._function.__name__}-{name}", self._function)
+            self._dispatchers[signature] = dispatcher
+        return self._dispatchers[signature]
+
+
+def _signature(*arguments: Any) -> tuple[Any, ...]:
+    return tuple(pinned(argument) for argument in arguments)
+
+
+class _PinnedNumbers:
+    """Numba's launch does not know what to pass for a number that is part of a type; any will do."""
+
+    def prepare_args(self, ty: Any, val: Any, **_: Any) -> tuple[Any, Any]:
+        return (types.int64, val) if isinstance(ty, types.IntegerLiteral) else (ty, val)
+
+
+@contextmanager
+def _as_on_processors() -> Iterator[None]:
+    """Compile so that every number is rounded as on processors, and that tables are read at the speed of memory.
+
+    By default a product and a sum become one operation that rounds once. And tables that code refers to would lie in
+    constant memory, which is small, and slow where threads read different places of it.
+    """
+    from numba.cuda.cudadrv import nvvm
+
+    compile_ir, constant = nvvm.compile_ir, nvvm.ADDRSPACE_CONSTANT
+    nvvm.compile_ir, nvvm.ADDRSPACE_CONSTANT = partial(compile_ir, fma=False), nvvm.ADDRSPACE_GLOBAL
+    try:
+        yield
+    finally:
+        nvvm.compile_ir, nvvm.ADDRSPACE_CONSTANT = compile_ir, constant
+
+
+def _cache_in(folder: Path, function: Callable[..., Any]) -> Any:
+    """Numba's disk cache for CUDA, kept in a folder whose path already vouches for the sources."""
+    caching, dispatcher = import_module("numba.cuda.core.caching"), import_module("numba.cuda.dispatcher")
+
+    class Locator(caching._CacheLocator):  # type: ignore[misc,name-defined]
+        def get_cache_path(self) -> str:
+            return str(folder)
+
+        def get_source_stamp(self) -> str:
+            return folder.parent.name
+
+        def get_disambiguator(self) -> str:
+            return function.__module__
+
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> Any:
+            return cls()
+
+    class Implementation(dispatcher.CUDACacheImpl):  # type: ignore[misc,name-defined]
+        _locator_classes = (Locator,)
+
+    class Cache(dispatcher.CUDACache):  # type: ignore[misc,name-defined]
+        _impl_class = Implementation
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:  # a damaged file must cost a compilation, never a run
+                return None
+
+        def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
+            try:
+                return self._index_key(signature, codegen) in self._cache_file._load_index()
+            except Exception:  # as above
+                return False
+
+    return Cache(function)

@@ -1,0 +1,107 @@
+"""The loop over patients on a GPU: one thread runs one trial at a time, by the same rules as on processors."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adhere.compilation import copy_into, helper, local_floats, local_integers, local_words
+from adhere.compilation.gpu import GpuKernel, cuda
+from adhere.policies.generic import choose, decider, remember, update
+from adhere.randomness import CHOOSE, LEARN, PATIENT, point, step, word_at
+
+
+class GpuSizes(NamedTuple):
+    """Lengths that are known when the loop is compiled."""
+
+    state: int
+    memo: int
+    stream: int
+    arms: int
+    deciders: int
+    draws: int
+    cells: int
+    bounds: int
+
+
+@helper
+def draw_patient(sizes: Any, patients: Any, bounds: Any, t: int, chosen: int, rng: Any) -> Any:
+    """What the next patient takes and gains, and the mean over arms of what it would gain."""
+    actual, reward, total, cell = np.uint32(0), 0.0, 0.0, np.uint32(0)
+    for arm in range(sizes.arms):
+        if arm < sizes.draws:
+            drawn, cell = float(step(word_at(rng[0], rng[1], t, PATIENT, arm))), np.uint32(0)
+            for boundary in range(sizes.cells - 1):
+                cell += np.uint32(drawn >= bounds[arm * sizes.cells + boundary])
+        gained = patients.reward[arm, cell]
+        total += gained
+        actual, reward = (patients.actual[arm, cell], gained) if arm == chosen else (actual, reward)
+    return actual, reward, total / sizes.arms
+
+
+def run_on_gpu(
+    rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
+    tallies: Any, fault: Any,
+) -> None:  # fmt: skip
+    """Run one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen."""
+    n_arms, before_last = sizes.arms, n_patients - n_last
+    state, memo, rng = local_floats(sizes.state), local_floats(sizes.memo), local_words(sizes.stream)
+    pulls, decisions = local_integers(sizes.arms), local_integers(sizes.deciders)
+    bounds = local_floats(sizes.bounds)  # whole numbers, compared where a GPU has more time
+    run = cuda.grid(1)
+    while run < keys.shape[0]:
+        copy_into(state, initial, sizes.state)
+        for arm in range(n_arms):
+            pulls[arm], tallies.last_pulls[run, arm] = 0, 0
+        for part in range(sizes.deciders):
+            decisions[part] = 0
+        for draw in range(sizes.draws):
+            for cell in range(sizes.cells):
+                bounds[draw * sizes.cells + cell] = patients.bounds[run % patients.bounds.shape[0], draw, cell]
+        rng[0], rng[1] = keys[run, 0], keys[run, 1]
+        total_reward, total_baseline, mark, noted = 0.0, 0.0, 0, 0
+        while noted < n_patients:
+            until = grid[mark]
+            until = before_last if noted < before_last < until else until
+            for t in range(noted, until):
+                point(rng, t, CHOOSE)
+                remember(rule, state, memo)
+                chosen = choose(rule, state, memo, 1.0, rng)
+                if chosen < 0 or chosen >= n_arms:
+                    fault[0] = chosen
+                    return
+                actual, reward, baseline = draw_patient(sizes, patients, bounds, t, chosen, rng)
+                point(rng, t, LEARN)
+                update(rule, state, memo, chosen, actual, reward, 1.0, rng)
+                for arm in range(1, n_arms):  # what is left belongs to arm 0
+                    pulls[arm] += 1 if arm == chosen else 0
+                by = decider(rule, memo)
+                for part in range(1, sizes.deciders):
+                    decisions[part] += 1 if part == by else 0
+                total_reward += reward
+                total_baseline += baseline
+            noted = until
+            pulls[0] = noted
+            for arm in range(1, n_arms):
+                pulls[0] -= pulls[arm]
+            if noted == before_last:
+                for arm in range(n_arms):
+                    tallies.last_pulls[run, arm] = -pulls[arm]
+            if noted == grid[mark]:
+                for arm in range(n_arms):
+                    tallies.pulls[run, mark, arm] = pulls[arm]
+                tallies.rewards[run, mark] = total_reward
+                tallies.baselines[run, mark] = total_baseline
+                mark += 1
+        for arm in range(n_arms):
+            tallies.last_pulls[run, arm] += pulls[arm]
+        decisions[0] = n_patients
+        for part in range(1, sizes.deciders):
+            decisions[0] -= decisions[part]
+        for part in range(sizes.deciders):
+            tallies.decisions[run, part] = decisions[part]
+        run += cuda.gridsize(1)
+
+
+RUN_ON_GPU = GpuKernel(run_on_gpu)

@@ -1,0 +1,155 @@
+"""How a simulation gets to workers in other processes, and how one of its tasks is run there."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import importlib.machinery
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+
+from adhere.errors import InputError
+from adhere.policies import Policy, as_policy, import_policies, registry
+from adhere.simulation.blocks import Findings, Task, Work
+from adhere.simulation.identity import differences, identity
+from adhere.simulation.runners import name_of
+
+_IDENTITY = identity()  # of the code as it was when this process loaded it
+_KEPT_WORKS = 4
+_works: dict[str, Work] = {}
+_lock = threading.Lock()
+
+
+def packed(work: Work) -> bytes:
+    """All that a worker needs to know: policies by name, files that declare them, other objects pickled."""
+    named = [policy for policy in work.policies if isinstance(policy, Policy)]
+    contents = {item.name: getattr(work, item.name) for item in dataclasses.fields(work)}
+    contents["policies"] = [
+        policy.to_json() if isinstance(policy, Policy) else _pickled("policies", name_of(policy), policy)
+        for policy in work.policies
+    ]
+    contents["populations"] = [_pickled("populations", one.name, one) for one in work.populations]
+    return pickle.dumps((_IDENTITY, *_homes(named), contents))
+
+
+def _pickled(field: str, name: str, thing: object) -> bytes:
+    try:
+        import cloudpickle as pickler  # type: ignore[import-untyped]  # sends what a notebook defines, too
+    except ImportError:
+        pickler = pickle
+    try:
+        return bytes(pickler.dumps(thing))
+    except Exception as error:  # pickling fails in many ways
+        expected = f"one that can be pickled, to be sent to the executor's workers ({error})"
+        raise InputError(field, name, expected) from None
+
+
+def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[str]]:
+    """Where policies of a user's own are declared: files that go along, and modules that workers must have."""
+    files, modules = [], []
+    for name in dict.fromkeys(cls.__module__ for policy in policies for cls in _classes(policy)):
+        file = getattr(sys.modules[name], "__file__", None)
+        if name.partition(".")[0] in ("adhere", "__main__", "__mp_main__") or file is None:
+            continue
+        if "." in name or importlib.machinery.PathFinder.find_spec(name) is not None:
+            modules.append(name)
+        else:
+            files.append((name, Path(file).name, Path(file).read_bytes()))
+    return files, modules
+
+
+def _classes(policy: Policy) -> Iterator[type[Policy]]:
+    yield type(policy)
+    for item in dataclasses.fields(policy):
+        value = getattr(policy, item.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Policy):
+                yield from _classes(part)
+
+
+class Call:
+    """A call of `run_task` that unpickling makes: an executor's worker runs it by `pickle.loads` of its bytes.
+
+    So nobody on the way needs adhere, as Dask's scheduler would, and a worker that lacks it can say so. Dask's would
+    end itself on being handed a function that it cannot import.
+    """
+
+    def __init__(self, name: str, parcel: bytes | None, task: Task) -> None:
+        self._arguments = (name, parcel, task)
+
+    def __reduce__(self) -> tuple[Callable[..., Findings | None], tuple[str, bytes | None, Task]]:
+        return run_task, self._arguments
+
+
+def run_task(name: str, parcel: bytes | None, task: Task) -> Findings | None:
+    """Run a task of the work of this name in a worker; None if the worker has not been sent the work yet."""
+    try:
+        with _lock:
+            if name not in _works:
+                if parcel is None:
+                    return None
+                work = _unpacked(parcel)
+                work.prepare(lambda message: None)
+                for oldest in list(_works)[: max(0, len(_works) + 1 - _KEPT_WORKS)]:
+                    del _works[oldest]
+                _works[name] = work
+            work = _works[name]
+        return work.run(task, np.zeros(1, np.int64), np.zeros(1, np.int64))
+    except Exception as error:
+        if _travels(error):
+            raise
+        raise RuntimeError(f"{type(error).__name__}: {error}") from None
+
+
+def _travels(error: Exception) -> bool:
+    """Whether an error reaches the caller whole; one that does not would break a pool of processes."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # as above
+        return False
+    return True
+
+
+def _unpacked(parcel: bytes) -> Work:
+    theirs, files, modules, contents = pickle.loads(parcel)
+    if differing := differences(_IDENTITY, theirs):
+        raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
+    try:
+        _declare(files, modules)
+        policies = [as_policy(one) if isinstance(one, dict) else pickle.loads(one) for one in contents["policies"]]
+    except (ImportError, AttributeError, InputError) as error:
+        expected = "policies that workers can load: of files for import_policies, or of modules that they have too"
+        raise InputError("policies", str(error), expected) from None
+    populations = [pickle.loads(one) for one in contents["populations"]]
+    return Work(**{**contents, "policies": tuple(policies), "populations": tuple(populations)})
+
+
+def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[str]) -> None:
+    """Make policies of a user's own known by their names here, as they are known there."""
+    homes = [importlib.import_module(name) for name in modules]
+    for name, file, content in files:
+        homes.append(sys.modules.get(name) or import_policies(_kept(file, content)))
+    for home in homes:
+        for thing in vars(home).values():
+            if isinstance(thing, type) and issubclass(thing, Policy) and thing.__module__ == home.__name__:
+                registry[thing.name] = thing  # another work's file may have taken the name since
+
+
+def _kept(name: str, content: bytes) -> Path:
+    """A file with this content, at the same place each time, so that what is compiled from it is found again."""
+    root = Path(os.environ.get("ADHERE_CACHE_DIR") or platformdirs.user_cache_dir("adhere"))
+    file = root / "sent" / hashlib.sha256(content).hexdigest()[:24] / name
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_name(f".{name}.{os.getpid()}")
+        beside.write_bytes(content)
+        beside.replace(file)
+    return file

@@ -1,0 +1,81 @@
+"""The GPU's kernels, run by Numba's simulator of CUDA: the same results as on a processor, to the bit.
+
+On a real GPU `python -m benchmarks.gpu` makes the same comparison, of more runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from adhere import InputError, simulate
+from contract.policies_under_test import SUBJECTS
+
+# Two arms and a draw for each, three arms, a draw for the whole patient, a population of its own for each run.
+POPULATIONS = ("stroke-aspirin", "stroke-heparin", "rich-and-poor", "uniform-other")
+SCRIPT = """
+import json, sys, warnings
+warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of words that overflow: compiled code lets them
+import adhere
+populations, policies = json.loads(sys.argv[1])
+found = {}
+for population in populations:
+    arguments = dict(n_patients=30, n_runs=3, seed=5, grid=4, progress=False)
+    on_gpu = adhere.simulate(policies, population, device="cuda", **arguments)
+    on_processor = adhere.simulate(policies, population, **arguments)
+    for mine, theirs in zip(on_gpu.outcomes, on_processor.outcomes):
+        found[f"{population} {mine.policy}"] = mine == theirs
+print(json.dumps(found))
+"""
+
+
+def in_simulator(populations: list[str], policies: list[str]) -> dict[str, bool]:
+    command = [sys.executable, "-c", SCRIPT, json.dumps([populations, policies])]
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, bool] = json.loads(done.stdout)
+    return found
+
+
+def test_every_policy_gives_the_same_on_a_gpu() -> None:
+    found = in_simulator(["stroke-aspirin"], list(SUBJECTS))
+    assert len(found) == len(SUBJECTS)
+    assert [name for name, equal in found.items() if not equal] == []
+
+
+def test_every_kind_of_population_gives_the_same_on_a_gpu() -> None:
+    found = in_simulator(list(POPULATIONS), ["thompson/actual", "hierarchical(epsilon-greedy, recycle=true)"])
+    assert len(found) == 2 * len(POPULATIONS)
+    assert [name for name, equal in found.items() if not equal] == []
+
+
+def test_other_devices_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^device: got 'tpu', expected cpu or cuda"):
+        simulate("thompson", "defiers", 10, 1, device="tpu")
+
+
+@pytest.mark.skipif(find_spec("numba_cuda") is not None, reason="the extra is installed here")
+def test_without_the_extra_a_sentence_says_so() -> None:
+    with pytest.raises(
+        InputError, match=r"^device: got 'cuda', expected cpu, since the extra `gpu` is not installed"
+    ):
+        simulate("thompson", "defiers", 10, 1, device="cuda")
+
+
+def test_plain_objects_do_not_run_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plain:
+        def choose(self) -> int:
+            return 0
+
+        def update(self, chosen: int, actual: int, reward: float) -> None:
+            """Learn nothing."""
+
+    monkeypatch.setattr("adhere.compilation.gpu.why_no_gpu", lambda: None)
+    with pytest.raises(InputError, match="policies: got 'Plain', expected policies that are compiled"):
+        simulate(Plain(), "defiers", 10, 1, device="cuda")
