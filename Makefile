@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STAMP := .venv/.installed
 BIN := .venv/bin
 
-.PHONY: help run test bench setup lint format clean
+.PHONY: help run test bench bench-gpu setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,6 +22,10 @@ test: $(STAMP) ## lint, types, layers, doctests and tests (under ten minutes on 
 
 bench: $(STAMP) ## measure adhere against C and other libraries, into benchmarks/results/ (10 to 15 minutes)
 	@scripts/bench
+
+bench-gpu: $(STAMP) ## the same on a CUDA GPU (some minutes; installs the extra gpu)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev,gpu]'
+	@$(BIN)/python -m benchmarks.gpu
 
 lint: $(STAMP) ## only lint, types and layers
 	@scripts/check --lint

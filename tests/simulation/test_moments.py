@@ -52,3 +52,10 @@ def test_interval_is_the_mean_and_1_96_standard_errors() -> None:
     assert two.lo is not None
     assert two.hi is not None
     assert (two.hi - two.lo) / 2 == pytest.approx(1.959963984540054 * math.sqrt(7 / 3))
+
+
+@pytest.mark.parametrize("n_rows", [5, 12, 14, 3])
+def test_blocks_measured_together_are_those_measured_one_by_one(n_rows: int) -> None:
+    rows = np.random.default_rng(3).standard_normal((n_rows, 7))
+    together = Moments.of_blocks(rows, 4)
+    assert together == [Moments.of(rows[first : first + 4]) for first in range(0, n_rows, 4)]

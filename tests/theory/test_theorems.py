@@ -111,8 +111,8 @@ def test_exponential_weights_are_finite_after_ten_million_patients(policy: str, 
     tallies = Tallies.zeros(1, 1, population.n_arms, len(runner.deciders))
     counters = np.zeros(1, np.int64), np.zeros(1, np.int64)
     arguments = runner._arguments(0, 0, population.tables(0, 0, 1), tallies, *counters)
-    assert runner._kernel is not None
-    runner._kernel(*arguments)
+    assert runner.kernel is not None
+    runner.kernel(*arguments)
     _, _, state, memo, *_ = arguments
     assert np.isfinite(state).all()
     assert np.isfinite(memo).all()

@@ -30,8 +30,8 @@ from adhere.errors import InputError
 
 __all__ = ["SIMULATED", "GpuKernel", "cuda", "why_no_gpu"]
 
-# More would leave a multiprocessor too few threads to switch between, fewer would not hold a hybrid's state.
-_REGISTERS = 96
+# More registers would leave a multiprocessor too few threads to switch between, fewer would not hold the state.
+_REGISTERS_OF_LEARNERS, _REGISTERS_OF_HYBRIDS = 80, 96
 SIMULATED = bool(config.ENABLE_CUDASIM)
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a study of few runs is small, and that is all right
 
@@ -80,8 +80,10 @@ class GpuKernel:
 
     def _of(self, signature: tuple[Any, ...], rule: Any) -> Any:
         if signature not in self._dispatchers:
-            dispatcher = cuda.jit(self._function, extensions=[_PinnedNumbers()], max_registers=_REGISTERS)
-            folder = cache_folder(frozenset(classes_of(rule)))
+            classes = classes_of(rule)
+            registers = _REGISTERS_OF_LEARNERS if len(classes) == 1 else _REGISTERS_OF_HYBRIDS
+            dispatcher = cuda.jit(self._function, extensions=[_PinnedNumbers()], max_registers=registers)
+            folder = cache_folder(frozenset(classes))
             if folder is not None:
                 name = hashlib.sha256(repr(signature).encode()).hexdigest()[:16]
                 dispatcher._cache = _cache_in(folder / f"{self._function.__name__}-{name}", self._function)
@@ -97,6 +99,8 @@ class _PinnedNumbers:
     """Numba's launch does not know what to pass for a number that is part of a type; any will do."""
 
     def prepare_args(self, ty: Any, val: Any, **_: Any) -> tuple[Any, Any]:
+        if isinstance(ty, types.BooleanLiteral):
+            return types.boolean, val
         return (types.int64, val) if isinstance(ty, types.IntegerLiteral) else (ty, val)
 
 

@@ -21,9 +21,7 @@ def pinned(value: Any) -> Any:
 
 
 def _in_tuple(value: Any) -> Any:
-    if isinstance(value, bool):
-        return types.boolean
-    if isinstance(value, int):
+    if isinstance(value, int):  # True and False are whole numbers too
         return types.literal(value)
     if not isinstance(value, tuple):
         return numba.typeof(value)

@@ -14,6 +14,7 @@ from adhere.policies.generic import choose, decider, learn, probabilities, remem
 from adhere.policies.policy import DEEPEST, Assembled, Learner, Policy, Setting, flag, policy
 from adhere.policies.recycling import cache_rule, cache_size, holds_arm, store_outcome, take_outcome
 from adhere.policies.thompson import Thompson
+from adhere.randomness import draw_ahead
 
 
 def _inner(name: str, value: object) -> Policy:
@@ -106,7 +107,9 @@ def remember_thompson_bounded(rule: Any, state: Any, memo: Any) -> None:
 def choose_thompson_bounded(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
     """A third Thompson draw if two agree, else the inner policy's arm."""
     own, nothing = between(state, 0, rule.first_inner), between(memo, 0, 0)
-    if choose(rule.sampler, own, nothing, 1.0, rng) == choose(rule.sampler, own, nothing, 1.0, rng):
+    agree = choose(rule.sampler, own, nothing, 1.0, rng) == choose(rule.sampler, own, nothing, 1.0, rng)
+    draw_ahead(rng)
+    if agree:
         third = choose(rule.sampler, own, nothing, 1.0, rng)
         kept = beyond(state, rule.first_cached)
         if not holds_arm(rule.cache, kept, third):

@@ -27,7 +27,7 @@ _PATIENTS_PER_BLOCK, _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 20, 16, 4096
 # A task that is sent to a worker should take some tenths of a second: much longer than to send it, yet short enough
 # to see progress. To measure a run takes as long as to simulate some patients.
 _PATIENTS_PER_TASK, _PATIENTS_PER_MEASURING = 1 << 23, 64
-_PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 26
+_PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 25
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,14 @@ class Work:
     def run(self, task: Task, done: Integers, stop: Integers) -> Findings:
         """Run every policy over some blocks of runs; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
         found = Findings([], {})
-        for indices, group in groupby(task, key=itemgetter(0)):
-            blocks = [runs for _, runs in group]
-            together = range(blocks[0].start, blocks[-1].stop)
+        for indices, blocks in groupby(task, key=itemgetter(0)):
+            every_run = [runs for _, runs in blocks]
+            together = range(every_run[0].start, every_run[-1].stop)
             tallied = {index: self._tallied(self.designs[index], together, done, stop) for index in indices}
-            for runs in blocks:
-                own = slice(runs.start - together.start, runs.stop - together.start)
+            # Not all at once: what is measured of some thousand runs at a time stays near the core.
+            size = self.block_size * max(1, _LARGEST_BLOCK // self.block_size)
+            for first in range(0, len(together), size):
+                own = slice(first, first + size)
                 self._measure({index: self._rows(index, *tallied[index], own) for index in indices}, found)
         return found
 
@@ -165,17 +167,22 @@ class Work:
         return everyone, tables.means
 
     def _rows(self, index: int, everyone: list[Tallies], means: Floats, own: slice) -> list[Floats]:
-        """What is measured in each run of one block, policy by policy."""
-        in_block = [tallies.of_runs(own) for tallies in everyone]
+        """What is measured in some of the runs, policy by policy."""
+        some = [tallies.of_runs(own) for tallies in everyone]
         its_means = means if len(means) == 1 else means[own]
-        return rows_of_policies(in_block, its_means, self.grid.astype(np.float64), self.designs[index].reference)
+        return rows_of_policies(some, its_means, self.grid.astype(np.float64), self.designs[index].reference)
 
     def _measure(self, rows: dict[int, list[Floats]], found: Findings) -> None:
-        """Add the moments and sketches of one block to what was found."""
+        """Add the moments of each block, and sketches of all, to what was found."""
         if self.pooled:
             by_policy = zip(*rows.values(), strict=True)
             rows[len(self.designs)] = [pooled_rows(matrices, len(self.grid)) for matrices in by_policy]
-        found.moments.append({index: list(map(Moments.of, matrices)) for index, matrices in rows.items()})
+        of_blocks = {
+            index: zip(*(Moments.of_blocks(matrix, self.block_size) for matrix in matrices), strict=True)
+            for index, matrices in rows.items()
+        }
+        for by_index in zip(*of_blocks.values(), strict=True):
+            found.moments.append({index: list(own) for index, own in zip(of_blocks, by_index, strict=True)})
         for index, matrices in rows.items():
             sketches = [QuantileSketch.of(matrix[:, len(self.grid) - 1]) for matrix in matrices]
             found.sketches[index] = _merged_sketches(found.sketches.get(index), sketches)

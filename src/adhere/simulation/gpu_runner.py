@@ -34,17 +34,18 @@ class GpuRunner(CompiledRunner):
         rule, *others = self._example()
         if not RUN_ON_GPU.ready(rule, *others):
             announce(f"compiling {self.resolved} for the GPU (once; then it is kept on disk)")
-        self._kernel = RUN_ON_GPU.compiled(rule, *others)
+        self.kernel = RUN_ON_GPU.compiled(rule, *others)
 
     def _example(self) -> tuple[Any, ...]:
         """Arguments of the right types."""
         tables = self._population.tables(0, 0, 1)
         tallies = Tallies.zeros(1, len(self._grid), self._population.n_arms, len(self.deciders))
-        return self._arguments_on_gpu(0, 0, tables, tallies, np.zeros(1, np.int64))
+        return self.arguments_on_gpu(0, 0, tables, tallies, np.zeros(1, np.int64))
 
-    def _arguments_on_gpu(
+    def arguments_on_gpu(
         self, seed: int, first_run: int, tables: PatientTables, tallies: Any, fault: Any
     ) -> tuple[Any, ...]:
+        """What the kernel takes, for as many runs as the tallies have."""
         assembled, patients = self._assembled, Patients.of(tables)
         n_draws, n_cells = patients.bounds.shape[1:]
         sizes = GpuSizes(
@@ -85,9 +86,9 @@ class GpuRunner(CompiledRunner):
         n_runs, stream = len(tallies.rewards), cuda.stream()
         there: Any = Tallies(*(cuda.device_array(one.shape, one.dtype, stream=stream) for one in tallies))
         fault = cuda.to_device(np.array([NO_FAULT]), stream=stream)
-        arguments = self._arguments_on_gpu(seed, first_run, tables, there, fault)
+        arguments = self.arguments_on_gpu(seed, first_run, tables, there, fault)
         threads = _THREADS if n_runs > _FEW_RUNS else _THREADS_OF_FEW
-        self._kernel[-(-n_runs // threads), threads, stream](*(_on_gpu(one, stream) for one in arguments))
+        self.kernel[-(-n_runs // threads), threads, stream](*(on_gpu(one, stream) for one in arguments))
 
         def finish() -> None:
             for one, filled in zip(tallies, there, strict=True):
@@ -101,9 +102,9 @@ class GpuRunner(CompiledRunner):
         return finish
 
 
-def _on_gpu(value: Any, stream: Any) -> Any:
+def on_gpu(value: Any, stream: Any) -> Any:
     """An argument whose arrays lie in the GPU's memory."""
     if isinstance(value, tuple):
-        parts = [_on_gpu(part, stream) for part in value]
+        parts = [on_gpu(part, stream) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return cuda.to_device(value, stream=stream) if isinstance(value, np.ndarray) else value

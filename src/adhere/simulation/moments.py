@@ -49,6 +49,16 @@ class Moments:
         mean = rows.mean(axis=0)
         return Moments(len(rows), mean, ((rows - mean) ** 2).sum(axis=0))
 
+    @staticmethod
+    def of_blocks(rows: Floats, size: int) -> list[Moments]:
+        """The moments of consecutive blocks of a size; the last one may be shorter."""
+        whole = len(rows) // size
+        blocks = rows[: whole * size].reshape(whole, size, rows.shape[1])
+        means = blocks.mean(axis=1)
+        deviations = ((blocks - means[:, None, :]) ** 2).sum(axis=1)
+        moments = [Moments(size, mean, deviation) for mean, deviation in zip(means, deviations, strict=True)]
+        return [*moments, Moments.of(rows[whole * size :])] if whole * size < len(rows) else moments
+
     def merge(self, later: Moments) -> Moments:
         """The moments of this block and a later one together (Chan, Golub & LeVeque, 1983)."""
         n = self.n + later.n

@@ -54,7 +54,7 @@ class CompiledRunner:
         self.deciders = self._assembled.deciders
         self._population = population
         self._n_patients, self._grid, self._n_last = n_patients, grid, n_last
-        self._kernel: Any = None
+        self.kernel: Any = None
 
     @property
     def composition(self) -> Any:
@@ -75,7 +75,7 @@ class CompiledRunner:
                 message = f"{self.resolved} is compiled anew each time: {reason}"
                 warnings.warn(message, stacklevel=2)
             announce(f"compiling {self.resolved} (once; then it is kept on disk)")
-        self._kernel = RUN_BLOCK.compiled(rule, *others)
+        self.kernel = RUN_BLOCK.compiled(rule, *others)
 
     def _example(self) -> tuple[Any, ...]:
         """Arguments of the right types, for a block of no runs."""
@@ -120,7 +120,7 @@ class CompiledRunner:
         stop: Integers,
     ) -> Callable[[], None]:
         """Run the compiled loop, all of it; it lets other threads work meanwhile."""
-        fault = self._kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
+        fault = self.kernel(*self._arguments(seed, first_run, tables, tallies, progress, stop))
         if fault != NO_FAULT:
             raise wrong_arm(self.resolved, fault, self._population.n_arms)
         return _nothing_to_wait_for

@@ -1,0 +1,1 @@
+"""How fast adhere is on a GPU."""
