@@ -32,7 +32,7 @@ def markdown(found: dict[str, Any]) -> str:
         ),
         "From the GPU's counters (`ncu`) on a launch of 135,168 runs of 1000 patients. A multiprocessor starts at"
         " most four instructions a cycle, each for 32 threads; *issue slots used* is the share of that. ALU, fp64 and"
-        " FMA are the shares of what these pipes can take, which for whole numbers and 64-bit floats is half of that.",
+        " FMA are the shares of what these pipes take at most: for whole numbers and 64-bit floats half of that.",
         "## The stroke study",
         f"20 policies × 2 trials × 2000 runs × 10,000 patients, compiled before: {min(study):.2f} s, the best of"
         f" {len(study)} ({'✓' if min(study) <= _STUDY_BAR else '✗'} bar {_STUDY_BAR:.0f} s).",
