@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from adhere import Strata, Stratum, simulate
+from adhere.compilation import Kernel
 from adhere.policies import as_policy
+from adhere.policies.generic import choose, remember, update
+from adhere.policies.policy import Setting
 from adhere.populations import Population, defiers, rich_and_poor
-from adhere.simulation.kernel import Tallies
-from adhere.simulation.runners import CompiledRunner
+from adhere.randomness import CHOOSE, LEARN, PATIENT, point, stream, uniform
 
 Floats = NDArray[np.float64]
 
@@ -105,16 +109,35 @@ def test_theorem_1_does_not_hold_for_annealed_epsilon_greedy() -> None:
 )
 def test_exponential_weights_are_finite_after_ten_million_patients(policy: str, population: Population) -> None:
     n_patients = 10**7
-    grid = np.array([n_patients])
-    runner = CompiledRunner(as_policy(policy), population, n_patients, grid, n_last=100)
-    runner.prepare(lambda message: None)
-    tallies = Tallies.zeros(1, 1, population.n_arms, len(runner.deciders))
-    counters = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    arguments = runner._arguments(0, 0, population.tables(0, 0, 1), tallies, *counters)
-    assert runner.kernel is not None
-    runner.kernel(*arguments)
-    _, _, state, memo, *_ = arguments
+    assembled = as_policy(policy).resolved(population.n_arms, n_patients).assemble(Setting(population.n_arms))
+    state, memo = assembled.state.copy(), np.zeros(assembled.memo_size + assembled.spare_size)
+    tables = population.tables(0, 0, 1)
+    arguments = (
+        assembled.rule,
+        state,
+        memo,
+        stream(0, 0),
+        tables.cumulative[0, 0],
+        tables.actual,
+        tables.reward,
+        n_patients,
+    )
+    Kernel(play).compiled(*arguments)(*arguments)
     assert np.isfinite(state).all()
     assert np.isfinite(memo).all()
-    assert tallies.pulls.sum() == n_patients
-    assert np.isfinite(tallies.rewards).all()
+
+
+def play(
+    rule: Any, state: Any, memo: Any, rng: Any, cumulative: Any, actual: Any, reward: Any, n_patients: int
+) -> None:
+    """One trial of patients who are drawn whole, on a state that can be looked at afterwards."""
+    for t in range(n_patients):
+        point(rng, t, CHOOSE)
+        remember(rule, state, memo)
+        chosen = choose(rule, state, memo, 1.0, rng)
+        point(rng, t, PATIENT)
+        number, cell = uniform(rng), 0
+        while number >= cumulative[cell]:
+            cell += 1
+        point(rng, t, LEARN)
+        update(rule, state, memo, chosen, actual[chosen, cell], reward[chosen, cell], 1.0, rng)

@@ -47,7 +47,8 @@ Put a policy with brackets or spaces in single quotes, or the shell trips over t
   adhere simulate --population defiers --import mine.py \\
     --policy 'mine(rate=0.2)' --reference thompson --policy thompson
 \b
-  adhere simulate --population defiers --policy thompson --runs 1000000 --device cuda
+  adhere simulate --population defiers --policy thompson --runs 1000000 \\
+    --device cuda
 \b
   adhere simulate --population defiers --policy thompson --runs 1000000 \\
     --cluster tcp://127.0.0.1:8786

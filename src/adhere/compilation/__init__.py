@@ -16,7 +16,7 @@ from adhere.compilation.dispatch import (
 from adhere.compilation.hints import guessed, in_wide_vectors, unlikely
 from adhere.compilation.kernel import Kernel, classes_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
-from adhere.compilation.pinning import pinned
+from adhere.compilation.pinning import number_in, pinned
 from adhere.compilation.sources import note_sources
 from adhere.compilation.storage import cache_folder
 from adhere.compilation.views import between, beyond
@@ -38,6 +38,7 @@ __all__ = [
     "local_integers",
     "local_words",
     "note_sources",
+    "number_in",
     "pinned",
     "rarely_needed",
     "specialise",

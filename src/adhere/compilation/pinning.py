@@ -32,3 +32,9 @@ def _in_tuple(value: Any) -> Any:
             types.NamedUniTuple(parts[0], len(parts), type(value)) if alike else types.NamedTuple(parts, type(value))
         )
     return types.UniTuple(parts[0], len(parts)) if alike else types.Tuple(parts)
+
+
+def number_in(rule: Any, field: str) -> int | None:
+    """The whole number that a rule's type holds in a field; None if its type is not pinned."""
+    kind = rule.types[rule.fields.index(field)]
+    return kind.literal_value if isinstance(kind, types.IntegerLiteral) else None

@@ -27,7 +27,16 @@ from typing import Any
 
 from numba import config
 
-from adhere.compilation import Kernel, classes_of, generic, helper, implementation, rarely_needed, specialise
+from adhere.compilation import (
+    Kernel,
+    classes_of,
+    generic,
+    helper,
+    implementation,
+    number_in,
+    rarely_needed,
+    specialise,
+)
 from adhere.randomness import uniform
 
 
@@ -99,19 +108,16 @@ def teach(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: flo
         learn(rule, state, memo, arm, reward, weight, rng)
 
 
-def teach_by_arm(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+def teach_one_of_two(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
     """As `teach`, with code of its own for each of two arms: a processor that guesses branches can work ahead."""
-    if rule.n_arms == 2:
-        if arm == 0:
-            learn(rule, state, memo, 0, reward, weight, rng)
-        elif arm > 0:
-            learn(rule, state, memo, 1, reward, weight, rng)
-    elif arm >= 0:
-        learn(rule, state, memo, arm, reward, weight, rng)
+    if arm == 0:
+        learn(rule, state, memo, 0, reward, weight, rng)
+    elif arm > 0:
+        learn(rule, state, memo, 1, reward, weight, rng)
 
 
 specialise(teach, lambda *_: teach)
-specialise(teach, lambda *_: teach_by_arm, target="cpu")
+specialise(teach, lambda rule, *_: teach_one_of_two if number_in(rule, "n_arms") == 2 else teach, target="cpu")
 
 
 @helper

@@ -217,10 +217,10 @@ def update_hierarchical(
     if drawn >= 0 and reward_is_new:
         learn(rule.top, between(state, 0, first_state), between(memo, 2, first_memo), drawn, reward, 1.0, rng)
     for i in range(n):
-        if not (rule.drawn_only >> i) & 1:
-            update_nth(rule.experts, i, rule.lengths, states, memos, chosen, feedback, reward, 1.0, rng)
-        elif i == drawn:
-            update_nth(rule.experts, i, rule.lengths, states, memos, chosen, feedback, reward, memo[1], rng)
+        drawn_only = (rule.drawn_only >> i) & 1
+        if not drawn_only or i == drawn:
+            own_weight = memo[1] if drawn_only else 1.0
+            update_nth(rule.experts, i, rule.lengths, states, memos, chosen, feedback, reward, own_weight, rng)
         elif reward_is_new:
             recycle_nth(rule.cache, rule, i, states, memos, chosen, reward, rng)
 

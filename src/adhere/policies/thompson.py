@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adhere.compilation import between, guessed, helper, implements, unlikely
+from adhere.compilation import between, guessed, helper, implements, number_in, specialise, unlikely
 from adhere.policies.beta import chances_of_being_largest, draw_largest
 from adhere.policies.generic import choose, learn, probabilities
 from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
@@ -58,7 +58,21 @@ def choose_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -
     n_arms = rule.n_arms
     if n_arms == 2:
         return guessed(1 if uniform(rng) < state[4] else 0)  # type: ignore[no-any-return]
+    return choose_by_drawing(rule, state, rng)
+
+
+def choose_by_drawing(rule: Any, state: Any, rng: Any) -> int:
+    """Draw a θ for each arm."""
+    n_arms = rule.n_arms
     return draw_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), 0.0, rng)
+
+
+def never_drawn(rule: Any, state: Any, rng: Any) -> int:
+    """What two arms need of it: nothing, least of all the time to compile it."""
+    return 0
+
+
+specialise(choose_by_drawing, lambda rule, *_: never_drawn if number_in(rule, "n_arms") == 2 else choose_by_drawing)
 
 
 @implements(learn, Thompson)
