@@ -27,7 +27,7 @@ _PATIENTS_PER_BLOCK, _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 20, 16, 4096
 # A task that is sent to a worker should take some tenths of a second: much longer than to send it, yet short enough
 # to see progress. To measure a run takes as long as to simulate some patients.
 _PATIENTS_PER_TASK, _PATIENTS_PER_MEASURING = 1 << 23, 64
-_PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 25
+_PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,10 @@ class Work:
         for indices, blocks in groupby(task, key=itemgetter(0)):
             every_run = [runs for _, runs in blocks]
             together = range(every_run[0].start, every_run[-1].stop)
-            tallied = {index: self._tallied(self.designs[index], together, done, stop) for index in indices}
+            started = {index: self._start(self.designs[index], together, done, stop) for index in indices}
+            tallied = {index: (everyone, means) for index, (everyone, means, _) in started.items()}
+            for wait in (wait for *_, waits in started.values() for wait in waits):
+                wait()
             # Not all at once: what is measured of some thousand runs at a time stays near the core.
             size = self.block_size * max(1, _LARGEST_BLOCK // self.block_size)
             for first in range(0, len(together), size):
@@ -150,8 +153,10 @@ class Work:
                 self._measure({index: self._rows(index, *tallied[index], own) for index in indices}, found)
         return found
 
-    def _tallied(self, design: Design, runs: range, done: Integers, stop: Integers) -> tuple[list[Tallies], Floats]:
-        """What each policy left behind in some runs, and the mean reward of each arm in them."""
+    def _start(
+        self, design: Design, runs: range, done: Integers, stop: Integers
+    ) -> tuple[list[Tallies], Floats, list[Callable[[], None]]]:
+        """What each policy will leave behind in some runs, the mean reward of each arm, and what to wait for."""
         population = design.population
         tables = population.tables(self.seed, runs.start, len(runs))
         everyone = [
@@ -162,9 +167,7 @@ class Work:
             runner.start(self.seed, runs.start, tables, tallies, done, stop)
             for runner, tallies in zip(design.runners, everyone, strict=True)
         ]
-        for wait in waits:
-            wait()
-        return everyone, tables.means
+        return everyone, tables.means, waits
 
     def _rows(self, index: int, everyone: list[Tallies], means: Floats, own: slice) -> list[Floats]:
         """What is measured in some of the runs, policy by policy."""
