@@ -47,7 +47,7 @@ class Thompson(Learner):
 @helper
 def draw_success(reward: float, rng: Any) -> bool:
     """A reward in [0, 1] as a success or a failure."""
-    if unlikely((reward > 0.0) & (reward < 1.0)):
+    if unlikely(reward * reward != reward):  # neither 0 nor 1
         return uniform(rng) < reward
     return reward > 0.0
 
@@ -109,10 +109,11 @@ def follow_p(state: Any, arm: int, success: bool) -> None:
     elif unlikely((h > 1.0) & (exponent > 0.0)):
         h /= _STEP
         exponent -= 1.0
-    state[0] += 1.0 if success and not second else 0.0
-    state[1] += 1.0 if success and second else 0.0
-    state[2] += 0.0 if success or second else 1.0
-    state[3] += 1.0 if second and not success else 0.0
+    # Nothing changes by -0.0, and compilers know it.
+    state[0] += 1.0 if success and not second else -0.0
+    state[1] += 1.0 if success and second else -0.0
+    state[2] += -0.0 if success or second else 1.0
+    state[3] += 1.0 if second and not success else -0.0
     state[4], state[5], state[6] = p + (change if second == success else -change), h, exponent
 
 
