@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import copy_into, helper, local_floats, local_words
+from adhere.compilation import copy_into, helper, local_floats, local_integers, local_words
 from adhere.compilation.gpu import GpuKernel, cuda
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, step, word_at
@@ -47,13 +47,14 @@ def run_on_gpu(
     """Run one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen."""
     n_arms, before_last = sizes.arms, n_patients - n_last
     state, memo, rng = local_floats(sizes.state), local_floats(sizes.memo), local_words(sizes.stream)
-    # Whole numbers, but as floats, for which a GPU has more time.
-    pulls, decisions, bounds = local_floats(sizes.arms), local_floats(sizes.deciders), local_floats(sizes.bounds)
+    pulls = local_integers(sizes.arms)
+    # Whole numbers too, but as floats: there are many of them, and a GPU has more time for floats.
+    decisions, bounds = local_floats(sizes.deciders), local_floats(sizes.bounds)
     run = cuda.grid(1)
     while run < keys.shape[0]:
         copy_into(state, initial, sizes.state)
         for arm in range(n_arms):
-            pulls[arm], tallies.last_pulls[run, arm] = 0.0, 0
+            pulls[arm], tallies.last_pulls[run, arm] = 0, 0
         for part in range(sizes.deciders):
             decisions[part] = 0.0
         for draw in range(sizes.draws):
@@ -75,7 +76,7 @@ def run_on_gpu(
                 point(rng, t, LEARN)
                 update(rule, state, memo, chosen, actual, reward, 1.0, rng)
                 for arm in range(1, n_arms):  # what is left belongs to arm 0
-                    pulls[arm] += 1.0 if arm == chosen else 0.0
+                    pulls[arm] += 1 if arm == chosen else 0
                 by = decider(rule, memo)
                 for part in range(1, sizes.deciders):
                     decisions[part] += 1.0 if part == by else 0.0
@@ -87,15 +88,15 @@ def run_on_gpu(
                 pulls[0] -= pulls[arm]
             if noted == before_last:
                 for arm in range(n_arms):
-                    tallies.last_pulls[run, arm] = -np.int64(pulls[arm])
+                    tallies.last_pulls[run, arm] = -pulls[arm]
             if noted == grid[mark]:
                 for arm in range(n_arms):
-                    tallies.pulls[run, mark, arm] = np.int64(pulls[arm])
+                    tallies.pulls[run, mark, arm] = pulls[arm]
                 tallies.rewards[run, mark] = total_reward
                 tallies.baselines[run, mark] = total_baseline
                 mark += 1
         for arm in range(n_arms):
-            tallies.last_pulls[run, arm] += np.int64(pulls[arm])
+            tallies.last_pulls[run, arm] += pulls[arm]
         decisions[0] = n_patients
         for part in range(1, sizes.deciders):
             decisions[0] -= decisions[part]
