@@ -9,6 +9,7 @@ import pytest
 from numba import njit
 
 from adhere.compilation import (
+    LARGEST_PINNED,
     Kernel,
     copy_into,
     guessed,
@@ -17,6 +18,7 @@ from adhere.compilation import (
     local_integers,
     local_words,
     pinned,
+    room_for,
     unlikely,
 )
 
@@ -36,10 +38,10 @@ class Nested(NamedTuple):
 LENGTHS = Lengths(3, 100)
 
 
-def reversed_copy(lengths: Any, source: Any, out: Any) -> None:
+def reversed_copy(lengths: Any, source: Any, out: Any, lengths_room: Any, words_room: Any) -> None:
     """What is copied into local arrays and out again, backwards."""
-    few, many = local_floats(lengths.few), local_floats(lengths.many)
-    counts, words = local_integers(lengths.few), local_words(lengths.few)
+    few, many = local_floats(lengths.few, out), local_floats(lengths.many, out)
+    counts, words = local_integers(lengths.few, lengths_room), local_words(lengths.few, words_room)
     copy_into(few, source, lengths.few)
     copy_into(many, source, lengths.many)
     for i in range(lengths.few):
@@ -52,7 +54,7 @@ def reversed_copy(lengths: Any, source: Any, out: Any) -> None:
 @pytest.mark.parametrize("way", ["compiled", "python"])
 def test_local_arrays_hold_what_is_put_in(way: str) -> None:
     source, out = np.arange(100.0), np.zeros(103)
-    arguments = (LENGTHS, source, out)
+    arguments = (LENGTHS, source, out, np.zeros(0, np.int64), np.zeros(0, np.uint64))
     function = Kernel(reversed_copy, pins=True).compiled(*arguments) if way == "compiled" else reversed_copy
     function(*arguments)
     assert out[:100].tolist() == source[::-1].tolist()
@@ -79,3 +81,10 @@ def test_whole_numbers_and_flags_are_part_of_a_pinned_type_and_nothing_else_is()
     others = [Nested(Lengths(3, 101), 0.5, np.zeros(3), True), Nested(LENGTHS, 0.5, np.zeros(3), False)]
     assert pinned(value) == pinned(same) not in [pinned(other) for other in others]
     assert pinned(7) == pinned(8)
+
+
+def test_what_is_too_long_for_a_stack_is_not_pinned() -> None:
+    short, long = Lengths(LARGEST_PINNED, 1), Lengths(LARGEST_PINNED + 1, 1)
+    assert pinned(short) != pinned(Lengths(LARGEST_PINNED - 1, 1))
+    assert pinned(long) == pinned(Lengths(LARGEST_PINNED + 2, 1))
+    assert (room_for(1024, np.float64).size, room_for(1025, np.float64).size) == (0, 1025)

@@ -101,6 +101,8 @@ def simulate(
     from adhere.simulation.cluster import connected
     from adhere.simulation.progress import Announcing
 
+    if cluster is not None and device != "cpu":
+        raise InputError("--device", device, "cpu together with --cluster")
     if cluster is not None and threads is not None:
         raise InputError("--threads", threads, "no number together with --cluster, whose workers have their own")
     to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None

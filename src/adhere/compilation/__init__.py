@@ -15,13 +15,14 @@ from adhere.compilation.dispatch import (
 )
 from adhere.compilation.hints import guessed, in_wide_vectors, unlikely
 from adhere.compilation.kernel import Kernel, classes_of
-from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
-from adhere.compilation.pinning import number_in, pinned
-from adhere.compilation.sources import note_sources
+from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation.pinning import LARGEST_PINNED, number_in, pinned
+from adhere.compilation.sources import note_sources, noted_digest
 from adhere.compilation.storage import cache_folder
 from adhere.compilation.views import between, beyond
 
 __all__ = [
+    "LARGEST_PINNED",
     "Kernel",
     "between",
     "beyond",
@@ -38,9 +39,11 @@ __all__ = [
     "local_integers",
     "local_words",
     "note_sources",
+    "noted_digest",
     "number_in",
     "pinned",
     "rarely_needed",
+    "room_for",
     "specialise",
     "subroutine",
     "unlikely",

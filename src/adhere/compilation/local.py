@@ -1,7 +1,8 @@
 """Arrays that live in one call of a compiled loop.
 
 Their length is known when the loop is compiled and nobody else can see them, so that the compiler may keep them in
-registers, and threads of a processor or a GPU never wait for each other's.
+registers, and threads of a processor or a GPU never wait for each other's. Lengths that are not pinned, because they
+are large, get an array from outside: a stack holds only so much.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from numba.core import cgutils, types
 from numba.np.arrayobj import populate_array
 
 from adhere.compilation.intrinsics import becomes
+from adhere.compilation.pinning import LARGEST_PINNED
 
 
 def _local(kind: Any) -> Any:
-    def definition(typing_context: Any, length: Any) -> Any:
-        if not isinstance(length, types.IntegerLiteral):
-            return None
+    def definition(typing_context: Any, length: Any, otherwise: Any) -> Any:
         array = types.Array(kind, 1, "C")
+        if not isinstance(length, types.IntegerLiteral):
+            return array(length, array), lambda context, builder, signature, arguments: arguments[1]
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number = context.get_data_type(kind)
@@ -38,35 +40,39 @@ def _local(kind: Any) -> Any:
             )
             return own._getvalue()
 
-        return array(length), code
+        return array(length, array), code
 
     return definition
 
 
 @becomes(_local(types.float64))
-def local_floats(length: int) -> Any:
-    """Room for numbers; compiled code finds anything in it."""
-    return np.full(length, np.nan)
+def local_floats(length: int, otherwise: Any) -> Any:
+    """Room for numbers, with anything in it; the other array where the length is too large to be pinned."""
+    return np.full(length, np.nan) if length <= LARGEST_PINNED else otherwise
 
 
 @becomes(_local(types.int64))
-def local_integers(length: int) -> Any:
-    """Room for whole numbers; compiled code finds anything in it."""
-    return np.full(length, -1, np.int64)
+def local_integers(length: int, otherwise: Any) -> Any:
+    """Room for whole numbers, likewise."""
+    return np.full(length, -1, np.int64) if length <= LARGEST_PINNED else otherwise
 
 
 @becomes(_local(types.uint64))
-def local_words(length: int) -> Any:
-    """Room for words of 64 bits; compiled code finds anything in it."""
-    return np.full(length, 2**64 - 1, np.uint64)
+def local_words(length: int, otherwise: Any) -> Any:
+    """Room for words of 64 bits, likewise."""
+    return np.full(length, 2**64 - 1, np.uint64) if length <= LARGEST_PINNED else otherwise
+
+
+def room_for(length: int, kind: type[np.generic]) -> Any:
+    """What to pass for `otherwise`: an array of the length where one is needed."""
+    return np.zeros(length if length > LARGEST_PINNED else 0, kind)
 
 
 _UNROLLED = 64
 
 
 def _copy(typing_context: Any, target: Any, source: Any, length: Any) -> Any:
-    if not isinstance(length, types.IntegerLiteral):
-        return None
+    is_short = isinstance(length, types.IntegerLiteral) and length.literal_value <= _UNROLLED
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         to, start = (
@@ -77,11 +83,11 @@ def _copy(typing_context: Any, target: Any, source: Any, length: Any) -> Any:
         def move(index: Any) -> None:
             builder.store(builder.load(builder.gep(start, [index])), builder.gep(to, [index]))
 
-        if length.literal_value <= _UNROLLED:
+        if is_short:
             for index in range(length.literal_value):
                 move(context.get_constant(types.intp, index))
         else:
-            with cgutils.for_range(builder, context.get_constant(types.intp, length.literal_value)) as loop:
+            with cgutils.for_range(builder, arguments[2]) as loop:
                 move(loop.index)
         return context.get_dummy_value()
 

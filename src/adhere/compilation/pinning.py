@@ -15,13 +15,17 @@ from numba.core import types as _types
 types: Any = _types  # whose own annotations leave most of it out
 
 
+# Larger ones are lengths of a state that no register holds: as many rewards as there are patients, say.
+LARGEST_PINNED = 1024
+
+
 def pinned(value: Any) -> Any:
     """The type of an argument; named tuples with their whole numbers pinned."""
     return _in_tuple(value) if hasattr(value, "_fields") else numba.typeof(value)
 
 
 def _in_tuple(value: Any) -> Any:
-    if isinstance(value, int):  # True and False are whole numbers too
+    if isinstance(value, int) and value <= LARGEST_PINNED:  # True and False are whole numbers too
         return types.literal(value)
     if not isinstance(value, tuple):
         return numba.typeof(value)

@@ -25,6 +25,12 @@ def note_sources(module: str) -> None:
     _note(_loaded_modules(package=None))
 
 
+def noted_digest(module: str) -> str | None:
+    """What a module's file held when it was run, as a digest; None if nobody noted it."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return _noted.get(Path(file)) if file else None
+
+
 def _note(paths: Iterable[Path]) -> None:
     for path in paths:
         if path not in _noted:

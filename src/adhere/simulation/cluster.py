@@ -93,6 +93,8 @@ def n_threads_of(executor: Executor) -> int | None:
     dask: Any = sys.modules.get("distributed.cfexecutor")
     if dask is None or not isinstance(executor, dask.ClientExecutor):
         return None
+    if executor._client.status != "running":
+        raise InputError("executor", "one of a Dask client that is closed", "one of a client that is connected")
     threads: dict[str, int] = executor._client.nthreads()
     return sum(threads.values())
 

@@ -230,6 +230,8 @@ def _losses_explained() -> Iterator[None]:
             "the executor dropped the simulation: it was shut down, or its scheduler can no longer be reached"
         ) from error
     except Exception as error:
+        if isinstance(error, RuntimeError) and "after shutdown" in str(error):
+            raise WorkersLostError("the executor is shut down: make a new one and simulate again") from error
         if explained := loss_explained(error):
             raise WorkersLostError(explained) from error
         if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "adhere":

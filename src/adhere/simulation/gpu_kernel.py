@@ -44,12 +44,16 @@ def run_on_gpu(
     rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
     tallies: Any, fault: Any,
 ) -> None:  # fmt: skip
-    """Run one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen."""
+    """Run one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen.
+
+    All lengths are pinned (`GpuRunner` sees to it), so that what stands in for longer arrays is never used.
+    """
     n_arms, before_last = sizes.arms, n_patients - n_last
-    state, memo, rng = local_floats(sizes.state), local_floats(sizes.memo), local_words(sizes.stream)
-    pulls = local_integers(sizes.arms)
+    state, memo = local_floats(sizes.state, initial), local_floats(sizes.memo, initial)
+    rng = local_words(sizes.stream, keys[0])
+    pulls = local_integers(sizes.arms, grid)
     # Whole numbers too, but as floats: there are many of them, and a GPU has more time for floats.
-    decisions, bounds = local_floats(sizes.deciders), local_floats(sizes.bounds)
+    decisions, bounds = local_floats(sizes.deciders, initial), local_floats(sizes.bounds, initial)
     run = cuda.grid(1)
     while run < keys.shape[0]:
         copy_into(state, initial, sizes.state)

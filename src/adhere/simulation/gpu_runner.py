@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.compilation import LARGEST_PINNED
 from adhere.compilation.gpu import cuda
+from adhere.errors import InputError
 from adhere.populations import PatientTables
 from adhere.randomness import STREAM_SIZE, stream_keys
 from adhere.simulation.drawing import Patients
@@ -58,6 +60,9 @@ class GpuRunner(CompiledRunner):
             n_cells,
             n_draws * n_cells,
         )
+        if max(sizes) > LARGEST_PINNED:
+            expected = f"at most {LARGEST_PINNED} numbers of state, memo and cells of the population on a GPU"
+            raise InputError("device", f"cuda for {self.resolved} ({max(sizes):,} numbers)", expected)
         return (
             assembled.rule,
             sizes,

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import Kernel, copy_into, local_floats, local_integers, local_words
+from adhere.compilation import Kernel, copy_into, local_floats, local_integers, local_words, room_for
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, point, point_with
-from adhere.simulation.drawing import TOGETHER, Arms, draw_patients
+from adhere.simulation.drawing import TOGETHER, Arms, Batch, draw_patients
 
 NO_FAULT = -(2**62)
 
@@ -42,6 +42,31 @@ class Tallies(NamedTuple):
         )
 
 
+class Room(NamedTuple):
+    """What the loop works in: the batch of patients, and arrays that are too large to be its own."""
+
+    batch: Any
+    state: Any
+    memo: Any
+    pulls: Any
+    decisions: Any
+    words: Any
+    blank_memo: Any
+
+    @staticmethod
+    def of(sizes: Sizes) -> Room:
+        """Room for one thread."""
+        return Room(
+            Batch.of(sizes.arms.number),
+            room_for(sizes.state, np.float64),
+            room_for(sizes.memo, np.float64),
+            room_for(sizes.arms.number, np.int64),
+            room_for(sizes.deciders, np.int64),
+            room_for(0, np.uint64),
+            np.zeros(sizes.memo),
+        )
+
+
 class Sizes(NamedTuple):
     """Lengths that are known when the loop is compiled."""
 
@@ -53,18 +78,20 @@ class Sizes(NamedTuple):
 
 
 def run_block(
-    rule: Any, sizes: Any, initial: Any, batch: Any, keys: Any, patients: Any, n_patients: int, grid: Any,
+    rule: Any, sizes: Any, initial: Any, room: Any, keys: Any, patients: Any, n_patients: int, grid: Any,
     n_last: int, tallies: Any, progress: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
     `progress[0]` counts patients; a non-zero `stop[0]` ends it.
     """
-    n_arms, before_last = sizes.arms.number, n_patients - n_last
-    state, memo, rng = local_floats(sizes.state), local_floats(sizes.memo), local_words(sizes.stream)
-    pulls, decisions = local_integers(sizes.arms.number), local_integers(sizes.deciders)
+    n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, room.batch
+    state, memo = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
+    rng = local_words(sizes.stream, room.words)
+    pulls, decisions = local_integers(sizes.arms.number, room.pulls), local_integers(sizes.deciders, room.decisions)
     for run in range(keys.shape[0]):
         copy_into(state, initial, sizes.state)
+        copy_into(memo, room.blank_memo, sizes.memo)
         for arm in range(n_arms):
             pulls[arm] = 0
         for part in range(sizes.deciders):

@@ -17,8 +17,8 @@ from adhere.policies import Policy
 from adhere.policies.policy import Setting
 from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, STREAM_SIZE, stream_keys, uniforms
-from adhere.simulation.drawing import Arms, Batch, Patients
-from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Sizes, Tallies
+from adhere.simulation.drawing import Arms, Patients
+from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Room, Sizes, Tallies
 
 Integers = NDArray[np.int64]
 
@@ -95,11 +95,12 @@ class CompiledRunner:
         assembled = self._assembled
         n_arms = self._population.n_arms
         memo_size = assembled.memo_size + assembled.spare_size
+        sizes = Sizes(assembled.state.size, memo_size, STREAM_SIZE, Arms(n_arms), len(self.deciders))
         return (
             assembled.rule,
-            Sizes(assembled.state.size, memo_size, STREAM_SIZE, Arms(n_arms), len(self.deciders)),
+            sizes,
             assembled.state,
-            Batch.of(n_arms),
+            Room.of(sizes),
             stream_keys(seed, first_run, len(tallies.rewards)),
             Patients.of(tables),
             self._n_patients,

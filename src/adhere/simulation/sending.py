@@ -9,6 +9,7 @@ import importlib.machinery
 import os
 import pickle
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
+from adhere.compilation import noted_digest
 from adhere.errors import InputError
 from adhere.policies import Policy, as_policy, import_policies, registry
 from adhere.simulation.blocks import Findings, Task, Work
@@ -52,7 +54,7 @@ def _pickled(field: str, name: str, thing: object) -> bytes:
         raise InputError(field, name, expected) from None
 
 
-def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[str]]:
+def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[tuple[str, str | None]]]:
     """Where policies of a user's own are declared: files that go along, and modules that workers must have."""
     files, modules = [], []
     for name in dict.fromkeys(cls.__module__ for policy in policies for cls in _classes(policy)):
@@ -60,7 +62,7 @@ def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], li
         if name.partition(".")[0] in ("adhere", "__main__", "__mp_main__") or file is None:
             continue
         if "." in name or importlib.machinery.PathFinder.find_spec(name) is not None:
-            modules.append(name)
+            modules.append((name, noted_digest(name)))
         else:
             files.append((name, Path(file).name, Path(file).read_bytes()))
     return files, modules
@@ -122,19 +124,28 @@ def _unpacked(parcel: bytes) -> Work:
     theirs, files, modules, contents = pickle.loads(parcel)
     if differing := differences(_IDENTITY, theirs):
         raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
+    expected = "policies that workers can load: of a file that leans on nothing beside it, or of modules they have too"
     try:
         _declare(files, modules)
         policies = [as_policy(one) if isinstance(one, dict) else pickle.loads(one) for one in contents["policies"]]
-    except (ImportError, AttributeError, InputError) as error:
-        expected = "policies that workers can load: of files for import_policies, or of modules that they have too"
+    except (ImportError, AttributeError) as error:
         raise InputError("policies", str(error), expected) from None
+    except InputError as error:
+        if error.field == "executor":
+            raise
+        raise InputError("policies", f"a file: {error.expected}", expected) from None
     populations = [pickle.loads(one) for one in contents["populations"]]
     return Work(**{**contents, "policies": tuple(policies), "populations": tuple(populations)})
 
 
-def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[str]) -> None:
+def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[str, str | None]]) -> None:
     """Make policies of a user's own known by their names here, as they are known there."""
-    homes = [importlib.import_module(name) for name in modules]
+    homes = []
+    for name, digest in modules:
+        homes.append(importlib.import_module(name))
+        if noted_digest(name) != digest:
+            expected = "the same module on the workers as here: start them again after an edit"
+            raise InputError("executor", f"a worker with another {name}", expected)
     for name, file, content in files:
         homes.append(sys.modules.get(name) or import_policies(_kept(file, content)))
     for home in homes:
@@ -146,6 +157,13 @@ def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[str]) ->
 def _kept(name: str, content: bytes) -> Path:
     """A file with this content, at the same place each time, so that what is compiled from it is found again."""
     root = Path(os.environ.get("ADHERE_CACHE_DIR") or platformdirs.user_cache_dir("adhere"))
+    try:
+        return _written(root, name, content)
+    except OSError:  # nowhere to keep it: it is compiled anew each time
+        return _written(Path(tempfile.mkdtemp(prefix="adhere-")), name, content)
+
+
+def _written(root: Path, name: str, content: bytes) -> Path:
     file = root / "sent" / hashlib.sha256(content).hexdigest()[:24] / name
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)

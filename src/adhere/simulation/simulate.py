@@ -131,7 +131,7 @@ def _check_executor(executor: object, n_threads: int | None) -> None:
 
 
 def _check_device(device: object, executor: object) -> None:
-    if device not in ("cpu", "cuda"):
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise InputError("device", device, "cpu or cuda")
     if device == "cuda":
         if executor is not None:
