@@ -124,7 +124,9 @@ def _unpacked(parcel: bytes) -> Work:
     theirs, files, modules, contents = pickle.loads(parcel)
     if differing := differences(_IDENTITY, theirs):
         raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
-    expected = "policies that workers can load: of a file that leans on nothing beside it, or of modules they have too"
+    expected = (
+        "policies that workers can load: of a file that leans on nothing beside it, or of modules they have too"
+    )
     try:
         _declare(files, modules)
         policies = [as_policy(one) if isinstance(one, dict) else pickle.loads(one) for one in contents["policies"]]
