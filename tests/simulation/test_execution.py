@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import subprocess
 import sys
@@ -11,12 +12,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pytest
 
 from adhere import InputError, SimulationResult, import_policies, simulate
-from adhere.populations import as_population
+from adhere.compilation import noted_digest, sources
+from adhere.policies import Policy
+from adhere.populations import as_population, defiers
+from adhere.simulation.blocks import Work
 from adhere.simulation.execution import WorkersLostError
+from adhere.simulation.sending import _unpacked, packed
 
 from .executors import Chance, Faulty, LastFirst, arm_seven, die, divide, processes, raise_particular
 
@@ -184,6 +191,36 @@ def test_an_executor_that_drops_its_tasks_is_explained() -> None:
 
     with Dropping() as executor, pytest.raises(WorkersLostError, match="dropped the simulation"):
         run(executor)
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_executor_that_is_shut_down_is_explained(kind: type[Executor]) -> None:
+    executor = kind()
+    executor.shutdown()
+    with pytest.raises(WorkersLostError, match=r"^the executor is shut down: make a new one and simulate again$"):
+        run(executor)
+
+
+def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module is known to workers by its name; they must not run what it was before an edit."""
+    (tmp_path / "held_module.py").write_text(OWN_POLICY.format(arm=0))
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("held_module")
+    assert noted_digest("held_module")
+    parcel = packed(_work(module))
+    assert _unpacked(parcel).policies == _work(module).policies
+    monkeypatch.setitem(sources._noted, tmp_path / "held_module.py", "of another content")
+    with pytest.raises(InputError, match=r"^executor: got 'a worker with another held_module'"):
+        _unpacked(parcel)
+
+
+def _work(module: ModuleType) -> Work:
+    (policy,) = (
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Policy) and one.__module__ == "held_module"
+    )
+    return Work((policy(),), (defiers(),), 0, 3, 1, 0, np.array([3]), False)
 
 
 def test_threads_and_an_executor_are_a_contradiction(pool: ProcessPoolExecutor) -> None:
