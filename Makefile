@@ -14,7 +14,7 @@ setup: $(STAMP) ## make .venv with everything the other targets need
 $(STAMP): pyproject.toml constraints.txt scripts/setup
 	@scripts/setup
 
-run: $(STAMP) ## reproduce the paper: every figure and number, into report/index.html (about five minutes on two cores)
+run: $(STAMP) ## reproduce the paper: every figure and number, into report/index.html (about three minutes on two cores)
 	@$(BIN)/adhere reproduce
 
 test: $(STAMP) ## lint, types, layers, doctests and tests (under ten minutes on two cores)
