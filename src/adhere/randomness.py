@@ -84,11 +84,6 @@ def point_with(rng: Any, decision: Any, purpose: Any, first_word: Any) -> None:
     rng[3], rng[4] = first_word, _ONE
 
 
-def first_counter(decision: int, purpose: np.uint64) -> np.uint64:
-    """The counter that `point` sets, for use outside compiled code."""
-    return np.uint64((decision << int(_DECISION_SHIFT)) | (int(purpose) << int(_DRAW_BITS)))
-
-
 @helper
 def next_word(rng: Any) -> Any:
     """The next 64 random bits of the stream."""

@@ -31,3 +31,12 @@ def in_a_process(*arguments: str, cwd: Path) -> Finished:
         [sys.executable, "-m", "adhere", *arguments], cwd=cwd, capture_output=True, encoding="utf-8", check=False
     )
     return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def check_complaint(finished: Finished, *says: str) -> None:
+    """One sentence on standard error, nothing on standard output, and the status of a user's mistake."""
+    assert (finished.status, finished.out) == (2, "")
+    assert finished.err.startswith("error: ")
+    assert finished.err.count("\n") == 1
+    for words in says:
+        assert words in finished.err

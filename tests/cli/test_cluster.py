@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -20,8 +19,8 @@ import adhere
 from adhere.simulation import cluster
 from simulation.dask_processes import DaskProcesses, dask_processes
 
-from .running import Finished, in_a_process, in_this_process
-from .test_interrupt import COMMAND, STOPPED
+from .running import Finished, check_complaint, in_a_process, in_this_process
+from .test_interrupt import COMMAND, STOPPED, interrupt
 from .test_simulate import OWN_POLICY
 
 SMALL = ("simulate", "--population", "defiers", "--policy", "thompson", "--patients", "50", "--runs", "200")
@@ -31,14 +30,6 @@ SMALL = ("simulate", "--population", "defiers", "--policy", "thompson", "--patie
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskProcesses]:
     with dask_processes(tmp_path_factory.mktemp("dask"), "first", "second") as processes:
         yield processes
-
-
-def check_complaint(finished: Finished, *says: str) -> None:
-    assert (finished.status, finished.out) == (2, "")
-    assert finished.err.startswith("error: ")
-    assert finished.err.count("\n") == 1
-    for words in says:
-        assert words in finished.err
 
 
 def test_the_numbers_of_one_machine(dask: DaskProcesses, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,10 +61,7 @@ def test_a_bar_and_ctrl_c(dask: DaskProcesses, tmp_path: Path, capsys: pytest.Ca
         while not re.search(r"simulating .* 0% +[1-9]\d*\.\d M patients/s .*\d:\d\d", shown):
             assert time.monotonic() < deadline
             shown += os.read(ours, 4096).decode(errors="replace")
-        pressed = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
-        assert time.monotonic() - pressed < 1.5
+        interrupt(process)
         assert process.stdout is not None
         assert process.stdout.read() == b""
     assert STOPPED in os.read(ours, 65536).decode(errors="replace")

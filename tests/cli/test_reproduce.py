@@ -11,7 +11,7 @@ import pytest
 from adhere.studies import catalogue
 from studies.small_studies import contents, counted, simulated
 
-from .running import Finished, in_this_process
+from .running import check_complaint, in_this_process
 
 REPRODUCE = "reproduce"
 
@@ -104,14 +104,6 @@ def test_bad_input(
     check_complaint(in_this_process(capsys, REPRODUCE, *options), named, expected)
     assert contents(tmp_path) == before
     assert not (tmp_path / "report").exists()
-
-
-def check_complaint(shown: Finished, *says: str) -> None:
-    assert (shown.status, shown.out) == (2, "")
-    assert shown.err.startswith("error: ")
-    assert shown.err.count("\n") == 1
-    for words in says:
-        assert words in shown.err
 
 
 @pytest.mark.parametrize("module", ["matplotlib", "jinja2"])

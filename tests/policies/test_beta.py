@@ -9,7 +9,7 @@ from scipy import stats
 
 from adhere.policies.beta import chances_of_being_largest, draw_largest, work_size
 from adhere.policies.policy import Floats
-from adhere.randomness import CHOOSE, first_counter, stream
+from adhere.randomness import CHOOSE, point, stream
 
 from .reference import chances_of_largest
 
@@ -83,7 +83,7 @@ def winners(a: Any, b: Any, prior: float, rng: Any, out: Any) -> None:
 def test_the_largest_is_drawn_with_its_chance(alphas: list[float], betas: list[float], prior: float) -> None:
     a, b = np.array(alphas, float), np.array(betas, float)
     rng, counts = stream(17, 0), np.zeros(len(alphas), np.int64)
-    rng[2] = first_counter(0, CHOOSE)
+    point(rng, 0, CHOOSE)
     winners(a, b, prior, rng, counts)
     expected = np.array(chances_of_largest((a + prior).tolist(), (b + prior).tolist())) * counts.sum()
     kept = expected > 5

@@ -24,7 +24,7 @@ from adhere.randomness import (
     POPULATION,
     PYTHON,
     check_seed,
-    first_counter,
+    counter_at,
     mix,
     stream_keys,
     uniforms,
@@ -95,7 +95,7 @@ def test_keys_of_a_million_runs_are_distinct() -> None:
 
 def test_no_two_draws_share_a_counter() -> None:
     counters = [
-        first_counter(decision, purpose) + np.uint64(draw)
+        counter_at(decision, purpose) + np.uint64(draw)
         for decision in (0, 1, 2, MAX_DECISIONS - 1)
         for purpose in PURPOSES
         for draw in (0, 1, 2**20 - 1)

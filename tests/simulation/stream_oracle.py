@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import oracle
 from adhere.populations import Population
-from adhere.randomness import CHOOSE, LEARN, first_counter, mix, stream_keys, uniforms
+from adhere.randomness import CHOOSE, LEARN, counter_at, mix, stream_keys, uniforms
 from oracle.chance import best
 
 from .gamma_oracle import gamma_variate
@@ -43,7 +43,7 @@ class Stream(Random):
         """The 64 bits whose upper 53 are what `random` would give."""
         decision, purpose, draw = self._place
         self._place = (decision, purpose, draw + 1)
-        counter = np.array([first_counter(decision, purpose)]) + np.uint64(draw)
+        counter = np.array([counter_at(decision, purpose)]) + np.uint64(draw)
         return int(mix(counter ^ self._keys[:1], self._keys[1:])[0])
 
     def first_of_largest(self, values: list[float]) -> int:

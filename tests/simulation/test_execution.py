@@ -24,6 +24,7 @@ from adhere.populations import as_population, defiers
 from adhere.simulation.blocks import Work
 from adhere.simulation.execution import WorkersLostError
 from adhere.simulation.sending import _unpacked, packed
+from compilation.processes import write_fixed
 
 from .executors import Chance, Faulty, LastFirst, arm_seven, die, divide, processes, raise_particular
 
@@ -122,31 +123,14 @@ def test_a_large_policy_does_not_travel_with_every_task() -> None:
     assert len(executor.sent) == 20 + len(with_policy)
 
 
-OWN_POLICY = """
-from adhere.policies import Learner, choose, implements, learn, policy
-
-@policy("stubborn")
-class Stubborn(Learner):
-    pass
-
-@implements(choose, Stubborn)
-def choose_always(rule, state, memo, weight, rng):
-    return {arm}
-
-@implements(learn, Stubborn)
-def learn_nothing(rule, state, memo, arm, reward, weight, rng):
-    pass
-"""
-
-
 def test_a_policy_file_goes_along(pool: ProcessPoolExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files in turn declare the same name, and workers outlive both: each must run its own."""
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "cache"))
     with processes(1) as executor:
         for arm in (0, 1):
-            (tmp_path / f"file{arm}.py").write_text(OWN_POLICY.format(arm=arm))
+            write_fixed(tmp_path / f"file{arm}.py", arm=str(arm))
             import_policies(tmp_path / f"file{arm}.py")
-            outcome = simulate("stubborn/actual", "defiers", 10, 20, executor=executor)[0]
+            outcome = simulate("fixed/actual", "defiers", 10, 20, executor=executor)[0]
             assert list(outcome.allocation.values())[arm].mean == 1.0
 
 
@@ -203,7 +187,7 @@ def test_an_executor_that_is_shut_down_is_explained(kind: type[Executor]) -> Non
 
 def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module is known to workers by its name; they must not run what it was before an edit."""
-    (tmp_path / "held_module.py").write_text(OWN_POLICY.format(arm=0))
+    write_fixed(tmp_path / "held_module.py", arm="0")
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("held_module")
     assert noted_digest("held_module")

@@ -25,7 +25,7 @@ from numba.core.errors import NumbaError
 
 from adhere.compilation.kernel import classes_of, in_short
 from adhere.compilation.pinning import pinned
-from adhere.compilation.storage import cache_folder
+from adhere.compilation.storage import cache_folder, locator_in
 from adhere.errors import InputError
 
 __all__ = ["SIMULATED", "GpuKernel", "cuda", "why_no_gpu"]
@@ -122,25 +122,11 @@ def _as_on_processors() -> Iterator[None]:
 
 
 def _cache_in(folder: Path, function: Callable[..., Any]) -> Any:
-    """Numba's disk cache for CUDA, kept in a folder whose path already vouches for the sources."""
+    """numba-cuda's disk cache, kept in a folder of ours."""
     caching, dispatcher = import_module("numba.cuda.core.caching"), import_module("numba.cuda.dispatcher")
 
-    class Locator(caching._CacheLocator):  # type: ignore[misc,name-defined]
-        def get_cache_path(self) -> str:
-            return str(folder)
-
-        def get_source_stamp(self) -> str:
-            return folder.parent.name
-
-        def get_disambiguator(self) -> str:
-            return function.__module__
-
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: str) -> Any:
-            return cls()
-
     class Implementation(dispatcher.CUDACacheImpl):  # type: ignore[misc,name-defined]
-        _locator_classes = (Locator,)
+        _locator_classes = (locator_in(folder, function, caching._CacheLocator),)
 
     class Cache(dispatcher.CUDACache):  # type: ignore[misc,name-defined]
         _impl_class = Implementation

@@ -71,10 +71,10 @@ class _TolerantIndex(IndexDataCacheFile):  # type: ignore[misc]
             return {}
 
 
-def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
-    """Numba's disk cache, kept in a folder whose path already vouches for the sources."""
+def locator_in(folder: Path, function: Callable[..., Any], base: Any = _CacheLocator) -> Any:
+    """What tells Numba's disk cache, or numba-cuda's own, of a folder whose path already vouches for the sources."""
 
-    class Locator(_CacheLocator):  # type: ignore[misc]
+    class Locator(base):  # type: ignore[misc]
         def get_cache_path(self) -> str:
             return str(folder)
 
@@ -88,8 +88,14 @@ def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
         def from_function(cls, py_func: Any, py_file: str) -> Any:
             return cls()
 
+    return Locator
+
+
+def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
+    """Numba's disk cache, kept in a folder of ours."""
+
     class Implementation(CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = (Locator,)
+        _locator_classes = (locator_in(folder, function),)
 
     class Cache(FunctionCache):  # type: ignore[misc]
         _impl_class = Implementation

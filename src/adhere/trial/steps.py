@@ -10,7 +10,7 @@ from adhere.compilation import Kernel
 from adhere.policies.beta import work_size
 from adhere.policies.generic import choose, probabilities, remember, update
 from adhere.policies.policy import DEEPEST
-from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, first_counter, point
+from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point
 
 
 def decide(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> int:
@@ -22,7 +22,7 @@ def decide(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> int:
 
 def chances(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> list[float]:
     """The chance each arm had at a decision, from the state before it and its memo."""
-    rng[2] = first_counter(decision, ESTIMATE)
+    point(rng, decision, ESTIMATE)
     # Policies nested in each other work out their chances in consecutive places, at most two for each.
     out = np.zeros(2 * (DEEPEST + 1) * rule.n_arms + work_size(rule.n_arms))
     probabilities(rule, state, memo, 1.0, out, rng)
