@@ -37,3 +37,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     close = get_close_matches(word.strip().lower(), [name.lower() for name in names], n=1)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
     return f"one of {', '.join(names)}{hint}"
+
+
+class UnknownError(InputError):
+    """Something asked for by name or number that is not there, or not for whoever asks."""
+
+
+class ConflictError(InputError):
+    """Something that makes sense by itself but not after what happened before."""

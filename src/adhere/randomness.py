@@ -32,6 +32,9 @@ LEARN_LATE: Final = np.uint64(3)  # what waited for the actual arm while the res
 POPULATION: Final = np.uint64(4)  # a population drawn afresh for a run
 PYTHON: Final = np.uint64(5)  # seeds the generator handed to a policy written as a plain Python object
 ESTIMATE: Final = np.uint64(6)  # estimates of probabilities that a policy does not say itself
+FALLBACK: Final = np.uint64(7)  # an arm at random where a policy failed
+
+LAW: Final = 1  # to be raised when the same key no longer gives the same numbers
 
 _DRAW_BITS: Final = np.uint64(20)
 _DECISION_SHIFT: Final = np.uint64(23)

@@ -7,6 +7,7 @@ State and memo are flat arrays of float64, so that they can be logged, copied an
 `remember`        write into the memo what learning will need of the state at this decision; called on every
                   part of a policy at every decision, before `choose`
 `choose`          pick an arm (after `remember`)
+`repeat`          change the state as the choice did that the memo remembers, without drawing again
 `probabilities`   the chance of each arm (after `remember`)
 `learn`           a learner's lesson: one credited arm and its reward
 `update`          the lesson of one patient for a whole policy: chosen arm, feedback, reward
@@ -64,7 +65,9 @@ def probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng
         own(rule, state, memo, weight, out, rng)
     else:
         arguments = (rule, state, memo, weight, out, rng)
-        _PROBABILITIES.compiled(*arguments)(*arguments)
+        if type(rule) not in _compiled_probabilities:  # a learner's rules all have the same types of fields
+            _compiled_probabilities[type(rule)] = _PROBABILITIES.compiled(*arguments)
+        _compiled_probabilities[type(rule)](*arguments)
 
 
 def probabilities_of_learner(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
@@ -73,6 +76,15 @@ def probabilities_of_learner(rule: Any, state: Any, memo: Any, weight: float, ou
 
 
 _PROBABILITIES = Kernel(probabilities_of_learner)
+_compiled_probabilities: dict[type, Any] = {}
+
+
+@generic
+def repeat(rule: Any, state: Any, memo: Any, rng: Any) -> None:
+    """Change the state as the choice did that the memo remembers, without drawing again.
+
+    Choosing leaves the state of most policies alone; one that recycles takes an outcome out of its cache.
+    """
 
 
 @generic
@@ -123,6 +135,11 @@ specialise(teach, lambda rule, *_: teach_one_of_two if number_in(rule, "n_arms")
 @helper
 def remember_nothing(rule: Any, state: Any, memo: Any) -> None:
     """For learners whose lessons need nothing of the past."""
+
+
+@helper
+def repeat_nothing(rule: Any, state: Any, memo: Any, rng: Any) -> None:
+    """For policies whose choices leave the state alone."""
 
 
 @helper

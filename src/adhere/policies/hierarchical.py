@@ -20,7 +20,7 @@ from adhere.policies.experts import (
     remember_nth,
     update_nth,
 )
-from adhere.policies.generic import choose, decider, learn, probabilities, remember, update
+from adhere.policies.generic import choose, decider, learn, probabilities, remember, repeat, repeat_nothing, update
 from adhere.policies.policy import Assembled, Learner, Policy, Setting, flag, policy
 from adhere.policies.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
 from adhere.policies.recycling import (
@@ -293,6 +293,9 @@ def probabilities_hierarchical(rule: Any, state: Any, memo: Any, weight: float, 
             probabilities_nth(rule.experts, i, rule.lengths, states, memos, drawn_weight, one, rng)
             for arm in range(k):
                 out[arm] += chances[i] * one[arm]
+
+
+implements(repeat, HierarchicalRule)(repeat_nothing)
 
 
 @implements(decider, HierarchicalRule)

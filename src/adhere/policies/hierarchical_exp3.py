@@ -11,7 +11,17 @@ import numpy as np
 from adhere.compilation import between, helper, implements
 from adhere.errors import InputError
 from adhere.policies.exp3 import Exp3
-from adhere.policies.generic import choose, decider, draw_from, largest_of, probabilities, remember, update
+from adhere.policies.generic import (
+    choose,
+    decider,
+    draw_from,
+    largest_of,
+    probabilities,
+    remember,
+    repeat,
+    repeat_nothing,
+    update,
+)
 from adhere.policies.policy import Assembled, Learner, Policy, Setting, parameter, policy
 from adhere.policies.protocols import ACTUAL, CHOSEN, COMPLY, feedback_table
 
@@ -139,6 +149,9 @@ def probabilities_hierarchical_exp3(rule: Any, state: Any, memo: Any, weight: fl
     for i in range(n):
         for arm in range(k):
             out[arm] += memo[1 + i] * memo[1 + n + k * i + arm]
+
+
+implements(repeat, HierarchicalExp3Rule)(repeat_nothing)
 
 
 @implements(decider, HierarchicalExp3Rule)

@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
@@ -93,6 +93,7 @@ class Policy:
 
     name: ClassVar[str]
     rule_class: ClassVar[Any]
+    law: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
 
     def __post_init__(self) -> None:
         for item in dataclasses.fields(self):
@@ -138,6 +139,15 @@ class Policy:
     def learners(self) -> tuple[Learner, ...]:
         """Every learner in the policy."""
         raise TypeError(f"{self.name} has no learners")
+
+    def parts(self) -> Iterator[Policy]:
+        """The policy itself and every one inside it."""
+        yield self
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Policy):
+                    yield from part.parts()
 
     @property
     def estimates_probabilities(self) -> bool:
@@ -210,6 +220,7 @@ def _complete(learner: type[Learner]) -> None:
             raise InputError(f"policy {learner.name}", f"no {function.__name__}", expected)
     implements(generic.update, learner)(generic.update_learner)
     implements(generic.decider, learner)(generic.only_decider)
+    implements(generic.repeat, learner)(generic.repeat_nothing)
     if implementation(generic.remember, learner.rule_class) is None:
         implements(generic.remember, learner)(generic.remember_nothing)
     if implementation(generic.probabilities, learner.rule_class) is None:

@@ -58,6 +58,15 @@ def take_outcome(rule: Any, cache: Any, arm: int, rng: Any) -> float:
     raise NotImplementedError
 
 
+@generic
+def remove_outcome(rule: Any, cache: Any, arm: int, reward: float) -> None:
+    """Remove an outcome that was taken, by its reward.
+
+    Where a report was corrected afterwards, the outcome may have another reward now: then a count is owed, until an
+    outcome with this reward comes.
+    """
+
+
 @implements(holds_arm, CacheRule)
 def holds_arm_in_cache(rule: Any, cache: Any, arm: int) -> bool:
     """Look at the arm's total."""
@@ -73,16 +82,33 @@ def holds_nothing(rule: Any, cache: Any, arm: int) -> bool:
 @implements(store_outcome, CacheRule)
 def store_in_cache(rule: Any, cache: Any, arm: int, reward: float) -> None:
     """Count the outcome under its reward."""
+    count_outcome(rule, cache, arm, reward, 1.0)
+
+
+@implements(remove_outcome, CacheRule)
+def remove_from_cache(rule: Any, cache: Any, arm: int, reward: float) -> None:
+    """Count one less under its reward."""
+    count_outcome(rule, cache, arm, reward, -1.0)
+
+
+@helper
+def count_outcome(rule: Any, cache: Any, arm: int, reward: float, change: float) -> None:
+    """Change the arm's total, and its count of outcomes with this reward."""
     value = 0
     while value < rule.values.size - 1 and rule.values[value] < reward:
         value += 1
-    cache[arm] += 1.0
-    cache[rule.n_arms + arm * rule.values.size + value] += 1.0
+    cache[arm] += change
+    cache[rule.n_arms + arm * rule.values.size + value] += change
 
 
 @implements(store_outcome, NoCacheRule)
 def store_nowhere(rule: Any, cache: Any, arm: int, reward: float) -> None:
     """Forget it."""
+
+
+@implements(remove_outcome, NoCacheRule)
+def remove_nothing(rule: Any, cache: Any, arm: int, reward: float) -> None:
+    """There was nothing to take."""
 
 
 @implements(take_outcome, CacheRule)

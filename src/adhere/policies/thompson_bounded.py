@@ -10,10 +10,10 @@ import numpy as np
 
 from adhere.compilation import between, beyond, implements
 from adhere.errors import InputError
-from adhere.policies.generic import choose, decider, learn, probabilities, remember, update
+from adhere.policies.generic import choose, decider, learn, probabilities, remember, repeat, update
 from adhere.policies.policy import DEEPEST, Assembled, Learner, Policy, Setting, flag, policy
-from adhere.policies.recycling import cache_rule, cache_size, holds_arm, store_outcome, take_outcome
-from adhere.policies.thompson import Thompson
+from adhere.policies.recycling import cache_rule, cache_size, holds_arm, remove_outcome, store_outcome, take_outcome
+from adhere.policies.thompson import Thompson, draw_success
 from adhere.randomness import draw_ahead
 
 
@@ -75,9 +75,9 @@ class ThompsonBounded(Policy):
             first_cached=sampler.state.size + inner.state.size,
         )
         state = np.concatenate([sampler.state, inner.state, np.zeros(cache_size(cache))])
-        # who decided; which arm's outcome was recycled and its reward; then the inner memo
+        # who decided; which arm's outcome was recycled, its reward, what it taught; then the inner memo
         deciders = ("thompson (certified)", *inner.deciders)
-        return Assembled(rule, state, 3 + inner.memo_size, inner.spare_size, deciders)
+        return Assembled(rule, state, OWN_MEMO + inner.memo_size, inner.spare_size, deciders)
 
 
 class ThompsonBoundedRule(NamedTuple):
@@ -94,13 +94,14 @@ class ThompsonBoundedRule(NamedTuple):
 
 
 SAMPLER, INNER, NOBODY = 0.0, 1.0, -1.0
+OWN_MEMO = 4
 
 
 @implements(remember, ThompsonBoundedRule)
 def remember_thompson_bounded(rule: Any, state: Any, memo: Any) -> None:
     """Nobody has decided yet."""
-    memo[0], memo[1], memo[2] = NOBODY, NOBODY, 0.0
-    remember(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, 3))
+    memo[0], memo[1], memo[2], memo[3] = NOBODY, NOBODY, 0.0, 0.0
+    remember(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, OWN_MEMO))
 
 
 @implements(choose, ThompsonBoundedRule)
@@ -116,9 +117,21 @@ def choose_thompson_bounded(rule: Any, state: Any, memo: Any, weight: float, rng
             memo[0] = SAMPLER
             return third
         memo[1], memo[2] = third, take_outcome(rule.cache, kept, third, rng)
-        learn(rule.sampler, own, nothing, third, memo[2], 1.0, rng)
+        memo[3] = 1.0 if draw_success(memo[2], rng) else 0.0  # drawn here, so that `repeat` need not draw
+        learn(rule.sampler, own, nothing, third, memo[3], 1.0, rng)
     memo[0] = INNER
-    return choose(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, 3), 1.0, rng)
+    return choose(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, OWN_MEMO), 1.0, rng)
+
+
+@implements(repeat, ThompsonBoundedRule)
+def repeat_thompson_bounded(rule: Any, state: Any, memo: Any, rng: Any) -> None:
+    """What was recycled leaves the cache and teaches the sampler again."""
+    if memo[1] != NOBODY:
+        third: Any = np.int64(memo[1])
+        remove_outcome(rule.cache, beyond(state, rule.first_cached), third, memo[2])
+        learn(rule.sampler, between(state, 0, rule.first_inner), between(memo, 0, 0), third, memo[3], 1.0, rng)
+    if memo[0] == INNER:
+        repeat(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, OWN_MEMO), rng)
 
 
 @implements(update, ThompsonBoundedRule)
@@ -133,7 +146,7 @@ def update_thompson_bounded(
             store_outcome(rule.cache, beyond(state, rule.first_cached), chosen, reward)
     if memo[0] == INNER or not rule.literal:
         inner_state = between(state, rule.first_inner, rule.first_cached)
-        update(rule.inner, inner_state, beyond(memo, 3), chosen, feedback, reward, 1.0, rng)
+        update(rule.inner, inner_state, beyond(memo, OWN_MEMO), chosen, feedback, reward, 1.0, rng)
 
 
 @implements(probabilities, ThompsonBoundedRule)
@@ -145,7 +158,9 @@ def probabilities_thompson_bounded(rule: Any, state: Any, memo: Any, weight: flo
     k = rule.n_arms
     p, h = beyond(out, k), beyond(out, 2 * k)
     probabilities(rule.sampler, between(state, 0, rule.first_inner), between(memo, 0, 0), 1.0, p, rng)
-    probabilities(rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, 3), 1.0, h, rng)
+    probabilities(
+        rule.inner, between(state, rule.first_inner, rule.first_cached), beyond(memo, OWN_MEMO), 1.0, h, rng
+    )
     agree = 0.0
     for arm in range(k):
         agree += p[arm] * p[arm]
@@ -162,4 +177,4 @@ def probabilities_thompson_bounded(rule: Any, state: Any, memo: Any, weight: flo
 @implements(decider, ThompsonBoundedRule)
 def decider_thompson_bounded(rule: Any, memo: Any) -> int:
     """The sampler, or who decided in the inner policy."""
-    return 0 if memo[0] == SAMPLER else 1 + decider(rule.inner, beyond(memo, 3))
+    return 0 if memo[0] == SAMPLER else 1 + decider(rule.inner, beyond(memo, OWN_MEMO))

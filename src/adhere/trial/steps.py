@@ -8,7 +8,7 @@ import numpy as np
 
 from adhere.compilation import Kernel
 from adhere.policies.beta import work_size
-from adhere.policies.generic import choose, probabilities, remember, update
+from adhere.policies.generic import choose, probabilities, remember, repeat, update
 from adhere.policies.policy import DEEPEST
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point
 
@@ -37,5 +37,12 @@ def take_lesson(
     update(rule, state, memo, chosen, feedback, reward, 1.0, rng)
 
 
+def decide_again(rule: Any, state: Any, memo: Any, rng: Any, decision: int) -> None:
+    """Change the state as a decision did whose memo is known."""
+    point(rng, decision, CHOOSE)
+    repeat(rule, state, memo, rng)
+
+
 DECIDE = Kernel(decide)
+DECIDE_AGAIN = Kernel(decide_again)
 TAKE_LESSON = Kernel(take_lesson)

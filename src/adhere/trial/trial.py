@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from adhere.compilation import classes_of
 from adhere.errors import InputError, nearest
-from adhere.policies import as_policy
-from adhere.policies.policy import Setting
-from adhere.policies.recycling import CacheRule
-from adhere.randomness import check_seed, stream
-from adhere.trial.steps import DECIDE, TAKE_LESSON, chances
+from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case
+from adhere.trial.checks import LONGEST_TEXT, checked_arms, checked_text, is_whole
+from adhere.trial.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -32,18 +26,8 @@ class Recommendation:
     estimated: bool = False
 
 
-@dataclass
-class _Pending:
-    """What is known so far of one recommendation."""
-
-    chosen: int
-    memo: Any
-    actual: int | None = None
-    reward: float | None = None
-
-
 class Trial:
-    """A policy at work on one trial.
+    """A policy at work on one trial, for as long as the process lives; `adhere serve` keeps trials for good.
 
     Chosen-protocol learners and the top of a hierarchy learn as soon as the reward is in, the others when the
     actual arm is in too, each exactly once. The same compiled functions as in `simulate`: a trial with the same
@@ -81,136 +65,96 @@ class Trial:
         run: int = 0,
         reward_values: Sequence[float] = (0.0, 1.0),
     ) -> None:
-        self.arms = _checked_arms(arms)
-        if horizon is not None and (not _is_whole(horizon) or horizon < 1):
-            raise InputError("horizon", horizon, "a whole number of patients, at least 1")
-        if not _is_whole(run) or run < 0:
-            raise InputError("run", run, "a whole number, at least 0")
-        if not isinstance(reward_values, Sequence) or not reward_values:
-            raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
-        values = tuple(sorted({_checked_reward(value) for value in reward_values}))
-        self.policy = as_policy(policy).resolved(len(self.arms), horizon)
-        assembled = self.policy.assemble(Setting(len(self.arms), values))
-        self._rule, self._state = assembled.rule, assembled.state.copy()
-        self._memo_size, self._spare_size = assembled.memo_size, assembled.spare_size
-        self._values = values if _recycles(assembled.rule) else None
-        self._rng = stream(check_seed(seed), run)
-        self._pending: dict[int, _Pending] = {}
-        self._finished: dict[int, tuple[int, float]] = {}
-        self._decisions = 0
-        self._decide: Any = None
-        self._take_lesson: Any = None
+        self.arms = checked_arms(arms)
+        self._engine = Engine(
+            policy, len(self.arms), seed=seed, run=run, horizon=horizon, reward_values=reward_values
+        )
+        self.policy = self._engine.policy
+        self._state = self._engine.first_state
+        self._cases: list[Case] = []
+        self._position = 0
 
     def recommend(self) -> Recommendation:
         """An arm for the next patient."""
-        memo, before = np.zeros(self._memo_size + self._spare_size), self._state.copy()
-        arguments = (self._rule, self._state, memo, self._rng, self._decisions)
-        if self._decide is None:
-            self._decide = DECIDE.compiled(*arguments)
-        chosen = int(self._decide(*arguments))
-        if not 0 <= chosen < len(self.arms):
-            self._state[:] = before
-            raise InputError(f"arm chosen by {self.policy}", chosen, f"a number from 0 to {len(self.arms) - 1}")
-        probabilities = chances(self._rule, before, memo, self._rng, self._decisions)
-        identity = self._decisions
-        self._decisions += 1
-        self._pending[identity] = _Pending(chosen, memo)
+        identity = len(self._cases)
+        decision = self._engine.decide(self._state, identity)
+        self._state = decision.state
+        self._position += 1
+        self._cases.append(Case(identity, self._position, decision.chosen, decision.memo))
         return Recommendation(
             id=identity,
-            arm=self.arms[chosen],
-            probabilities=dict(zip(self.arms, probabilities, strict=True)),
-            memo=tuple(memo[: self._memo_size].tolist()),
-            estimated=self.policy.estimates_probabilities,
+            arm=self.arms[decision.chosen],
+            probabilities=dict(zip(self.arms, decision.probabilities, strict=True)),
+            memo=decision.memo,
+            estimated=self._engine.estimated,
         )
 
-    def report(self, id: int, *, actual: str | None = None, reward: float | None = None) -> None:  # noqa: A002
-        """Say which arm was actually taken, what came of it, or both. The same report twice changes nothing."""
-        if actual is None and reward is None:
+    def report(
+        self,
+        id: int,  # noqa: A002
+        *,
+        actual: str | None = None,
+        took_nothing: bool = False,
+        took_other: str | None = None,
+        reward: float | None = None,
+    ) -> None:
+        """Say what was actually taken, what came of it, or both. The same report twice changes nothing.
+
+        Taken was an arm (`actual`), none of them (`took_nothing`), or something else (`took_other`, in words).
+        """
+        taken = arm_taken(self.arms, actual, took_nothing, took_other)
+        value = None if reward is None else self._engine.check_reward(reward)
+        if taken is None and value is None:
             raise InputError("report", None, "actual=…, reward=… or both")
-        arm = None if actual is None else self._arm(actual)
-        value = None if reward is None else self._reward(reward)
-        if not _is_whole(id):
+        if not is_whole(id) or not 0 <= id < len(self._cases):
             raise InputError("id", id, "the id of a recommendation of this trial")
-        if id in self._finished:
-            self._same_again(id, *self._finished[id], arm, value)
-            return
-        if id not in self._pending:
-            raise InputError("id", id, "the id of a recommendation of this trial")
-        known = self._pending[id]
-        self._same_again(id, known.actual, known.reward, arm, value)
-        had_reward = known.reward is not None
-        known.actual = arm if known.actual is None else known.actual
-        known.reward = value if known.reward is None else known.reward
-        if known.reward is None:
-            return
-        n_arms = len(self.arms)
-        if known.actual is None:
-            if not had_reward:
-                self._learn(id, known, feedback=n_arms)
-            return
-        self._learn(id, known, feedback=n_arms + 1 + known.actual if had_reward else known.actual)
-        self._finished[id] = (known.actual, known.reward)
-        del self._pending[id]
+        before = self._cases[id]
+        check_same_again(before, self.arms, taken, value)
+        self._position += 1
+        after = before.reported(self._position, taken, value)
+        self._cases[id] = after
+        for lesson in after.lessons(len(self.arms)):
+            if lesson.place == self._position:
+                self._state = self._engine.learn(self._state, id, after.memo, after.chosen, *lesson[1:])
 
     @property
     def state(self) -> tuple[float, ...]:
         """What the policy has learned so far, as plain numbers."""
         return tuple(self._state.tolist())
 
-    def _learn(self, id: int, known: _Pending, feedback: int) -> None:  # noqa: A002
-        arguments = (self._rule, self._state, known.memo, self._rng, id, known.chosen, feedback, known.reward)
-        if self._take_lesson is None:
-            self._take_lesson = TAKE_LESSON.compiled(*arguments)
-        self._take_lesson(*arguments)
 
-    def _arm(self, name: object) -> int:
-        if name not in self.arms:
-            raise InputError("actual", name, nearest(str(name), self.arms))
-        return self.arms.index(str(name))
-
-    def _reward(self, value: object) -> float:
-        reward = _checked_reward(value)
-        if self._values is not None and reward not in self._values:
-            listed = ", ".join(f"{known:g}" for known in self._values)
-            expected = f"one of {listed}: a policy that recycles must know every value (reward_values=…)"
-            raise InputError("reward", value, expected)
-        return reward
-
-    def _same_again(
-        self,
-        identity: int,
-        known_arm: int | None,
-        known_reward: float | None,
-        arm: int | None,
-        reward: float | None,
-    ) -> None:
-        if arm is not None and known_arm is not None and arm != known_arm:
-            expected = f"{self.arms[known_arm]!r}, as reported before for recommendation {identity}"
-            raise InputError("actual", self.arms[arm], expected)
-        if reward is not None and known_reward is not None and reward != known_reward:
-            raise InputError("reward", reward, f"{known_reward:g}, as reported before for recommendation {identity}")
+def arm_taken(
+    arms: Sequence[str], actual: object = None, took_nothing: bool = False, took_other: object = None
+) -> int | None:
+    """What was taken as a number: an arm's, or one of those for what is no arm; None if nothing is said of it."""
+    said = [name for name, value in (("actual", actual), ("took_other", took_other)) if value is not None]
+    said += ["took_nothing"] if took_nothing else []
+    if len(said) > 1:
+        raise InputError(" and ".join(said), "both", "one of them")
+    if took_nothing:
+        return TOOK_NOTHING
+    if took_other is not None:
+        checked_text("took_other", took_other, LONGEST_TEXT)
+        return TOOK_OTHER
+    if actual is None:
+        return None
+    if actual not in arms:
+        raise InputError("actual", actual, nearest(str(actual), arms))
+    return list(arms).index(str(actual))
 
 
-def _checked_arms(arms: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(arms, str) or not isinstance(arms, Sequence) or len(arms) < 2:
-        raise InputError("arms", arms, "the names of at least two arms")
-    for arm in arms:
-        if not isinstance(arm, str) or not arm.strip() or list(arms).count(arm) > 1:
-            raise InputError("arms", arm, "different names in text, none of them empty")
-    return tuple(arms)
+def check_same_again(case: Case, arms: Sequence[str], taken: int | None, reward: float | None) -> None:
+    """Refuse a report that says otherwise than one before; what was only imputed may be replaced."""
+    known = case.actual
+    if taken is not None and known is not None and not known.imputed and taken != known.value:
+        expected = f"{words_for(arms, int(known.value))}, as reported before for recommendation {case.decision}"
+        raise InputError("actual", words_for(arms, taken), expected)
+    known = case.reward
+    if reward is not None and known is not None and not known.imputed and reward != known.value:
+        expected = f"{known.value:g}, as reported before for recommendation {case.decision}"
+        raise InputError("reward", reward, expected)
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _checked_reward(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputError("reward", value, "a number from 0 to 1")
-    if not 0.0 <= value <= 1.0:
-        raise InputError("reward", value, "a number from 0 to 1")
-    return float(value)
-
-
-def _recycles(rule: Any) -> bool:
-    return CacheRule in classes_of(rule)
+def words_for(arms: Sequence[str], taken: int) -> str:
+    """What was taken, in words."""
+    return {TOOK_NOTHING: "took nothing", TOOK_OTHER: "took something else"}.get(taken) or repr(arms[taken])

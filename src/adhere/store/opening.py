@@ -1,0 +1,30 @@
+"""A store from what a user calls it: a file's path, a PostgreSQL address, or nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adhere.store.contract import Store, StoreError
+from adhere.store.sqlite import SqliteStore
+
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def open_store(where: str | Path | None = None, *, read_only: bool = False) -> Store:
+    """The store in a SQLite file, behind a PostgreSQL address, or in memory.
+
+    >>> with open_store().reading() as view:
+    ...     view.trials()
+    {}
+    """
+    if where is None:
+        return SqliteStore(None)
+    if isinstance(where, str) and where.startswith(_POSTGRES):
+        try:
+            from adhere.store.postgres import PostgresStore
+        except ImportError:
+            raise StoreError("PostgreSQL needs a driver: pip install 'adhere[service]'") from None
+        return PostgresStore(where, read_only=read_only)
+    if isinstance(where, str) and "://" in where:
+        raise StoreError(f"{where.partition('://')[0]}:// is no kind of store: give a file or postgresql://…")
+    return SqliteStore(Path(where), read_only=read_only)
