@@ -67,7 +67,7 @@ def verify(
     notes: dict[int, str] = {}
     for record in walk(view, trial, tell):
         count += 1
-        if fault := _fault_in(record, before, count):
+        if fault := fault_in(record, before, count):
             return Verdict(count - 1, before.hex(), fault)
         event = decode(record.body)
         if isinstance(event, Recommended):
@@ -84,7 +84,8 @@ def verify(
     return Verdict(count, before.hex())
 
 
-def _fault_in(record: Record, before: bytes, position: int) -> Fault | None:
+def fault_in(record: Record, before: bytes, position: int) -> Fault | None:
+    """What is wrong with a record that should stand at a position, after a record with this hash."""
     if record.position != position:
         return Fault(position, f"is missing; the next one is record {record.position}")
     if link(before, record.body) != record.hash:

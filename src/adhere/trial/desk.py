@@ -38,19 +38,12 @@ class Desk:
 
     def create(self, design: Design, *, by: str = "") -> Receipt:
         """Begin a trial. The same design again is acknowledged; another one under the same name is refused."""
-        engine = design.engine()
-        event = Created(position=1, at=self._now(), by=by, design=design, law=engine.law, software=SOFTWARE)
-        body = encode(event)
-        record = record_of(event, body, link(START, body))
-        standing = Standing(engine.first_state.tobytes(), engine.law)
-        head = Head(1, record.hash, encode_standing(standing))
         with self._turn, self.store.writing() as writing:
-            number = writing.trials().get(design.name)
-            if number is not None:
+            if design.name in writing.trials():
                 if self._live(writing, design.name).design != design:
                     raise ConflictError("name", design.name, "a name that no other trial has")
-                return Receipt(1)
-            writing.append(writing.make_trial(design.name, head), [record], head)
+            else:
+                begin(writing, design, self._now(), by)
         return Receipt(1)
 
     def handle(self, requests: Sequence[AnyRequest]) -> list[Answer | InputError]:
@@ -110,6 +103,18 @@ class Desk:
             assert isinstance(created, Created)
             self._trials[name] = LiveTrial(numbers[name], created.design, created.design.engine())
         return self._trials[name]
+
+
+def begin(writing: Writing, design: Design, at: datetime, by: str) -> LiveTrial:
+    """Enter a trial and the first record of its log."""
+    engine = design.engine()
+    event = Created(position=1, at=at, by=by, design=design, law=engine.law, software=SOFTWARE)
+    body = encode(event)
+    record = record_of(event, body, link(START, body))
+    head = Head(1, record.hash, encode_standing(Standing(engine.first_state.tobytes(), engine.law)))
+    number = writing.make_trial(design.name, head)
+    writing.append(number, [record], head)
+    return LiveTrial(number, design, engine)
 
 
 def _look_up(sitting: Sitting, requests: Sequence[Request]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adhere.compilation import classes_of
 from adhere.errors import InputError
 from adhere.policies import as_policy
-from adhere.policies.policy import Policy, Setting
+from adhere.policies.policy import Policy, Setting, registry
 from adhere.policies.recycling import CacheRule
 from adhere.randomness import FALLBACK, LAW, check_seed, stream, unit, word_at
 from adhere.trial.checks import checked_reward, is_whole
@@ -74,7 +74,7 @@ class Engine:
         self._rng = stream(check_seed(seed), run)
         self._steps: dict[Any, Any] = {}
         # By which version of which rules a random key becomes an arm.
-        self.law = _law_of(self.policy)
+        self.law = _law_of(self.policy, self._rule)
         # The random key all decisions are drawn by; a decision's number says where in its stream.
         self.key = f"{int(self._rng[0]):016x}{int(self._rng[1]):016x}"
 
@@ -154,6 +154,9 @@ class Engine:
         return room
 
 
-def _law_of(policy: Policy) -> str:
-    versions = {part.name: part.law for part in policy.parts()}
+def _law_of(policy: Policy, rule: Any) -> str:
+    # A hybrid may use learners that its text does not name.
+    classes = classes_of(rule)
+    versions = {name: cls.law for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
+    versions |= {part.name: part.law for part in policy.parts()}
     return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{LAW}"])

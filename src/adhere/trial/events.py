@@ -55,6 +55,7 @@ class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
     law: str
     software: str
     fallback: str = ""
+    imported: bool = False  # made elsewhere and read from a table: there is nothing to draw it from again
 
 
 class Repeated(Event, frozen=True, kw_only=True, tag="repeated"):
@@ -193,3 +194,12 @@ def with_event(case: Case | None, event: AnyEvent) -> Case:
     if isinstance(event, Withdrawn):
         return replace(case, withdrawn=True)
     return case
+
+
+def status_after(status: str, event: AnyEvent) -> str:
+    """Whether a trial is open, paused or closed after one more record."""
+    if isinstance(event, Paused):
+        return "paused"
+    if isinstance(event, Resumed):
+        return "open"
+    return "closed" if isinstance(event, Closed) else status

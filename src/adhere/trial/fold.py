@@ -9,8 +9,9 @@ import numpy as np
 
 from adhere.store.contract import Reading
 from adhere.trial.case import Case, first_difference
+from adhere.trial.chain import walk
 from adhere.trial.engine import Engine, Floats
-from adhere.trial.events import case_of, decode
+from adhere.trial.events import Recommended, case_of, decode, status_after
 
 KEEP_EVERY = 4096  # records between two kept states, from which a correction is worked in
 
@@ -30,9 +31,23 @@ def encode_standing(standing: Standing) -> bytes:
     return msgspec.msgpack.encode(standing)
 
 
-def decode_standing(data: bytes) -> Standing:
-    """From the store."""
-    return msgspec.msgpack.decode(data, type=Standing)
+def decode_standing(data: bytes) -> Standing | None:
+    """From the store; None if it is missing or damaged, and the log must say it."""
+    try:
+        return msgspec.msgpack.decode(data, type=Standing)
+    except msgspec.DecodeError:
+        return None
+
+
+def standing_of(view: Reading, trial: int, engine: Engine, until: int) -> Standing:
+    """What a log amounts to, from its first record on."""
+    decisions, status = 0, "open"
+    for record in walk(view, trial):
+        event = decode(record.body)
+        decisions += isinstance(event, Recommended)
+        status = status_after(status, event)
+    state = fold(view, trial, engine, engine.first_state, 0, until)
+    return Standing(state.tobytes(), engine.law, decisions, status)
 
 
 def state_from(data: bytes) -> Floats:

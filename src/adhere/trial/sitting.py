@@ -19,7 +19,16 @@ from adhere.trial.checks import checked_text
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Event, Recommended, case_of, decode, encode, record_of, with_event
-from adhere.trial.fold import KEEP_EVERY, Standing, decode_standing, encode_standing, fold, learn_at_end, state_from
+from adhere.trial.fold import (
+    KEEP_EVERY,
+    Standing,
+    decode_standing,
+    encode_standing,
+    fold,
+    learn_at_end,
+    standing_of,
+    state_from,
+)
 from adhere.trial.requests import Erase, Recommend
 
 SomeEvent = TypeVar("SomeEvent", bound=Event)
@@ -54,6 +63,10 @@ class Sitting:
         head = writing.lock(live.number)
         self.position, self._hash = head.position, head.hash
         standing = decode_standing(head.snapshot)
+        if standing is None or standing.law != self.engine.law:
+            # What another law made of the log is no use to this one.
+            writing.drop_states(live.number, 0)
+            standing = standing_of(writing, live.number, self.engine, head.position)
         self.status, self.decisions, self.examined = standing.status, standing.decisions, standing.examined
         self.state = state_from(standing.state)
         self._records: list[Record] = []
@@ -62,8 +75,6 @@ class Sitting:
         self._requests: dict[str, AnyEvent] = {}
         self._files: dict[int, File] = {}
         self._subjects: dict[str, Subject] = {}
-        if standing.law != self.engine.law:  # what another law made of the log is no use to this one
-            self.state = self._folded(1)
 
     def look_up(self, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]) -> None:
         """Fetch all that a batch of requests will ask for, at once."""

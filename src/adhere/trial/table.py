@@ -1,0 +1,144 @@
+"""A trial as a table: a row for each recommendation, in the column names of CDISC where it has one.
+
+=========  ==========================================================================================
+STUDYID    the trial                              SITEID    the site
+USUBJID    trial/site/subject; the subject's key in the log once the person was erased
+TRTP       the arm recommended (planned)          TRTA      the arm taken (actual)
+TRTASTAT   what is known of it: ARM, NOTHING (none of the arms), OTHER; empty if nothing was reported
+TRTAOTH    what else was taken, in words          AVAL      the reward
+RANDDTM    when it was recommended                TRTADTM   when it was taken or, unless said, reported
+ADTM       when the outcome was observed or, unless said, reported
+TRTADTYP   IMPUTED if TRTA is only assumed        DTYPE     IMPUTED if AVAL is only assumed
+WITHDFL    Y if withdrawn                         PROPENS   the chance that TRTP had
+PROB_…     the chance of each arm                 ESTFL     Y if the chances were estimated by drawing
+RECID      the recommendation's number            FALLBACK  why its arm was drawn with equal chances
+RECPOS     the record it stands in                SEENPOS   the last record the policy had learned from
+TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL counts from
+MEMO       what the policy remembers of it        RANDKEY, LAW, SOFTWARE   what it was drawn by
+=========  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from adhere.store.contract import Reading
+from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case
+from adhere.trial.design import Design
+from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, case_of, decode
+
+AT_ONCE = 2000
+_TIME = pl.Datetime("us", "UTC")
+_STATUS = {TOOK_NOTHING: "NOTHING", TOOK_OTHER: "OTHER"}
+
+
+def schema(arms: Sequence[str]) -> dict[str, Any]:
+    """The columns and their types."""
+    return {
+        "STUDYID": pl.String,
+        "SITEID": pl.String,
+        "USUBJID": pl.String,
+        "TRTP": pl.String,
+        "TRTA": pl.String,
+        "TRTASTAT": pl.String,
+        "TRTAOTH": pl.String,
+        "AVAL": pl.Float64,
+        "RANDDTM": _TIME,
+        "TRTADTM": _TIME,
+        "ADTM": _TIME,
+        "TRTADTYP": pl.String,
+        "DTYPE": pl.String,
+        "WITHDFL": pl.String,
+        "PROPENS": pl.Float64,
+        **{f"PROB_{arm}": pl.Float64 for arm in arms},
+        "ESTFL": pl.String,
+        "RECID": pl.Int64,
+        "FALLBACK": pl.String,
+        "RECPOS": pl.Int64,
+        "SEENPOS": pl.Int64,
+        "TRTAPOS": pl.Int64,
+        "AVALPOS": pl.Int64,
+        "MEMO": pl.String,
+        "RANDKEY": pl.String,
+        "LAW": pl.String,
+        "SOFTWARE": pl.String,
+    }
+
+
+def tables(
+    view: Reading, trial: int, design: Design, tell: Callable[[int], None] = lambda n: None
+) -> Iterator[pl.DataFrame]:
+    """The table, some thousand rows at a time."""
+    who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
+    notes = view.notes(trial)
+    first = 0
+    while bodies := view.cases(trial, range(first, first + AT_ONCE)):
+        rows = [_row(design, [decode(body) for body in bodies[decision]], who, notes) for decision in sorted(bodies)]
+        yield pl.DataFrame(rows, schema=schema(design.arms), orient="row")
+        first += AT_ONCE
+        tell(len(rows))
+
+
+def _row(
+    design: Design,
+    events: Sequence[AnyEvent],
+    who: Mapping[str, str],
+    notes: Mapping[int, tuple[bytes, str]],
+) -> tuple[Any, ...]:
+    made, case = events[0], case_of(events)
+    assert isinstance(made, Recommended)
+    taken = None if case.actual is None else int(case.actual.value)
+    actual_from, reward_from = _source(events, "actual"), _source(events, "reward")
+    other = notes.get(actual_from.position) if actual_from is not None and taken == TOOK_OTHER else None
+    return (
+        design.name,
+        made.site,
+        f"{design.name}/{who.get(made.subject, made.subject)}",
+        design.arms[made.chosen],
+        design.arms[taken] if taken is not None and taken >= 0 else None,
+        None if taken is None else _STATUS.get(taken, "ARM"),
+        other and other[1],
+        case.reward and case.reward.value,
+        made.at,
+        case.actual and _when(actual_from),
+        case.reward and _when(reward_from),
+        "IMPUTED" if case.actual and case.actual.imputed else None,
+        "IMPUTED" if case.reward and case.reward.imputed else None,
+        "Y" if case.withdrawn else None,
+        made.probabilities[made.chosen] if made.probabilities else None,
+        *(made.probabilities or (None,) * len(design.arms)),
+        "Y" if made.estimated else None,
+        made.decision,
+        made.fallback or None,
+        made.position,
+        made.seen,
+        case.actual and case.actual.place,
+        case.reward and case.reward.place,
+        msgspec.json.encode(made.memo).decode(),
+        made.key,
+        made.law,
+        made.software,
+    )
+
+
+def _source(events: Sequence[AnyEvent], part: str) -> AnyEvent | None:
+    """The record whose value of a part counts."""
+    case: Case | None = None
+    source: AnyEvent | None = None
+    for n, event in enumerate(events):
+        before = None if case is None else getattr(case, part)
+        case = case_of(events[: n + 1])
+        if isinstance(event, Reported | Imputed | Corrected) and getattr(case, part) != before:
+            source = event
+    return source
+
+
+def _when(event: AnyEvent | None) -> datetime | None:
+    if event is None:
+        return None
+    return getattr(event, "happened", None) or event.at
