@@ -1,4 +1,4 @@
-"""The one exception for mistakes in what a user gave us."""
+"""Exceptions for what a user can mend: a mistake in what they gave us, or a store that cannot be used."""
 
 from __future__ import annotations
 
@@ -45,3 +45,7 @@ class UnknownError(InputError):
 
 class ConflictError(InputError):
     """Something that makes sense by itself but not after what happened before."""
+
+
+class StoreError(Exception):
+    """A store that cannot be opened, read or written, in one sentence."""

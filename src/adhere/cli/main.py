@@ -11,8 +11,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from adhere.cli import data, policies, populations, reproduce, simulate
-from adhere.errors import InputError
+from adhere.cli import data, policies, populations, reproduce, simulate, trial
+from adhere.errors import InputError, StoreError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -24,6 +24,7 @@ app.command(help=simulate.HELP, short_help="Compare policies on populations.")(s
 app.command(help=policies.HELP, short_help="List the policies, or explain one.")(policies.policies)
 app.command(help=populations.HELP, short_help="List the populations, or describe one.")(populations.populations)
 app.add_typer(data.app, name="data", short_help="Show the data that come with adhere, and check them.")
+app.add_typer(trial.app, name="trial", short_help="Look at live trials, check them, carry them elsewhere.")
 
 
 def _show_version(wanted: bool) -> None:
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(arguments, prog_name="adhere", standalone_mode=False)
         if sys.stdout is not None:  # closed by whoever started us
             sys.stdout.flush()
-    except InputError as error:
+    except (InputError, StoreError) as error:
         return _complain(str(error))
     except UsageError as error:
         return _complain(error.format_message())  # type: ignore[attr-defined]

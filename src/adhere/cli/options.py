@@ -27,3 +27,11 @@ def whole_number(option: str, text: str) -> int:
         return int(text)
     except ValueError:
         raise InputError(option, text, "a whole number") from None
+
+
+def import_all(files: list[Path] | None) -> None:
+    """Run the files that declare a user's policies."""
+    from adhere.policies import import_policies
+
+    for file in files or ():
+        import_policies(file)

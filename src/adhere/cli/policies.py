@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adhere.cli.options import Imports
+from adhere.cli.options import Imports, import_all
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,11 +44,10 @@ def policies(
     imports: Imports = None,
 ) -> None:
     """List every policy, or explain one: what it does, its parameters, how to write it."""
-    from adhere.policies import import_policies, registry
+    from adhere.policies import registry
     from adhere.policies.catalogue import lookup
 
-    for path in imports or []:
-        import_policies(path)
+    import_all(imports)
     if name is not None:
         _explain(lookup(name.strip().lower()))
         return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
-from adhere.cli.options import Imports, whole_number
+from adhere.cli.options import Imports, import_all, whole_number
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def simulate(
     ] = None,
 ) -> None:
     """Run every policy on every population and compare them."""
-    from adhere.policies import import_policies, parse_policy
+    from adhere.policies import parse_policy
     from adhere.populations import as_population
     from adhere.simulation import simulate as run
     from adhere.simulation.cluster import connected
@@ -106,8 +106,7 @@ def simulate(
     if cluster is not None and threads is not None:
         raise InputError("--threads", threads, "no number together with --cluster, whose workers have their own")
     to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
-    for path in imports or []:
-        import_policies(path)
+    import_all(imports)
     given = [parse_policy(text) for text in policy]
     answering = [as_population(name) for name in population]
     _check_destinations(to_file, plot, save)

@@ -11,9 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-
-class StoreError(Exception):
-    """A store that cannot be opened, read or written, in one sentence."""
+from adhere.errors import StoreError as StoreError
 
 
 class Record(NamedTuple):

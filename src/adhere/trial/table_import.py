@@ -66,6 +66,12 @@ def arms_in(table: pl.DataFrame) -> list[str]:
     return listed or sorted(named)
 
 
+def rewards_in(table: pl.DataFrame) -> list[float]:
+    """Every reward a table holds."""
+    values = table["AVAL"].drop_nulls().unique().to_list() if "AVAL" in table.columns else []
+    return [_number({"AVAL": value}, "AVAL", 0.0) for value in values if value != ""]
+
+
 def import_table(
     table: pl.DataFrame,
     store: Store,

@@ -1,0 +1,138 @@
+"""`adhere trial import` and `adhere trial backup`: bring trials in, and keep a copy of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adhere.cli.destinations import check_file
+from adhere.cli.options import Imports, import_all, whole_number
+from adhere.cli.trial_sources import bar, is_log
+from adhere.errors import InputError
+
+IMPORT_HELP = """\
+Bring a trial into a file of trials (or PostgreSQL): a log, exactly as it was, or a table of recommendations.
+
+\b
+  adhere trial import headache.log --into adhere.db
+  adhere trial import headache.csv --into adhere.db --name headache --policy thompson/actual --seed 7
+
+A log must be whole, or nothing is imported; the trial goes on where it ended. A table (CSV or Parquet) makes a new
+trial whose policy learns from its rows. It needs the columns USUBJID and TRTP (or subject and chosen); TRTA, AVAL,
+dates and the rest are taken if they are there. Policies that remember something of each recommendation need MEMO.
+"""
+
+
+def import_trial(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A .log, .csv or .parquet file.")],
+    into: Annotated[str, typer.Option("--into", metavar="FILE|URL", help="A file of trials, or postgresql://…")],
+    name: Annotated[str | None, typer.Option("--name", help="Of a table: what the trial is to be called.")] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", help="Of a table: the policy that learns from it.")
+    ] = None,
+    seed: Annotated[str | None, typer.Option("--seed", metavar="N", help="Of a table: the trial's seed.")] = None,
+    horizon: Annotated[
+        str | None, typer.Option("--horizon", metavar="N", help="Of a table: the planned number of patients.")
+    ] = None,
+    imports: Imports = None,
+) -> None:
+    """Import a trial."""
+    from adhere.store import open_store
+    from adhere.trial.log_file import read_log
+
+    import_all(imports)
+    if not path.is_file():
+        raise InputError("FILE", str(path), "an existing .log, .csv or .parquet file")
+    if is_log(path):
+        for option, value in (("--name", name), ("--policy", policy), ("--seed", seed), ("--horizon", horizon)):
+            if value is not None:
+                raise InputError(option, value, "a table; a log says all of this itself")
+        store = open_store(into)
+        try:
+            with bar("imported") as tell:
+                known, fault = read_log(path, store, tell)
+        finally:
+            store.close()
+        if fault:
+            raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
+        typer.echo(f"{known}: imported into {_shown(into)}")
+        return
+    _import_table(path, into, name, policy, seed, horizon)
+
+
+def _import_table(
+    path: Path, into: str, name: str | None, policy: str | None, seed: str | None, horizon: str | None
+) -> None:
+    from adhere.store import open_store
+    from adhere.trial.design import make_design
+    from adhere.trial.table_import import arms_in, import_table, read_table
+
+    if name is None or policy is None:
+        missing = "--name" if name is None else "--policy"
+        raise InputError(missing, "nothing", "what a table does not say: --name and --policy")
+    table = read_table(path)
+    design = make_design(
+        name,
+        policy,
+        arms_in(table),
+        seed=None if seed is None else whole_number("--seed", seed),
+        horizon=None if horizon is None else whole_number("--horizon", horizon),
+        reward_values=_rewards(table),
+    )
+    store = open_store(into)
+    try:
+        with bar("imported", "recommendations") as tell:
+            n_records = import_table(table, store, design, tell=tell)
+    finally:
+        store.close()
+    typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
+
+
+def _rewards(table: object) -> tuple[float, ...]:
+    """Every reward in a table: policies that recycle outcomes count them by value."""
+    from adhere.trial.design import MOST_REWARD_VALUES
+    from adhere.trial.table_import import rewards_in
+
+    found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
+    return tuple(sorted({0.0, 1.0, *found})) if len(found) < MOST_REWARD_VALUES - 1 else (0.0, 1.0)
+
+
+BACKUP_HELP = """\
+Copy a file of trials, as of one moment, while a service goes on writing to it.
+
+\b
+  adhere trial backup adhere.db backup-2026-03-01.db
+
+To restore, stop the service and put the copy in the place of the file (remove adhere.db-wal and adhere.db-shm, which
+belong to the old one), then run 'adhere trial verify'. PostgreSQL has tools of its own: pg_dump, pg_restore.
+"""
+
+
+def backup(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="The file of trials.")],
+    path: Annotated[Path, typer.Argument(metavar="TO", help="A new file.")],
+) -> None:
+    """Back up a file of trials."""
+    from adhere.store.sqlite import SqliteStore
+
+    if path.exists():
+        raise InputError("TO", str(path), "a file that does not exist yet")
+    check_file("TO", path)
+    store = SqliteStore(source, read_only=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        store.backup(beside)
+        with beside.open("rb") as copy:
+            os.fsync(copy.fileno())
+        beside.replace(path)
+    finally:
+        store.close()
+        beside.unlink(missing_ok=True)
+    typer.echo(str(path))
+
+
+def _shown(into: str) -> str:
+    return "PostgreSQL" if "://" in into else into

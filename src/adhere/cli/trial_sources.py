@@ -1,0 +1,114 @@
+"""Where the commands on live trials find them: a SQLite file, a PostgreSQL address, or a log that was exported."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from adhere.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from adhere.store import Reading
+    from adhere.trial.chain import Fault
+
+_SQLITE = b"SQLite format 3\x00"
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|URL",
+        help="A file of trials, a log written by 'adhere trial export --format log', or postgresql://…",
+    ),
+]
+TrialName = Annotated[
+    str | None, typer.Option("--trial", metavar="NAME", help="Which trial; needed if there are several.")
+]
+
+
+class Found(NamedTuple):
+    """A trial in an open view, or the first fault of a log that could not be read to its end."""
+
+    view: Reading
+    number: int
+    name: str
+    fault: Fault | None = None
+
+
+@contextmanager
+def one_trial(source: str, name: str | None, tell: Callable[[int], None] = lambda n: None) -> Iterator[Found]:
+    """The trial a command is about."""
+    with every_trial(source, tell) as (view, fault):
+        numbers = view.trials()
+        if fault is not None:
+            yield Found(view, 0, name or "", fault)
+            return
+        if not numbers:
+            raise InputError("trial", name or source, "a trial; there is none yet")
+        if name is None and len(numbers) > 1:
+            raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
+        wanted = name if name is not None else next(iter(numbers))
+        if wanted not in numbers:
+            raise InputError("--trial", wanted, nearest(wanted, numbers))
+        yield Found(view, numbers[wanted], wanted)
+
+
+@contextmanager
+def every_trial(source: str, tell: Callable[[int], None] = lambda n: None) -> Iterator[tuple[Reading, Fault | None]]:
+    """A view of everything in a source; of a log in a file, as far as it is whole."""
+    from adhere.store import open_store
+
+    if not _is_log_file(source):
+        store = open_store(source, read_only=True)
+        try:
+            with store.reading() as view:
+                yield view, None
+        finally:
+            store.close()
+        return
+    from adhere.trial.log_file import read_log
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = open_store(Path(folder) / "log.db")
+        try:
+            _, fault = read_log(Path(source), copy, tell)
+            with copy.reading() as view:
+                yield view, fault
+        finally:
+            copy.close()
+
+
+def _is_log_file(source: str) -> bool:
+    if "://" in source:
+        return False
+    path = Path(source)
+    if not path.is_file():
+        raise InputError("source", source, "an existing file, or postgresql://…")
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) != _SQLITE
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log rather than a table: by its first line, whatever it is called."""
+    with path.open("rb") as file:
+        return file.read(1) == b"{"
+
+
+@contextmanager
+def bar(what: str, unit: str = "records") -> Iterator[Callable[[int], None]]:
+    """Told how many more are done, shows a count that grows, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda n: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn(f"{what} {{task.completed:,.0f}} {unit}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda n: shown.advance(task, n)
