@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -118,19 +117,12 @@ def backup(
     """Back up a file of trials."""
     from adhere.store.sqlite import SqliteStore
 
-    if path.exists():
-        raise InputError("TO", str(path), "a file that does not exist yet")
     check_file("TO", path)
     store = SqliteStore(source, read_only=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        store.backup(beside)
-        with beside.open("rb") as copy:
-            os.fsync(copy.fileno())
-        beside.replace(path)
+        store.backup(path)
     finally:
         store.close()
-        beside.unlink(missing_ok=True)
     typer.echo(str(path))
 
 

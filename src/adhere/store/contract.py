@@ -1,4 +1,4 @@
-"""What every store does. `tests/store/test_contract.py` runs one battery over all of them.
+"""What every store does. `tests/store/test_contract.py` and `test_sharing.py` run over all of them.
 
 A store keeps, for each trial, an append-only log of records, the head of that log, and copies of the policy's
 state at some places (only a cache). Beside the logs it keeps what must be erasable or revocable and so cannot stand

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adhere.errors import InputError
 from adhere.store.contract import Found, Head, Record, StoreError, Subject, Token
 from adhere.store.migrations import LATEST, STEPS
 
-_RECORD = "position, body, hash, request, decision, subject"
+# The columns of tables that are written to in bulk, with the kinds that `Dialect.types` names.
+_RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
+_RECORDS |= {"request": "text", "decision": "number", "subject": "text"}
+_SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes"}
+_RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
 _TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at"
-_MANY = 500  # values in one statement
+_CASES = "SELECT decision, body FROM records WHERE trial = ? AND decision"
 
 
 class Dialect(NamedTuple):
@@ -20,16 +23,18 @@ class Dialect(NamedTuple):
 
     types: Mapping[str, str]
     locked: str  # what a statement that locks the rows it reads ends in
-    run: Callable[[str, Sequence[Any]], Any]  # run a statement with its values; returns a cursor
-    run_many: Callable[[str, Sequence[Sequence[Any]]], None]
+    among: str  # "is one of these", with one mark for all of them: the statement is the same for any number
+    together: Callable[[Sequence[Any]], Any]  # the value to put for that mark
+    run: Callable[[str, Sequence[Any]], Any]  # run a statement with its values; returns a cursor to fetch from later
+    insert: Callable[[str, Mapping[str, str], Sequence[Sequence[Any]]], None]  # rows into a table of these columns
 
 
 class SqlWriting:
     """The contract's reading and writing, in SQL, within a transaction that somebody else begins and ends."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self._run, self._run_many = dialect.run, dialect.run_many
-        self._locked = dialect.locked
+        self._run, self._insert = dialect.run, dialect.insert
+        self._locked, self._among, self._together = dialect.locked, dialect.among, dialect.together
 
     def trials(self) -> Mapping[str, int]:
         """The number of each trial, by name, in the order they were made."""
@@ -41,22 +46,21 @@ class SqlWriting:
 
     def _head(self, trial: int, locked: str) -> Head:
         sql = f"SELECT position, hash, snapshot FROM trials WHERE id = ?{locked}"
-        return Head(*self._run(sql, (trial,)).fetchone())
+        row = self._run(sql, (trial,)).fetchone()
+        if row is None:
+            raise StoreError(f"there is no trial of number {trial}")
+        return Head(*row)
 
     def records(self, trial: int, after: int = 0, limit: int = 1000) -> Sequence[Record]:
         """The records that follow a position, in order."""
         sql = f"SELECT {_RECORD} FROM records WHERE trial = ? AND position > ? ORDER BY position LIMIT ?"
         return [Record(*row) for row in self._run(sql, (trial, after, limit)).fetchall()]
 
-    def cases(self, trial: int, decisions: Sequence[int], until: int | None = None) -> Mapping[int, Sequence[bytes]]:
+    def cases(self, trial: int, decisions: Sequence[int], until: int | None = None) -> dict[int, list[bytes]]:
         """The bodies of all records about each decision, in order, up to a position."""
-        found: dict[int, list[bytes]] = defaultdict(list)
         limit, values = ("", ()) if until is None else (" AND position <= ?", (until,))
-        for some in _in_parts(decisions):
-            sql = f"SELECT decision, body FROM records WHERE trial = ? AND decision IN ({_marks(some)}){limit}"
-            for decision, body in self._run(f"{sql} ORDER BY position", (trial, *some, *values)).fetchall():
-                found[decision].append(body)
-        return found
+        sql = f"{_CASES} {self._among}{limit} ORDER BY decision, position"
+        return _grouped(self._run(sql, (trial, self._together(decisions), *values)).fetchall())
 
     def subjects(self, trial: int) -> Iterator[Subject]:
         """Every subject that was not erased."""
@@ -74,10 +78,11 @@ class SqlWriting:
 
     def make_trial(self, name: str, head: Head) -> int:
         """Enter a trial; its name must be new."""
-        if self._run("SELECT 1 FROM trials WHERE name = ?", (name,)).fetchone():
+        sql = "INSERT INTO trials (name, position, hash, snapshot) VALUES (?, ?, ?, ?)"
+        row = self._run(f"{sql} ON CONFLICT (name) DO NOTHING RETURNING id", (name, *head)).fetchone()
+        if row is None:
             raise InputError("name", name, "a name that no other trial has")
-        sql = "INSERT INTO trials (name, position, hash, snapshot) VALUES (?, ?, ?, ?) RETURNING id"
-        return int(self._run(sql, (name, *head)).fetchone()[0])
+        return int(row[0])
 
     def lock(self, trial: int) -> Head:
         """Take a trial for this transaction alone."""
@@ -85,29 +90,29 @@ class SqlWriting:
 
     def find(self, trial: int, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]) -> Found:
         """All that a batch of requests needs to know of the past, at once."""
-        asked: dict[str, bytes] = {}
-        for some in _in_parts(requests):
-            sql = f"SELECT request, body FROM records WHERE trial = ? AND request IN ({_marks(some)})"
-            asked.update(self._run(sql, (trial, *some)).fetchall())
-        known: dict[str, Subject] = {}
-        for some in _in_parts(pseudonyms):
-            latest = "SELECT max(decision) FROM records r WHERE r.trial = s.trial AND r.subject = s.key"
-            sql = f"SELECT pseudonym, key, salt, ({latest}) FROM subjects s WHERE trial = ? AND pseudonym IN"
-            for row in self._run(f"{sql} ({_marks(some)})", (trial, *some)).fetchall():
-                known[row[0]] = Subject(*row)
-        again = [subject.latest for subject in known.values() if subject.latest is not None]
-        return Found(asked, self.cases(trial, [*decisions, *again]), known)
+        latest = "SELECT max(decision) FROM records r WHERE r.trial = s.trial AND r.subject = s.key"
+        asking = "SELECT request, body FROM records WHERE trial = ? AND request"
+        knowing = f"SELECT pseudonym, key, salt, ({latest}) FROM subjects s WHERE trial = ? AND pseudonym"
+        # All three are sent before the first answer is waited for.
+        asked = self._run(f"{asking} {self._among}", (trial, self._together(requests)))
+        known = self._run(f"{knowing} {self._among}", (trial, self._together(pseudonyms)))
+        decided = self._run(f"{_CASES} {self._among} ORDER BY decision, position", (trial, self._together(decisions)))
+        bodies = dict(asked.fetchall())
+        subjects = {row[0]: Subject(*row) for row in known.fetchall()}
+        cases = _grouped(decided.fetchall())
+        again = {subject.latest for subject in subjects.values() if subject.latest is not None} - set(decisions)
+        if again:
+            cases |= self.cases(trial, sorted(again))
+        return Found(bodies, cases, subjects)
 
     def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
         """Add records to the log and move its head."""
-        sql = f"INSERT INTO records (trial, {_RECORD}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        self._run_many(sql, [(trial, *record) for record in records])
+        self._insert("records", _RECORDS, [(trial, *record) for record in records])
         self._run("UPDATE trials SET position = ?, hash = ?, snapshot = ? WHERE id = ?", (*head, trial))
 
     def enrol(self, trial: int, subjects: Sequence[Subject]) -> None:
         """Enter new subjects."""
-        sql = "INSERT INTO subjects (trial, pseudonym, key, salt) VALUES (?, ?, ?, ?)"
-        self._run_many(sql, [(trial, *subject[:3]) for subject in subjects])
+        self._insert("subjects", _SUBJECTS, [(trial, *subject[:3]) for subject in subjects])
 
     def erase(self, trial: int, subject: Subject) -> None:
         """Forget a subject's pseudonym and salt, and the free text of the records about their recommendations."""
@@ -147,29 +152,41 @@ class SqlWriting:
 
     def revoke_token(self, id: int, at: str) -> bool:  # noqa: A002  (the field's own name)
         """Revoke a token; False if there is none that is still good."""
-        sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
-        return bool(self._run(sql, (at, id)).rowcount)
+        sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id"
+        return self._run(sql, (at, id)).fetchone() is not None
 
 
 def migrate(dialect: Dialect, where: str) -> None:
     """Bring the tables to this version of adhere, within the caller's transaction."""
     dialect.run("CREATE TABLE IF NOT EXISTS adhere_schema (version INTEGER NOT NULL)", ())
-    row = dialect.run("SELECT max(version) FROM adhere_schema", ()).fetchone()
-    version = row[0] or 0
-    if version > LATEST:
-        raise StoreError(
-            f"{where} was written by a newer adhere (tables of version {version}; this one knows {LATEST}). "
-            "Use that version, or restore a backup made by this one."
-        )
-    for step in range(version, LATEST):
+    for step in range(_version(dialect, where), LATEST):
         for statement in STEPS[step]:
             dialect.run(statement.format_map(dialect.types), ())
         dialect.run("INSERT INTO adhere_schema (version) VALUES (?)", (step + 1,))
 
 
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+def check_version(dialect: Dialect, where: str) -> None:
+    """Refuse tables of another version: who only reads cannot bring them to this one."""
+    version = _version(dialect, where)
+    if version < LATEST:
+        raise StoreError(
+            f"{where} was written by an older adhere (tables of version {version}; this one reads {LATEST}). "
+            "Open it to write once, which brings it up to date."
+        )
 
 
-def _in_parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (values[first : first + _MANY] for first in range(0, len(values), _MANY))
+def _version(dialect: Dialect, where: str) -> int:
+    version = int(dialect.run("SELECT max(version) FROM adhere_schema", ()).fetchone()[0] or 0)
+    if version > LATEST:
+        raise StoreError(
+            f"{where} was written by a newer adhere (tables of version {version}; this one knows {LATEST}). "
+            "Use that version, or restore a backup made by this one."
+        )
+    return version
+
+
+def _grouped(rows: Iterable[tuple[int, bytes]]) -> dict[int, list[bytes]]:
+    found: dict[int, list[bytes]] = {}
+    for decision, body in rows:
+        found.setdefault(decision, []).append(body)
+    return found

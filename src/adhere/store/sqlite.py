@@ -1,28 +1,39 @@
 """Trials in one SQLite file, or in memory. One process writes; others may read at any time.
 
 Durability: write-ahead log with `synchronous=FULL`, so that a commit returns only once its bytes are on the disk.
+In memory there is one connection for all, so that a writer waits for the views of other threads to end.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from adhere.store.contract import Reading, StoreError, Writing
-from adhere.store.sql import Dialect, SqlWriting, migrate
+from adhere.store.sql import Dialect, SqlWriting, check_version, migrate
 
 _TYPES = {
     "bytes": "BLOB",
     "number": "INTEGER",
+    "text": "TEXT",
     "counter": "INTEGER PRIMARY KEY AUTOINCREMENT",
     "clustered": " WITHOUT ROWID",
 }
+# How many rows there are and how many share the first columns of each index, as of a large trial. Left to itself,
+# SQLite takes every trial for a small one and reads all of it for each batch of requests.
+_STATISTICS = (
+    ("records", "records", "1000000 100000 1"),
+    ("records", "records_by_request", "1000000 100000 1"),
+    ("records", "records_by_decision", "1000000 100000 2 1"),
+    ("records", "records_by_subject", "500000 100000 2 1"),
+)
 _PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
 
 
@@ -33,38 +44,54 @@ class SqliteStore:
     """
 
     def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
-        self._path = path
-        self._lock_file: Any = None
+        self._path, self._where = path, str(path or "the store in memory")
         # The writer, and in memory everybody, shares one connection.
         self._turn = threading.RLock()
-        if path is not None and not read_only:
-            self._lock_file = _locked(path)
-        try:
-            if path is not None and read_only and not path.is_file():
-                raise StoreError(f"{path} is no file")
+        if path is not None:
+            _check(path, read_only)
+        with ExitStack() as undo:
+            self._lock_file = None if path is None or read_only else _locked(path)
+            undo.callback(self._unlock)
             self._connection = self._connect(read_only)
-            if not read_only:
-                with self._transaction(self._connection, "BEGIN IMMEDIATE"):
-                    migrate(_dialect(self._connection), str(path or "this store"))
-            else:
-                self._connection.execute("SELECT version FROM adhere_schema").fetchone()
-        except sqlite3.Error as error:
-            self._unlock()
-            raise StoreError(f"{path} cannot be opened as a file of trials: {error}") from None
-        except StoreError:
-            self._unlock()
-            raise
+            undo.callback(self._connection.close)
+            try:
+                self._prepare(read_only)
+            except sqlite3.Error as error:
+                raise self._unusable(error) from None
+            undo.pop_all()
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
-        name = (
-            ":memory:" if self._path is None else f"{self._path.absolute().as_uri()}{'?mode=ro' if read_only else ''}"
-        )
-        connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30.0)
-        if not read_only:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_BEFORE_CHECKPOINT}")
-        return connection
+        mode = "ro" if read_only else "rwc"
+        name = ":memory:" if self._path is None else f"{self._path.absolute().as_uri()}?mode={mode}"
+        try:
+            return sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30.0)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+
+    def _prepare(self, read_only: bool) -> None:
+        """Bring the tables to this version, but refuse the file of another program before anything is changed."""
+        run = self._connection.execute
+        names = [row[0] for row in run("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if names and "adhere_schema" not in names:
+            raise StoreError(f"{self._where} is a database of something else (it has a table {names[0]})")
+        if read_only:
+            check_version(_dialect(self._connection), self._where)
+            return
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = FULL")
+        run("PRAGMA fullfsync = ON")  # on macOS only this goes past the disk's own memory
+        run("PRAGMA secure_delete = ON")  # what is erased is overwritten
+        run(f"PRAGMA wal_autocheckpoint = {_PAGES_BEFORE_CHECKPOINT}")
+        with self._transaction(self._connection, "BEGIN IMMEDIATE"):
+            migrate(_dialect(self._connection), self._where)
+            if not run("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchone():
+                run("ANALYZE")  # makes the table
+                run("DELETE FROM sqlite_stat1")
+                self._connection.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", _STATISTICS)
+        run("ANALYZE sqlite_schema")  # has them used from now on
+
+    def _unusable(self, error: sqlite3.Error) -> StoreError:
+        return StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -75,29 +102,36 @@ class SqliteStore:
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         """A consistent view, beside which others may write."""
+        with self._view() as connection:
+            if connection is self._connection:  # in memory: whoever has the turn is alone
+                yield SqlWriting(_dialect(connection))
+            else:
+                with self._transaction(connection, "BEGIN"):
+                    yield SqlWriting(_dialect(connection))
+
+    @contextmanager
+    def _view(self) -> Iterator[sqlite3.Connection]:
         if self._path is None:
             with self._turn:
-                yield SqlWriting(_dialect(self._connection))
-            return
-        connection = self._connect(read_only=True)
-        try:
-            with self._transaction(connection, "BEGIN"):
-                yield SqlWriting(_dialect(connection))
-        finally:
-            connection.close()
+                yield self._connection
+        else:
+            with closing(self._connect(read_only=True)) as connection:
+                yield connection
 
     @contextmanager
     def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[None]:
         try:
+            # Not within the inner block: a transaction begun within another fails here, and must not undo that one.
             connection.execute(begin)
-            yield
-            connection.execute("COMMIT")
-        except BaseException as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise StoreError(f"{self._path or 'the store in memory'}: {error}") from error
-            raise
+            try:
+                yield
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._where}: {error}") from error
 
     def check(self) -> None:
         """Raise a `StoreError` if the file cannot be read."""
@@ -105,15 +139,18 @@ class SqliteStore:
             view.trials()
 
     def backup(self, to: Path) -> None:
-        """Copy everything, as of one moment, into a file of its own; others may go on writing."""
-        copy = sqlite3.connect(to)
+        """Copy everything, as of one moment, into a new file; others may go on writing."""
+        if to.exists():
+            raise StoreError(f"{to} is there already: give a new name")
+        part = to.with_name(f"{to.name}.part")  # so that half a copy is never taken for a whole one
         try:
-            with self._turn:
-                self._connection.backup(copy)
-        except sqlite3.Error as error:
-            raise StoreError(f"{to}: {error}") from None
-        finally:
-            copy.close()
+            with self._view() as connection, closing(sqlite3.connect(part)) as copy:
+                connection.backup(copy)
+            part.replace(to)
+        except (sqlite3.Error, OSError) as error:
+            with suppress(OSError):
+                part.unlink()
+            raise StoreError(f"{to} cannot be written: {error}") from None
 
     def close(self) -> None:
         """Close the file and let another process write to it."""
@@ -127,10 +164,24 @@ class SqliteStore:
 
 
 def _dialect(connection: sqlite3.Connection) -> Dialect:
-    def run_many(sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        connection.executemany(sql, rows)
+    def insert(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+        marks = ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
-    return Dialect(_TYPES, "", connection.execute, run_many)
+    def together(values: Sequence[Any]) -> str:
+        return json.dumps(list(values))
+
+    return Dialect(_TYPES, "", "IN (SELECT value FROM json_each(?))", together, connection.execute, insert)
+
+
+def _check(path: Path, read_only: bool) -> None:
+    try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder: give the name of a file in it")
+        if read_only and not path.is_file():
+            raise StoreError(f"{path} is no file")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be reached: {error.strerror}") from None
 
 
 def _locked(path: Path) -> Any:
@@ -141,10 +192,12 @@ def _locked(path: Path) -> Any:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as error:
         file.seek(0)
         owner = file.read().strip() or "?"
         file.close()
+        if not isinstance(error, BlockingIOError):
+            raise StoreError(f"{path} cannot be locked: {error.strerror}") from None
         raise StoreError(
             f"{path} is being written by another process (number {owner}). One process writes to a SQLite file at a "
             "time: stop that one, or let several serve from PostgreSQL (--database-url)."

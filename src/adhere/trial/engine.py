@@ -15,7 +15,7 @@ from adhere.errors import InputError
 from adhere.policies import as_policy
 from adhere.policies.policy import Policy, Setting, registry
 from adhere.policies.recycling import CacheRule
-from adhere.randomness import FALLBACK, LAW, check_seed, stream, unit, word_at
+from adhere.randomness import FALLBACK, LAW, check_seed, stream, uniforms
 from adhere.trial.checks import checked_reward, is_whole
 from adhere.trial.steps import DECIDE, DECIDE_AGAIN, TAKE_LESSON, chances
 
@@ -104,7 +104,7 @@ class Engine:
 
     def fall_back(self, state: Floats, decision: int, why: str) -> Decision:
         """An arm drawn with equal chances."""
-        point = unit(word_at(self._rng[0], self._rng[1], decision, FALLBACK, 0))
+        point = uniforms(self._rng[None, :2], np.array([decision]), FALLBACK)[0, 0]
         equal = (1.0 / self.n_arms,) * self.n_arms
         return Decision(int(point * self.n_arms), equal, (), state, why)
 

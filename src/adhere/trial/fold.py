@@ -16,6 +16,11 @@ from adhere.trial.events import Recommended, case_of, decode, status_after
 KEEP_EVERY = 4096  # records between two kept states, from which a correction is worked in
 
 
+def is_kept(position: int) -> bool:
+    """Whether the state after a position is kept."""
+    return position % KEEP_EVERY == 0
+
+
 class Standing(msgspec.Struct, frozen=True, array_like=True):
     """What all of a log amounts to. It is kept beside the log's head, and could be had from the log at any time."""
 
@@ -80,7 +85,7 @@ def fold(
 ) -> Floats:
     """The state at `until`, from the state at an earlier position, by the log as it stood at `until`.
 
-    `keep` is told the state at every multiple of `KEEP_EVERY` on the way.
+    `keep` is told the states on the way that are to be kept.
     """
     while after < until:
         end = min(until, after - after % KEEP_EVERY + KEEP_EVERY)
@@ -92,7 +97,7 @@ def fold(
         for place, acting in sorted(acts, key=lambda act: act[0]):
             state = _act(engine, state, acting, place)
         after = end
-        if end % KEEP_EVERY == 0:
+        if is_kept(end):
             keep(end, state)
     return state
 

@@ -12,7 +12,7 @@ from adhere.trial.case import Case
 from adhere.trial.chain import START, Fault, fault_in, walk
 from adhere.trial.engine import Decision, Engine, Floats
 from adhere.trial.events import AnyEvent, Created, Recommended, case_of, decode, status_after, with_event
-from adhere.trial.fold import KEEP_EVERY, decode_standing, fold, learn_at_end, state_from
+from adhere.trial.fold import decode_standing, fold, is_kept, learn_at_end, state_from
 
 _CLOSE = 1e-9  # another machine's mathematical library may differ in the last bits
 
@@ -56,7 +56,7 @@ class _Replaying:
                 self._found.difference = fault
                 return self._found
             before, self._found.n_records = record.hash, place
-            if place % KEEP_EVERY == 0:
+            if is_kept(place):
                 self._kept.append((place, self._state))
         self._found.head = before.hex()
         self._found.difference = self._compare_with_standing()

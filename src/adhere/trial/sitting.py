@@ -20,11 +20,11 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Event, Recommended, case_of, decode, encode, record_of, with_event
 from adhere.trial.fold import (
-    KEEP_EVERY,
     Standing,
     decode_standing,
     encode_standing,
     fold,
+    is_kept,
     learn_at_end,
     standing_of,
     state_from,
@@ -144,7 +144,7 @@ class Sitting:
         if record.request:
             self._requests[record.request] = event  # type: ignore[assignment]
         self._take_in(event)
-        if self.position % KEEP_EVERY == 0:
+        if is_kept(self.position):
             self._kept.append((self.position, self.state.tobytes()))
         return event
 
@@ -171,7 +171,6 @@ class Sitting:
 
     def _keep(self, position: int, state: Any) -> None:
         if position != self.position:  # where `add` is about to keep it
-            self._writing.drop_states(self._number, position)
             self._writing.keep_state(self._number, position, state.tobytes())
 
     def note(self, position: int, salt: bytes, text: str) -> None:

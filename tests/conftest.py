@@ -1,0 +1,24 @@
+"""What tests of several folders use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from store.postgres_server import fresh_database, shared_server
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a PostgreSQL that runs for this test run only."""
+    own = tmp_path_factory.getbasetemp()
+    with shared_server(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) as url:
+        yield url
+
+
+@pytest.fixture
+def database_url(postgres_server: str) -> str:
+    """The address of an empty PostgreSQL database."""
+    return fresh_database(postgres_server)

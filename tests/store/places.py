@@ -1,0 +1,67 @@
+"""Stores to test, and logs to fill them with."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Self
+
+import psycopg
+
+from adhere.store import Head, Record, Store, Writing, open_store
+
+START = Head(0, b"start", b"{}")
+
+
+class Place:
+    """Where a store is. All that was opened there is closed at the end."""
+
+    def __init__(self, where: str | Path | None) -> None:
+        self.where = where
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def open(self, *, read_only: bool = False) -> Store:
+        store = open_store(self.where, read_only=read_only)
+        self._stack.callback(store.close)
+        return store
+
+    def run(self, sql: str) -> None:
+        """Do something behind the store's back."""
+        if isinstance(self.where, str):
+            with psycopg.connect(self.where) as server:
+                server.execute(sql)
+        else:
+            assert self.where is not None
+            with closing(sqlite3.connect(self.where)) as file, file:
+                file.execute(sql)
+
+
+def make_trial(store: Store, name: str = "aspirin") -> int:
+    with store.writing() as transaction:
+        return transaction.make_trial(name, START)
+
+
+def record(
+    position: int, request: str | None = None, decision: int | None = None, subject: str | None = None
+) -> Record:
+    return Record(position, f"body {position}".encode(), bytes([position % 256, 0, 255]), request, decision, subject)
+
+
+def head_at(position: int) -> Head:
+    return Head(position, f"hash {position}".encode(), f'{{"records": {position}}}'.encode())
+
+
+def append(transaction: Writing, trial: int, *records: Record) -> None:
+    transaction.append(trial, records, head_at(records[-1].position))
+
+
+def fill(store: Store, trial: int, *records: Record) -> None:
+    with store.writing() as transaction:
+        append(transaction, trial, *records)

@@ -1,0 +1,246 @@
+"""What every store does, in memory, in a SQLite file and in PostgreSQL: method by method."""
+
+from __future__ import annotations
+
+import pytest
+
+from adhere.errors import InputError
+from adhere.store import Store, StoreError, Subject, Token
+
+from .places import START, append, fill, head_at, make_trial, record
+
+EVERY_BYTE = bytes(range(256))
+
+
+def test_trials_are_numbered_in_the_order_they_were_made(store: Store) -> None:
+    numbers = [make_trial(store, name) for name in ("b", "ä β", "a")]
+    with store.reading() as view:
+        assert list(view.trials().items()) == list(zip(("b", "ä β", "a"), numbers, strict=True))
+        assert view.head(numbers[1]) == START
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    make_trial(store)
+    with pytest.raises(InputError, match="name: got 'aspirin', expected a name that no other trial has"):
+        make_trial(store)
+    make_trial(store, "Aspirin")
+    with store.reading() as view:
+        assert list(view.trials()) == ["aspirin", "Aspirin"]
+
+
+def test_a_trial_that_is_not_there(store: Store) -> None:
+    with store.reading() as view, pytest.raises(StoreError, match="no trial of number 7"):
+        view.head(7)
+
+
+def test_what_was_appended_is_read_as_it_was(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    first = record(1, "r-1", 1, "s")._replace(body=EVERY_BYTE, hash=EVERY_BYTE)
+    rest = [record(2), record(3, "ünïque ✓", 2**40, "t")]
+    fill(store, other, record(1, "r-1"))
+    fill(store, trial, first)
+    fill(store, trial, *rest)
+    with store.reading() as view:
+        assert view.records(trial) == [first, *rest]
+        assert view.records(trial, after=1) == rest
+        assert view.records(trial, after=1, limit=1) == rest[:1]
+        assert view.records(trial, after=3) == []
+        assert view.head(trial) == head_at(3)
+        assert view.head(other) == head_at(1)
+        assert {type(value) for value in (*view.head(trial)[1:], *view.records(trial)[0][1:3])} == {bytes}
+
+
+def test_appending_nothing_moves_the_head(store: Store) -> None:
+    trial = make_trial(store)
+    with store.writing() as transaction:
+        transaction.append(trial, [], head_at(0))
+    with store.reading() as view:
+        assert view.head(trial) == head_at(0)
+
+
+def test_all_or_nothing(store: Store) -> None:
+    trial = make_trial(store)
+    subject = Subject("anna", "key", b"salt")
+
+    def write_and_fail() -> None:
+        with store.writing() as transaction:
+            transaction.lock(trial)
+            append(transaction, trial, record(1, "r"))
+            transaction.enrol(trial, [subject])
+            transaction.note(trial, 1, b"salt", "text")
+            transaction.keep_state(trial, 1, b"state")
+            transaction.add_token(Token(0, b"digest", "reader", None, None, "", "now"))
+            transaction.make_trial("second", START)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_and_fail()
+    with store.writing() as transaction:
+        assert transaction.state_before(trial, 2) is None
+        assert transaction.find(trial, ["r"], [], ["anna"]) == ({}, {}, {})
+    with store.reading() as view:
+        assert (view.head(trial), view.records(trial), list(view.trials())) == (START, [], ["aspirin"])
+        assert (list(view.subjects(trial)), view.notes(trial), view.tokens()) == ([], {}, [])
+    fill(store, trial, record(1, "r"))
+
+
+@pytest.mark.parametrize("twice", [record(2, "r-1"), record(1, "r-2")], ids=["request", "position"])
+def test_nothing_is_written_twice(store: Store, twice: object) -> None:
+    trial = make_trial(store)
+    fill(store, trial, record(1, "r-1"))
+    with pytest.raises(StoreError):
+        fill(store, trial, record(3, "r-3"), twice)  # type: ignore[arg-type]
+    with store.reading() as view:
+        assert view.records(trial) == [record(1, "r-1")]
+        assert view.head(trial) == head_at(1)
+    fill(store, make_trial(store, "other"), record(1, "r-1"))
+    fill(store, trial, record(2), record(3))
+
+
+def test_a_transaction_is_not_begun_within_another(store: Store) -> None:
+    trial = make_trial(store)
+
+    def nest() -> None:
+        with store.writing() as transaction:
+            append(transaction, trial, record(1))
+            try:
+                with store.writing() as inner:
+                    append(inner, trial, record(2))
+            finally:
+                append(transaction, trial, record(3))
+
+    with pytest.raises(StoreError, match="within"):
+        nest()
+    with store.reading() as view:
+        assert view.records(trial) == []
+
+
+def test_find(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    fill(store, other, record(1, "r-1", 1), record(2, "r-9", 2))
+    with store.writing() as transaction:
+        assert transaction.lock(trial) == START
+        transaction.enrol(trial, [Subject("anna", "key a", b"\0a"), Subject("ben", "key b", b"\0b")])
+        append(
+            transaction,
+            trial,
+            record(1, "r-1", 1, "key a"),
+            record(2, "r-2", 2, "key a"),
+            record(3, "r-3", 1),
+            record(4, "r-4", 4),
+            record(5, "r-5", 2),
+        )
+    with store.writing() as transaction:
+        found = transaction.find(trial, ["r-3", "r-1", "r-9"], [1, 77], ["anna", "ben", "cleo"])
+        assert found.requests == {"r-1": b"body 1", "r-3": b"body 3"}
+        # Those asked for, and the latest of everybody who is asked for.
+        assert found.cases == {1: [b"body 1", b"body 3"], 2: [b"body 2", b"body 5"]}
+        assert found.subjects == {
+            "anna": Subject("anna", "key a", b"\0a", 2),
+            "ben": Subject("ben", "key b", b"\0b", None),
+        }
+        assert transaction.find(trial, [], [], []) == ({}, {}, {})
+        assert transaction.find(trial, [], [2], ["anna"]).cases == {2: [b"body 2", b"body 5"]}
+
+
+def test_find_many(store: Store) -> None:
+    trial = make_trial(store)
+    count = 1500
+    records = [record(position, f"r-{position}", position) for position in range(1, count + 1)]
+    with store.writing() as transaction:
+        append(transaction, trial, *records)
+        transaction.enrol(trial, [Subject(f"p-{number}", f"k-{number}", b"") for number in range(count)])
+        found = transaction.find(
+            trial,
+            [record.request or "" for record in records],
+            range(1, count + 1),
+            [f"p-{number}" for number in range(count)],
+        )
+    assert [len(part) for part in found] == [count] * 3
+
+
+def test_cases_until_a_position(store: Store) -> None:
+    trial = make_trial(store)
+    fill(store, trial, record(1, None, 1), record(2, None, 2), record(3, None, 1), record(4, None, 3))
+    with store.reading() as view:
+        assert view.cases(trial, [1, 3]) == {1: [b"body 1", b"body 3"], 3: [b"body 4"]}
+        assert view.cases(trial, [1, 3], until=3) == {1: [b"body 1", b"body 3"]}
+        assert view.cases(trial, [3, 1], until=2) == {1: [b"body 1"]}
+        assert view.cases(trial, []) == {}
+
+
+def test_subjects_and_notes_are_erased(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    anna, ben, zoe = (Subject(name, f"key {name}", EVERY_BYTE) for name in ("anna", "ben", "Zoe"))
+    with store.writing() as transaction:
+        for number in (trial, other):
+            transaction.enrol(number, [anna, ben, zoe])
+            # Anna had the first recommendation, Ben the second; the third record is about Anna's.
+            append(transaction, number, record(1, None, 1, anna.key), record(2, None, 2, ben.key), record(3, None, 1))
+            for position in (1, 2, 3):
+                transaction.note(number, position, EVERY_BYTE, f"fünf {position}")
+    with store.reading() as view:
+        assert list(view.subjects(trial)) == [zoe, anna, ben]  # by their bytes, in every store
+        assert view.notes(trial) == {position: (EVERY_BYTE, f"fünf {position}") for position in (1, 2, 3)}
+    with store.writing() as transaction:
+        transaction.erase(trial, anna)
+        transaction.erase(trial, zoe)
+    with store.reading() as view:
+        assert list(view.subjects(trial)) == [ben]
+        assert list(view.notes(trial)) == [2]
+        assert (len(list(view.subjects(other))), len(view.notes(other))) == (3, 3)
+    with store.writing() as transaction:
+        assert list(transaction.find(trial, [], [], ["anna", "ben"]).subjects) == ["ben"]
+        transaction.enrol(trial, [anna])
+
+
+def test_a_pseudonym_is_enrolled_once(store: Store) -> None:
+    trial = make_trial(store)
+    with store.writing() as transaction:
+        transaction.enrol(trial, [Subject("anna", "k", b"")])
+
+    def again() -> None:
+        with store.writing() as transaction:
+            transaction.enrol(trial, [Subject("anna", "l", b"")])
+
+    with pytest.raises(StoreError):
+        again()
+    with store.reading() as view:
+        assert [subject.key for subject in view.subjects(trial)] == ["k"]
+
+
+def test_kept_states(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    with store.writing() as transaction:
+        transaction.keep_state(other, 5, b"other")
+        for position in (0, 10, 20):
+            transaction.keep_state(trial, position, EVERY_BYTE + bytes([position]))
+    with store.writing() as transaction:
+        before = {position: transaction.state_before(trial, position) for position in (0, 1, 10, 11, 99)}
+        assert before == {
+            0: None,
+            1: (0, EVERY_BYTE + b"\0"),
+            10: (0, EVERY_BYTE + b"\0"),
+            11: (10, EVERY_BYTE + b"\n"),
+            99: (20, EVERY_BYTE + b"\x14"),
+        }
+        transaction.drop_states(trial, 10)
+        assert transaction.state_before(trial, 99) == (0, EVERY_BYTE + b"\0")
+        assert transaction.state_before(other, 99) == (5, b"other")
+
+
+def test_tokens(store: Store) -> None:
+    one = Token(0, EVERY_BYTE, "site", "Graz", "aspirin", "nurse ✓", "2026-01-01")
+    with store.writing() as transaction:
+        first = transaction.add_token(one)
+        second = transaction.add_token(Token(0, b"2", "reader", None, None, "", "2026-01-02"))
+    assert first == one._replace(id=first.id)
+    assert second.id > first.id
+    with store.writing() as transaction:
+        assert transaction.revoke_token(first.id, "2026-02-01")
+        assert not transaction.revoke_token(first.id, "2026-03-01")
+        assert not transaction.revoke_token(12345, "2026-03-01")
+    with store.reading() as view:
+        assert view.tokens() == [first._replace(revoked_at="2026-02-01"), second]
+    with pytest.raises(StoreError), store.writing() as transaction:
+        transaction.add_token(one)

@@ -1,0 +1,118 @@
+"""What every store does when several use it, at once or one after the other."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from adhere.store import Store, StoreError, Subject, Token
+
+from .places import Place, append, fill, head_at, make_trial, record
+
+
+def test_a_view_stays_as_it_is(place: Place, store: Store) -> None:
+    trial = make_trial(store)
+    fill(store, trial, record(1))
+    writer = threading.Thread(target=fill, args=(store, trial, record(2)))
+    with store.reading() as view:
+        assert view.head(trial) == head_at(1)
+        writer.start()
+        if place.where is not None:  # in memory, the writer waits for the end of the view
+            writer.join()
+        assert (view.head(trial), view.records(trial)) == (head_at(1), [record(1)])
+    writer.join()
+    with store.reading() as view:
+        assert (view.head(trial), view.records(trial)) == (head_at(2), [record(1), record(2)])
+
+
+def test_what_is_not_yet_committed_is_not_seen(lasting: Place) -> None:
+    store = lasting.open()
+    trial = make_trial(store)
+    with store.writing() as transaction:
+        append(transaction, trial, record(1))
+        assert transaction.records(trial) == [record(1)]
+        seen: list[object] = []
+        reader = threading.Thread(target=_look, args=(store, trial, seen))
+        reader.start()
+        reader.join(30.0)  # it does not wait for the writer
+        assert seen == [[]]
+    reader.join()
+
+
+def _look(store: Store, trial: int, seen: list[object]) -> None:
+    with store.reading() as view:
+        seen.append(view.records(trial))
+
+
+def test_threads_take_turns(store: Store) -> None:
+    trial = make_trial(store)
+
+    def add(name: str) -> None:
+        for number in range(10):
+            with store.writing() as transaction:
+                position = transaction.lock(trial).position + 1
+                append(transaction, trial, record(position, f"{name}-{number}"))
+            with store.reading() as view:
+                assert view.head(trial).position == len(view.records(trial))
+
+    threads = [threading.Thread(target=add, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with store.reading() as view:
+        assert [one.position for one in view.records(trial)] == list(range(1, 31))
+        assert len({one.request for one in view.records(trial)}) == 30
+
+
+def test_opened_again_everything_is_there(lasting: Place) -> None:
+    store = lasting.open()
+    trial = make_trial(store)
+    with store.writing() as transaction:
+        append(transaction, trial, record(1, "r", 1, "k"))
+        transaction.enrol(trial, [Subject("anna", "k", b"s")])
+        transaction.note(trial, 1, b"s", "text")
+        transaction.keep_state(trial, 1, b"state")
+        token = transaction.add_token(Token(0, b"d", "reader", None, None, "", "now"))
+    store.close()
+    store = lasting.open()
+    store.check()
+    with store.writing() as transaction:
+        assert transaction.state_before(trial, 2) == (1, b"state")
+        assert transaction.find(trial, ["r"], [], ["anna"]).subjects == {"anna": Subject("anna", "k", b"s", 1)}
+    for again in (store, lasting.open(read_only=True)):
+        with again.reading() as view:
+            assert view.trials() == {"aspirin": trial}
+            assert (view.head(trial), view.records(trial)) == (head_at(1), [record(1, "r", 1, "k")])
+            assert (view.notes(trial), view.tokens()) == ({1: (b"s", "text")}, [token])
+
+
+def test_who_only_reads_does_not_write(lasting: Place) -> None:
+    lasting.open()
+    reader = lasting.open(read_only=True)
+    with pytest.raises(StoreError):
+        make_trial(reader)
+    reader.check()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_tables_of_a_newer_version_are_refused(lasting: Place, read_only: bool) -> None:
+    lasting.open().close()
+    lasting.run("INSERT INTO adhere_schema (version) VALUES (99)")
+    with pytest.raises(StoreError, match=r"was written by a newer adhere \(tables of version 99; this one knows 1\)"):
+        lasting.open(read_only=read_only)
+
+
+def test_tables_of_an_older_version_are_not_only_read(lasting: Place) -> None:
+    lasting.open().close()
+    lasting.run("UPDATE adhere_schema SET version = 0")
+    with pytest.raises(StoreError, match="was written by an older adhere"):
+        lasting.open(read_only=True)
+
+
+def test_a_closed_store_says_so(place: Place) -> None:
+    store = place.open()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        make_trial(store)

@@ -1,0 +1,159 @@
+"""Whatever comes in whatever order, with whatever restarts: the state is that of the log replayed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule
+
+from adhere.errors import ConflictError
+from adhere.store import open_store
+from adhere.trial import fold
+from adhere.trial.chain import verify, walk
+from adhere.trial.design import Imputation
+from adhere.trial.events import Recommended, case_of, decode
+from adhere.trial.replay import replay
+from adhere.trial.requests import Recommend, Withdraw
+
+from .live import ARMS, Live, number_of, standing_in
+
+TAKEN: Any = st.sampled_from(
+    [{"actual": ARMS[0]}, {"actual": ARMS[1]}, {"took_nothing": True}, {"took_other": "tea"}]
+)
+REWARD: Any = st.sampled_from([{"reward": 0.0}, {"reward": 1.0}])
+SAID: Any = st.one_of(TAKEN, REWARD, st.builds(lambda taken, reward: taken | reward, TAKEN, REWARD))
+
+
+@pytest.fixture(autouse=True)
+def _states_are_kept_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fold, "KEEP_EVERY", 5)  # so that corrections start from kept states, and drop some
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """A site that asks, reports, repeats itself and corrects; days that pass; a service that restarts."""
+
+    policy = "thompson/actual"
+    made = Bundle("made")
+    said = Bundle("said")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        rule_for_missing = Imputation(after_days=14, took_nothing=True, reward=0.0)
+        self.live = Live(self.policy, open_store(self._path), impute=rule_for_missing, horizon=50)
+        self.ids = 0
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.folder.name) / "trials.db"
+
+    def _request(self) -> str:
+        self.ids += 1
+        return f"request {self.ids}"
+
+    @rule(target=made, subject=st.integers(0, 30))
+    def recommend(self, subject: int) -> int:
+        return int(self.live.recommend(f"s{subject}").recommendation)
+
+    @rule(target=made, subjects=st.lists(st.integers(0, 30), min_size=2, max_size=4))
+    def recommend_together(self, subjects: list[int]) -> Any:
+        asked = [Recommend(trial="t", request=self._request(), site="Leeds", subject=f"s{n}") for n in subjects]
+        return multiple(*(int(answer.recommendation) for answer in self.live.desk.handle(asked)))  # type: ignore[union-attr,arg-type]
+
+    @rule(target=said, made=made, said=SAID)
+    def report(self, made: int, said: dict[str, Any]) -> tuple[int, dict[str, Any], int | None]:
+        said = {**said, "request": self._request()}
+        try:
+            return made, said, self.live.report(made, **said).record
+        except ConflictError:  # it contradicts an earlier one
+            return made, said, None
+
+    @rule(once_more=said)
+    def report_again(self, once_more: tuple[int, dict[str, Any], int | None]) -> None:
+        made, said, record = once_more
+        if record is not None:
+            assert self.live.report(made, **said).record == record
+
+    @rule(made=made, said=SAID)
+    def correct(self, made: int, said: dict[str, Any]) -> None:
+        self.live.correct(made, **said)
+
+    @rule(made=made, part=st.sampled_from(["actual", "reward"]))
+    def retract(self, made: int, part: str) -> None:
+        with suppress(ConflictError):  # there was nothing to retract
+            self.live.correct(made, retract=(part,))
+
+    @rule(made=consumes(made))
+    def withdraw(self, made: int) -> None:
+        with suppress(ConflictError):
+            self.live.desk.ask(Withdraw(trial="t", request=self._request(), recommendation=made, reason="left"))
+
+    @rule(days=st.sampled_from([1, 7, 15]))
+    def pass_days(self, days: int) -> None:
+        self.live.clock.pass_days(days)
+        self.live.examine()
+
+    @rule()
+    def restart(self) -> None:
+        self.live.store.close()
+        self.live.store = open_store(self._path)
+        self.live.desk = type(self.live.desk)(self.live.store, self.live.clock)
+
+    def teardown(self) -> None:
+        with self.live.store.reading() as view:
+            number = number_of(view)
+            assert verify(view, number).fault is None
+            again = replay(view, number)
+            assert again.difference is None
+            assert again.n_derived == standing_in(view).decisions
+            self.check_state(view, number)
+        self.live.store.close()
+        self.folder.cleanup()
+
+    def check_state(self, view: Any, number: int) -> None:
+        """Thompson's counts are the outcomes by arm taken, each once, whatever their order: count them by hand."""
+        counts = np.zeros((2, 2))
+        histories: dict[int, list[Any]] = {}
+        for record in walk(view, number):
+            if record.decision is not None:
+                histories.setdefault(record.decision, []).append(decode(record.body))
+        for events in histories.values():
+            assert isinstance(events[0], Recommended)
+            case = case_of(events)
+            if case.actual is not None and case.reward is not None and case.actual.value >= 0:
+                counts[0 if case.reward.value else 1, int(case.actual.value)] += 1
+        state = np.frombuffer(standing_in(view).state)
+        assert (state[:4] - state[:4].min() == counts.ravel() - counts.min()).all()
+        assert state[:4].sum() - counts.sum() == 4  # the prior
+
+
+class AnyOrderRecycling(AnyOrder):
+    """A policy whose choices use up what it keeps, and whose lessons depend on their order."""
+
+    policy = "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)"
+
+    def check_state(self, view: Any, number: int) -> None:
+        """Replay has compared the state; there is no shorter way to it."""
+
+
+def _bounded(n: int) -> settings:
+    return settings(
+        max_examples=n,
+        stateful_step_count=40,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+    )
+
+
+TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder.settings = _bounded(40)
+TestAnyOrderRecycling = AnyOrderRecycling.TestCase
+TestAnyOrderRecycling.settings = _bounded(40)

@@ -1,0 +1,246 @@
+"""What a live trial answers, records and learns."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.trial.design import Imputation
+from adhere.trial.events import Conflicted, Recommended, Reported
+from adhere.trial.requests import ChangeStatus, Erase, Recommend, Unblind, Withdraw
+from adhere.trial.trial import Trial
+
+from .live import ARMS, Live
+
+
+def test_it_is_the_trial_in_memory() -> None:
+    """The same policy, seed and reports give the same arms, chances and state as `Trial`."""
+    live, plain = Live("hierarchical(thompson)", horizon=100), Trial("hierarchical(thompson)", ARMS, 5, 100)
+    for n in range(30):
+        advice, expected = live.recommend(f"s{n}"), plain.recommend()
+        assert (advice.recommendation, advice.arm) == (expected.id, expected.arm)
+        taken, reward = ARMS[n % 2], float(n % 3 == 0)
+        live.report(advice.recommendation, actual=taken, reward=reward)
+        plain.report(expected.id, actual=taken, reward=reward)
+    assert np.frombuffer(live.standing().state).tolist() == list(plain.state)
+
+
+def test_a_recommendation_says_all_that_explains_it() -> None:
+    live = Live()
+    live.report(live.recommend("first").recommendation, actual="aspirin", reward=1.0)
+    live.recommend("second", request="ask-2", by="token 7")
+    event = live.events()[-1]
+    assert isinstance(event, Recommended)
+    assert (event.position, event.seen, event.decision) == (4, 3, 1)
+    assert (event.by, event.request, event.site, event.at) == ("token 7", "ask-2", "Leeds", live.clock())
+    assert event.probabilities == pytest.approx((1 / 3, 2 / 3))
+    assert (event.law, event.software) == ("thompson:1 randomness:1", "0.1.0")
+    assert len(event.key) == 32
+
+
+def test_the_same_request_id_gets_the_same_answer() -> None:
+    live = Live()
+    first = live.recommend("s", request="one")
+    live.report(first.recommendation, actual="walk", reward=1.0, request="two")
+    n_records = len(live.events())
+    for _ in range(3):
+        assert live.recommend("s", request="one") == first
+        receipt = live.report(first.recommendation, actual="walk", reward=1.0, request="two")
+        assert receipt.record == 3
+    assert len(live.events()) == n_records
+
+
+def test_something_else_under_the_same_id_is_refused_and_kept_as_evidence() -> None:
+    live = Live()
+    live.recommend("s", request="one")
+    with pytest.raises(ConflictError, match="something else was asked under this one"):
+        live.recommend("other", request="one")
+    with pytest.raises(ConflictError):
+        live.recommend("s", request="one", site="York")
+    assert live.kinds() == ["Created", "Recommended", "Conflicted", "Conflicted"]
+    evidence = live.events()[2]
+    assert isinstance(evidence, Conflicted)
+    assert evidence.of == 2
+
+
+def test_other_words_under_the_same_id_are_a_conflict_too() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation
+    live.report(made, took_other="herbal tea", request="x")
+    live.report(made, took_other="herbal tea", request="x")
+    with pytest.raises(ConflictError):
+        live.report(made, took_other="coffee", request="x")
+
+
+def test_a_subject_with_an_open_recommendation_gets_it_again() -> None:
+    live = Live()
+    first = live.recommend("s")
+    assert live.recommend("s") == first
+    live.report(first.recommendation, actual="walk")
+    assert live.recommend("s") == first
+    live.report(first.recommendation, reward=0.0)
+    assert live.recommend("s").recommendation == 1
+    assert live.recommend("s", site="York").recommendation == 2  # another site's subject of the same name
+
+
+def test_a_trial_that_allows_repeats_recommends_anew() -> None:
+    live = Live(repeats=True)
+    assert [live.recommend("s").recommendation for _ in range(3)] == [0, 1, 2]
+
+
+def test_a_batch_is_answered_in_order_and_refusals_do_not_spoil_it() -> None:
+    live = Live()
+    asked = [Recommend(trial="t", request=f"r{n}", subject=subject) for n, subject in enumerate("aab\x00c")]
+    asked.append(Recommend(trial="nowhere", request="x", subject="a"))
+    answers = live.desk.handle(asked)
+    assert [getattr(answer, "recommendation", None) for answer in answers] == [0, 0, 1, None, 2, None]
+    assert isinstance(answers[3], InputError)
+    assert isinstance(answers[5], UnknownError)
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"actual": "asprin"}, "actual: got 'asprin', expected one of walk, aspirin"),
+        ({"reward": 1.5}, "reward: got 1.5, expected a number from 0 to 1"),
+        ({"reward": float("nan")}, "reward: got nan"),
+        ({}, "report: got 'nothing'"),
+        ({"actual": "walk", "took_nothing": True}, "actual and took_nothing: got 'both'"),
+        ({"took_other": ""}, "took_other: got ''"),
+    ],
+)
+def test_a_report_that_makes_no_sense_is_refused_and_nothing_written(said: dict[str, object], complaint: str) -> None:
+    live = Live()
+    made = live.recommend("s").recommendation
+    with pytest.raises(InputError) as refused:
+        live.report(made, **said)
+    assert str(refused.value).startswith(complaint)
+    assert live.kinds() == ["Created", "Recommended"]
+
+
+def test_a_report_that_contradicts_another_is_refused() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation
+    live.report(made, actual="walk", reward=1.0)
+    with pytest.raises(ConflictError, match="as reported before for recommendation 0; to change it, correct it"):
+        live.report(made, reward=0.0)
+    assert live.report(made, actual="walk").record == 4  # the same again is acknowledged
+    assert live.kinds()[-1] == "Repeated"
+
+
+def test_another_sites_recommendation_looks_like_none() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation
+    complaints = []
+    for number in (made, 99):
+        with pytest.raises(UnknownError) as refused:
+            live.report(number, reward=1.0, site="York")
+        complaints.append(str(refused.value).replace(str(number), "N"))
+    assert complaints[0] == complaints[1]
+
+
+def test_times_may_not_lie_in_the_future_or_before_the_recommendation() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation
+    early, late = live.clock().replace(year=2025), live.clock().replace(year=2027)
+    for when in (early, late, live.clock().replace(tzinfo=None)):
+        with pytest.raises(InputError, match="happened"):
+            live.report(made, reward=1.0, happened=when)
+    live.report(made, reward=1.0, happened=live.clock())
+
+
+def test_paused_and_closed_trials() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation
+
+    def change(status: str, request: str) -> None:
+        live.desk.ask(ChangeStatus(trial="t", request=request, status=status, reason="interim look"))
+
+    change("paused", "p")
+    change("paused", "p")  # the same request again
+    with pytest.raises(ConflictError, match="not paused"):
+        live.recommend("another")
+    live.report(made, reward=1.0)
+    change("open", "o")
+    live.recommend("another")
+    change("closed", "c")
+    for refused in (lambda: live.recommend("third"), lambda: live.report(made, actual="walk")):
+        with pytest.raises(ConflictError, match="not closed"):
+            refused()
+    with pytest.raises(ConflictError, match="not closed"):
+        change("open", "again")
+
+
+def test_what_was_withdrawn_takes_no_more_reports() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation
+    live.report(made, reward=1.0)
+    live.desk.ask(Withdraw(trial="t", request="w", recommendation=made, reason="left the study"))
+    with pytest.raises(ConflictError, match="not withdrawn"):
+        live.report(made, actual="walk")
+    assert live.recommend("s").recommendation == 1
+
+
+def test_a_missing_report_is_imputed_by_the_rule_only_and_undone_by_the_truth() -> None:
+    rule = Imputation(after_days=14, took_nothing=True, reward=0.0)
+    live, silent = Live("thompson", impute=rule), Live("thompson")
+    for trial in (live, silent):
+        trial.recommend("heard of")
+        trial.recommend("never heard of")
+        trial.report(0, actual="walk", reward=1.0)
+        trial.clock.pass_days(13.9)
+        trial.examine()
+        assert trial.kinds().count("Imputed") == 0
+        trial.clock.pass_days(0.2)
+        trial.examine()
+        trial.examine()
+    assert silent.kinds().count("Imputed") == 0
+    assert live.kinds().count("Imputed") == 1
+    assert live.standing().state != silent.standing().state
+    for trial in (live, silent):
+        trial.report(1, actual="aspirin", reward=1.0)
+    assert live.standing().state == silent.standing().state
+
+
+def test_a_person_can_be_forgotten_without_breaking_the_chain() -> None:
+    live = Live()
+    live.recommend("Alice")
+    live.report(0, took_other="Alice's own tea")
+    live.desk.ask(Erase(trial="t", request="e", site="Leeds", subject="Alice"))
+    live.desk.ask(Erase(trial="t", request="e", site="Leeds", subject="Alice"))
+    with live.store.reading() as view:
+        kept = repr((list(view.subjects(1)), view.notes(1), view.records(1)))
+    assert "Alice" not in kept
+    with pytest.raises(UnknownError):
+        live.desk.ask(Erase(trial="t", request="f", site="Leeds", subject="Alice"))
+    assert live.recommend("Alice").recommendation == 1  # somebody new, for all we know
+
+
+def test_a_blinded_trial_tells_kits() -> None:
+    live = Live(blinded=True)
+    kits = [live.recommend(f"s{n}").kit for n in range(20)]
+    assert len(set(kits)) == 20
+    live.report(3, actual=kits[3], reward=1.0)
+    live.report(4, actual=kits[5], reward=0.0)  # somebody else's kit
+    arms = {event.decision: event.chosen for event in live.events() if isinstance(event, Recommended)}
+    taken = [event.actual for event in live.events() if isinstance(event, Reported)]
+    assert taken == [arms[3], arms[5]]
+    for wrong in ("walk", "AAAA-AAAA", "nonsense"):
+        with pytest.raises(InputError, match="the code of a kit") as refused:
+            live.report(6, actual=wrong)
+        assert "aspirin" not in str(refused.value)
+    with pytest.raises(ConflictError) as conflict:
+        live.report(3, actual=kits[next(n for n in range(20) if arms[n] != arms[3])])
+    assert not any(arm in str(conflict.value) for arm in ARMS)
+    told = live.desk.ask(Unblind(trial="t", request="u", kit=str(kits[3]).lower(), reason="emergency"))
+    assert told.arm == ARMS[arms[3]]  # type: ignore[union-attr]
+    assert live.kinds()[-1] == "Unblinded"
+
+
+def test_the_same_design_again_is_acknowledged_another_is_refused() -> None:
+    live = Live()
+    live.desk.create(live.design)
+    with pytest.raises(ConflictError, match="a name that no other trial has"):
+        live.desk.create(msgspec.structs.replace(live.design, seed=6))
