@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from adhere.cli import data, policies, populations, reproduce, simulate, trial
+from adhere.cli import data, policies, populations, reproduce, serve, simulate, token, trial
 from adhere.errors import InputError, StoreError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
@@ -24,6 +24,8 @@ app.command(help=simulate.HELP, short_help="Compare policies on populations.")(s
 app.command(help=policies.HELP, short_help="List the policies, or explain one.")(policies.policies)
 app.command(help=populations.HELP, short_help="List the populations, or describe one.")(populations.populations)
 app.add_typer(data.app, name="data", short_help="Show the data that come with adhere, and check them.")
+app.command(help=serve.HELP, short_help="Serve live trials over HTTP.")(serve.serve)
+app.add_typer(token.app, name="token", short_help="Who may use the service.")
 app.add_typer(trial.app, name="trial", short_help="Look at live trials, check them, carry them elsewhere.")
 
 
