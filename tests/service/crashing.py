@@ -1,0 +1,104 @@
+"""A service in a process of its own that is there to be killed, started in a fraction of a second.
+
+The processes are forked from one that has imported everything and loaded the compiled policy.
+"""
+
+from __future__ import annotations
+
+import http.client
+import multiprocessing
+import os
+import socket
+import sqlite3
+import sys
+import time
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from adhere.service.serve import serve
+from adhere.service.tokens import Tokens
+
+from adhere.store import open_store
+from adhere.trial.design import make_design
+from adhere.trial.desk import Desk
+from adhere.trial.requests import Recommend, Report
+
+POLICY, ARMS = "thompson/actual", ("walk", "aspirin")
+
+
+def forking() -> Any:
+    """A way to start processes that begin with this module loaded."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
+def warm_up() -> None:
+    """Load the compiled policy once, for all processes forked from this one."""
+    desk = Desk(open_store())
+    desk.create(make_design("warm", POLICY, ARMS, seed=1))
+    desk.ask(Recommend(trial="warm", request="1", subject="s"))
+    desk.ask(Report(trial="warm", request="2", recommendation=0, actual="walk", reward=1.0))
+    desk.store.close()
+
+
+def new_trial(path: Path, name: str = "t") -> str:
+    """Make a file with a trial and a site's token."""
+    store = open_store(path)
+    Desk(store).create(make_design(name, POLICY, ARMS, seed=5))
+    from adhere.service.bodies import NewToken
+
+    _, text = Tokens(store).make(NewToken(role="site", site="Leeds", label="the tests"))
+    store.close()
+    return text
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def run_service(path: str, port: int, synchronous: str = "FULL") -> None:
+    """What the process to be killed does."""
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        os.dup2(nowhere.fileno(), sys.stderr.fileno())
+    if synchronous != "FULL":
+        _spoil_durability(synchronous)
+    serve(path, port=port)
+
+
+def _spoil_durability(synchronous: str) -> None:
+    """Open every database as somebody would who wants speed more than their data."""
+    from adhere.store.sqlite import SqliteStore
+
+    prepare = SqliteStore._prepare
+
+    def spoiled(self: Any, read_only: bool) -> None:
+        prepare(self, read_only)
+        connection: sqlite3.Connection = self._connection
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+
+    SqliteStore._prepare = spoiled  # type: ignore[method-assign]
+
+
+def wait_until_ready(port: int, process: BaseProcess | None = None, seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if process is not None and not process.is_alive():
+            raise AssertionError(f"the service ended with {process.exitcode}")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", "/readyz")
+            if connection.getresponse().status == 200:
+                return
+        except (OSError, http.client.HTTPException):
+            time.sleep(0.01)
+        finally:
+            connection.close()
+    raise AssertionError("the service does not answer")
+
+
+if multiprocessing.current_process().name != "MainProcess":
+    warm_up()

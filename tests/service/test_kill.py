@@ -1,0 +1,60 @@
+"""kill -9 under load, again and again: what was acknowledged is there, once."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+from adhere.store import open_store
+from adhere.trial.chain import verify
+from adhere.trial.events import Recommended, decode
+from adhere.trial.replay import replay
+
+from .crashing import ARMS, forking, free_port, new_trial, run_service, wait_until_ready
+from .hammering import Hammer, hammer_together
+
+N_ROUNDS, N_CLIENTS = 50, 8
+
+
+def test_nothing_acknowledged_is_lost_to_fifty_kills(tmp_path: Path) -> None:
+    path, context, luck = tmp_path / "trials.db", forking(), random.Random(3)
+    token = new_trial(path)
+    hammers = [Hammer(f"c{n}", token) for n in range(N_CLIENTS)]
+    n_unanswered = 0
+    for _ in range(N_ROUNDS):
+        port = free_port()
+        service = context.Process(target=run_service, args=(str(path), port))
+        service.start()
+        wait_until_ready(port, service)
+
+        def kill_soon(service: Any = service) -> None:
+            time.sleep(0.05 + 0.1 * luck.random())
+            service.kill()
+            service.join()
+
+        hammer_together(hammers, port, kill_soon)
+        n_unanswered += sum(hammer.unanswered is not None for hammer in hammers)
+    assert [hammer.refused for hammer in hammers] == [[]] * N_CLIENTS
+    acknowledged = {key: answer for hammer in hammers for key, answer in hammer.acknowledged.items()}
+    assert len(acknowledged) > N_ROUNDS * N_CLIENTS
+    assert n_unanswered > N_ROUNDS  # the kills did come in the middle
+    store = open_store(path)
+    with store.reading() as view:
+        check_all_there(view, acknowledged)
+    store.close()
+
+
+def check_all_there(view: Any, acknowledged: dict[str, dict[str, Any]]) -> None:
+    """Every acknowledged answer is in the log as it was given; the chain is whole; replay comes out the same."""
+    records = {record.request: record for record in view.records(1, 0, 10**6)}
+    for key, answer in acknowledged.items():
+        assert key in records, f"{key} was acknowledged and is gone"
+        event = decode(records[key].body)
+        if isinstance(event, Recommended):
+            assert answer == {"recommendation": event.decision, "arm": ARMS[event.chosen]}
+        else:
+            assert answer["record"] == event.position
+    assert verify(view, 1).fault is None
+    assert replay(view, 1).difference is None

@@ -1,0 +1,82 @@
+"""A disk that is full or broken at each of its writes in turn: nothing is acknowledged that was not committed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adhere.store import open_store
+from adhere.trial.chain import verify
+from adhere.trial.replay import replay
+from store.faulty_disk import FaultyDisk
+
+# In a process on the faulty disk: pairs of requests, with the n-th write failing, for every n until none fails.
+# Prints the ids of the requests that were acknowledged, and how many failed.
+PLAY = """
+import json, sys
+from store.faulty_disk import arm, count
+from adhere.errors import StoreError
+from adhere.store import open_store
+from adhere.trial.design import make_design
+from adhere.trial.desk import Desk
+from adhere.trial.requests import Recommend, Report
+
+path, error, sticky = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "sticky"
+store = open_store(path)
+desk = Desk(store)
+desk.create(make_design("t", "thompson/actual", ["a", "b"], seed=1))
+acknowledged, n_failed, n = [], 0, 0
+
+def ask(requests):
+    global n_failed
+    try:
+        answers = desk.handle(requests)
+    except StoreError:
+        n_failed += 1
+        return None
+    acknowledged.extend(request.request for request in requests)
+    return answers
+
+while True:
+    n += 1
+    arm(n, error, sticky=sticky)
+    made = ask([Recommend(trial="t", request=f"q{n}-{k}", subject=f"s{n}-{k}") for k in range(3)])
+    if made is not None:
+        said = {"trial": "t", "actual": "a", "reward": 1.0}
+        numbers = [advice.recommendation for advice in made]
+        ask([Report(request=f"r{n}-{number}", recommendation=number, **said) for number in numbers])
+    done = count() < n
+    arm(0, error)
+    if done:
+        break
+    # After a fault the service goes on: with the disk mended, the same requests are taken.
+    assert ask([Recommend(trial="t", request=f"q{n}-{k}", subject=f"s{n}-{k}") for k in range(3)]) is not None
+print(json.dumps({"acknowledged": acknowledged, "failed": n_failed, "tried": n}))
+"""
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC], ids=["broken", "full"])
+@pytest.mark.parametrize("lasting", ["passing", "sticky"])
+def test_no_acknowledgement_without_commit(tmp_path: Path, error: int, lasting: str) -> None:
+    disk = FaultyDisk(tmp_path / "disk")
+    path = disk.folder / "trials.db"
+    environment = {**disk.environment(), "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", PLAY, str(path), str(error), lasting]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["failed"] >= 3
+    assert found["tried"] > found["failed"]
+    disk.after_power_cut()
+    store = open_store(path)
+    with store.reading() as view:
+        there = {record.request for record in view.records(1, 0, 10**6)}
+        assert set(found["acknowledged"]) <= there
+        assert verify(view, 1).fault is None
+        assert replay(view, 1).difference is None
+    store.close()
