@@ -1,0 +1,1 @@
+"""How fast the HTTP service is, beside a bare durable log and beside Optuna."""

@@ -1,0 +1,129 @@
+"""adhere trial: what each command prints, and what it says of logs that are broken."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from adhere.store import open_store
+from adhere.trial.design import make_design
+from adhere.trial.desk import Desk
+from adhere.trial.requests import Advice, Correct, Recommend, Report
+
+from .running import check_complaint, in_this_process
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trials") / "adhere.db"
+    store = open_store(path)
+    desk = Desk(store)
+    desk.create(make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1))
+    for n in range(6):
+        made = desk.ask(Recommend(trial="headache", request=f"q{n}", by="token 2", site="Leeds", subject=f"p{n}"))
+        assert isinstance(made, Advice)
+        said = {"actual": "aspirin", "reward": float(n % 2)}
+        desk.ask(Report(trial="headache", request=f"r{n}", recommendation=made.recommendation, **said))  # type: ignore[arg-type]
+    desk.ask(Correct(trial="headache", request="c", recommendation=1, reward=0.0, reason="typing error"))
+    store.close()
+    return path
+
+
+def test_the_life_of_a_log(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """List, verify, replay, export, import elsewhere, verify with the head, and it is all the same."""
+    shown = in_this_process(capsys, "trial", "list", str(file))
+    assert shown.out == "headache: open, 6 recommendations, 14 records, thompson/actual\n"
+    verified = in_this_process(capsys, "trial", "verify", str(file))
+    assert verified.out.startswith("headache: 14 records, all as they were written\nhead ")
+    replayed = in_this_process(capsys, "trial", "replay", str(file))
+    assert replayed.out.startswith("headache: 14 records; 6 recommendations derived again, all the same\nhead ")
+    log, other = tmp_path / "headache.log", tmp_path / "other.db"
+    exported = in_this_process(capsys, "trial", "export", str(file), str(log))
+    head = exported.out.split()[-1]
+    assert verified.out.split()[-1] == head
+    assert in_this_process(capsys, "trial", "replay", str(log)).out == replayed.out
+    assert in_this_process(capsys, "trial", "import", str(log), "--into", str(other)).status == 0
+    again = in_this_process(capsys, "trial", "verify", str(other), "--head", head)
+    assert (again.status, again.out) == (0, verified.out)
+    check_complaint(
+        in_this_process(capsys, "trial", "import", str(log), "--into", str(other)), "a name that no other trial has"
+    )
+
+
+def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "headache.csv"
+    assert in_this_process(capsys, "trial", "export", str(file), str(table)).status == 0
+    assert "USUBJID,TRTP,TRTA" in table.read_text()
+    into = ["--into", str(tmp_path / "b.db")]
+    options = ["--name", "again", "--policy", "thompson/actual", "--seed", "1"]
+    done = in_this_process(capsys, "trial", "import", str(table), *into, *options)
+    assert done.out.startswith("again: 6 recommendations, 13 records, imported into ")
+    check_complaint(in_this_process(capsys, "trial", "import", str(table), *into), "--name")
+
+
+def test_an_explanation(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = in_this_process(capsys, "trial", "explain", str(file), "1").out
+    for words in ("Leeds/p1", "token 2, request q1", "walk 0.6667, aspirin 0.3333 (exact)", "typing error"):
+        assert words in told
+    check_complaint(in_this_process(capsys, "trial", "explain", str(file), "99"), "recommendation: got 99")
+
+
+def test_a_backup_is_a_file_of_trials(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "copy.db"
+    assert in_this_process(capsys, "trial", "backup", str(file), str(copy)).status == 0
+    assert in_this_process(capsys, "trial", "verify", str(copy)).status == 0
+    check_complaint(in_this_process(capsys, "trial", "backup", str(file), str(copy)), "is there already")
+
+
+def test_a_broken_log_is_named_with_status_one(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(file.read_bytes())
+    with sqlite3.connect(broken) as opened:
+        opened.execute("UPDATE records SET body = CAST(replace(body, 'q2', 'q3') AS BLOB) WHERE position = 6")
+        opened.execute(
+            "UPDATE records SET body = CAST(replace(body, 'aspirim', 'aspirin') AS BLOB) WHERE position = 1"
+        )
+    opened.close()
+    for command in ("verify", "replay"):
+        said = in_this_process(capsys, "trial", command, str(broken))
+        assert (said.status, said.out) == (1, "")
+        assert said.err == "error: record 6: its hash does not fit its text and the record before it\n"
+    log = tmp_path / "cut.log"
+    in_this_process(capsys, "trial", "export", str(file), str(log))
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-2]))
+    said = in_this_process(capsys, "trial", "verify", str(log))
+    assert (said.status, said.err) == (1, "error: record 15: the log does not end as it says\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["verify", "nowhere.db"], "an existing file"),
+        (["verify", "{file}", "--trial", "hedache"], "did you mean 'headache'?"),
+        (["verify", "{file}", "--head", "abc"], "64 hexadecimal digits"),
+        (["export", "{file}", "headache.xlsx"], ".csv, .parquet or .log"),
+        (["export", "{file}", "nowhere/x.csv"], "a place in an existing folder"),
+        (["list", "{notes}"], "a log written by adhere trial export"),
+        (["list", "mysql://x"], "is no kind of store"),
+        (["import", "{notes}", "--into", "x.db", "--name", "a", "--policy", "thompson"], "USUBJID"),
+        (["import", "{file}", "--into", "x.db", "--name", "a", "--policy", "thompson"], "a table in CSV or Parquet"),
+    ],
+)
+def test_mistakes_get_one_sentence(
+    file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("dear diary\n")
+    given = [argument.format(file=file, notes=notes) for argument in arguments]
+    check_complaint(in_this_process(capsys, "trial", *given), says)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]  # nothing half-way
