@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from adhere.client import Client
     from adhere.errors import InputError
     from adhere.policies import (
         BaseThompson,
@@ -39,6 +40,7 @@ __version__: str
 
 __all__ = [
     "BaseThompson",
+    "Client",
     "Counts",
     "EpsilonGreedy",
     "Exp3",
@@ -69,6 +71,7 @@ __all__ = [
 
 # Names are looked up when first used, so that `adhere --help` need not wait for the compiler to load.
 _HOMES = {
+    "Client": "adhere.client",
     "InputError": "adhere.errors",
     "Counts": "adhere.populations",
     "Population": "adhere.populations",

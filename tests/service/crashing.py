@@ -12,25 +12,34 @@ import socket
 import sqlite3
 import sys
 import time
+from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from adhere.service.bodies import NewToken
 from adhere.service.serve import serve
 from adhere.service.tokens import Tokens
-
 from adhere.store import open_store
 from adhere.trial.design import make_design
 from adhere.trial.desk import Desk
 from adhere.trial.requests import Recommend, Report
 
+_WARM = "ADHERE_TESTS_WARM_UP"  # set where processes are forked from
 POLICY, ARMS = "thompson/actual", ("walk", "aspirin")
 
 
 def forking() -> Any:
-    """A way to start processes that begin with this module loaded."""
+    """A way to start processes that begin with this module loaded and the policy compiled."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
+    before = dict(os.environ)
+    os.environ |= {"PYTHONPATH": str(Path(__file__).parents[1]), _WARM: "yes"}  # only so does it find this module
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ |= before
     return context
 
 
@@ -47,8 +56,6 @@ def new_trial(path: Path, name: str = "t") -> str:
     """Make a file with a trial and a site's token."""
     store = open_store(path)
     Desk(store).create(make_design(name, POLICY, ARMS, seed=5))
-    from adhere.service.bodies import NewToken
-
     _, text = Tokens(store).make(NewToken(role="site", site="Leeds", label="the tests"))
     store.close()
     return text
@@ -88,7 +95,7 @@ def wait_until_ready(port: int, process: BaseProcess | None = None, seconds: flo
     while time.monotonic() < end:
         if process is not None and not process.is_alive():
             raise AssertionError(f"the service ended with {process.exitcode}")
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
         try:
             connection.request("GET", "/readyz")
             if connection.getresponse().status == 200:
@@ -100,5 +107,5 @@ def wait_until_ready(port: int, process: BaseProcess | None = None, seconds: flo
     raise AssertionError("the service does not answer")
 
 
-if multiprocessing.current_process().name != "MainProcess":
+if os.environ.pop(_WARM, None):
     warm_up()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,14 +65,21 @@ class Hammer:
         return self.acknowledged[key]
 
 
-def hammer_together(hammers: list[Hammer], port: int, during: Any) -> None:
-    """Let all clients loose, do something meanwhile, and wait until they have stopped."""
-    stop = threading.Event()
+def n_acknowledged(hammers: list[Hammer]) -> int:
+    return sum(len(hammer.acknowledged) for hammer in hammers)
+
+
+def hammer_until_killed(hammers: list[Hammer], port: int, more: int, kill: Callable[[], None]) -> None:
+    """Let all clients loose, kill the service once so many more requests were acknowledged, and wait for the end."""
+    stop, enough = threading.Event(), n_acknowledged(hammers) + more
     threads = [threading.Thread(target=hammer.run, args=(port, stop)) for hammer in hammers]
     for thread in threads:
         thread.start()
     try:
-        during()
+        patience = time.monotonic() + 30.0
+        while n_acknowledged(hammers) < enough and time.monotonic() < patience:
+            time.sleep(0.001)
+        kill()
     finally:
         stop.set()
         for thread in threads:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from adhere.trial.events import Recommended, decode
 from adhere.trial.replay import replay
 
 from .crashing import ARMS, forking, free_port, new_trial, run_service, wait_until_ready
-from .hammering import Hammer, hammer_together
+from .hammering import Hammer, hammer_until_killed
 
 N_ROUNDS, N_CLIENTS = 50, 8
 
@@ -29,12 +28,11 @@ def test_nothing_acknowledged_is_lost_to_fifty_kills(tmp_path: Path) -> None:
         service.start()
         wait_until_ready(port, service)
 
-        def kill_soon(service: Any = service) -> None:
-            time.sleep(0.05 + 0.1 * luck.random())
+        def kill(service: Any = service) -> None:
             service.kill()
             service.join()
 
-        hammer_together(hammers, port, kill_soon)
+        hammer_until_killed(hammers, port, luck.randint(N_CLIENTS, 8 * N_CLIENTS), kill)
         n_unanswered += sum(hammer.unanswered is not None for hammer in hammers)
     assert [hammer.refused for hammer in hammers] == [[]] * N_CLIENTS
     acknowledged = {key: answer for hammer in hammers for key, answer in hammer.acknowledged.items()}

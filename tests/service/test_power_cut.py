@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,7 @@ from adhere.store import open_store
 from store.faulty_disk import FaultyDisk
 
 from .crashing import free_port, new_trial, wait_until_ready
-from .hammering import Hammer, hammer_together
+from .hammering import Hammer, hammer_until_killed
 from .test_kill import check_all_there
 
 RUN = "from service.crashing import run_service; import sys; run_service(sys.argv[1], int(sys.argv[2]), sys.argv[3])"
@@ -33,18 +30,17 @@ def cut_power(folder: Path, synchronous: str, luck: random.Random | None = None)
     try:
         wait_until_ready(port)
 
-        def kill_soon() -> None:
-            time.sleep(0.6)
-            os.kill(service.pid, signal.SIGKILL)
+        def kill() -> None:
+            service.kill()
             service.wait()
 
-        hammer_together(hammers, port, kill_soon)
+        hammer_until_killed(hammers, port, 300, kill)
     finally:
         service.kill()
         service.wait()
     disk.after_power_cut(luck)
     acknowledged = {key: answer for hammer in hammers for key, answer in hammer.acknowledged.items()}
-    assert len(acknowledged) > 30
+    assert len(acknowledged) >= 300
     store = open_store(path)
     try:
         with store.reading() as view:

@@ -24,7 +24,8 @@ ARMS = ("a", "b")
 def ask_for_all(where: str, number: int, desk: Desk | None = None) -> list[Any]:
     """Ask and report under the same ids as everybody else, in another order, in batches of several."""
     desk = desk or Desk(open_store(where))
-    luck, answers = random.Random(number), {}
+    luck = random.Random(number)
+    answers: dict[int, Any] = {}
     numbers = list(range(N_REQUESTS))
     luck.shuffle(numbers)
     while numbers:

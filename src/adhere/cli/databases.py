@@ -13,9 +13,7 @@ DEFAULT_FILE = Path("adhere.db")
 
 File = Annotated[
     Path | None,
-    typer.Option(
-        "--data", metavar="FILE", help="The SQLite file of the trials, made if there is none. [adhere.db]"
-    ),
+    typer.Option("--data", metavar="FILE", help="The SQLite file of the trials, made if there is none. [adhere.db]"),
 ]
 DatabaseUrl = Annotated[
     str | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -33,7 +33,7 @@ def make(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Make a token. It is shown once; only its digest is kept."""
-    from adhere.service.bodies import NewToken
+    from adhere.service.bodies import NewToken, Role
     from adhere.service.tokens import Tokens
     from adhere.store import open_store
 
@@ -41,7 +41,7 @@ def make(
         raise InputError("--role", role, "site, statistician or admin")
     store = open_store(database(file, database_url))
     try:
-        made, text = Tokens(store).make(NewToken(role=role, label=label, site=site, trial=trial))
+        made, text = Tokens(store).make(NewToken(role=cast(Role, role), label=label, site=site, trial=trial))
     finally:
         store.close()
     typer.echo(f"token {made.id}, shown only now: {text}")

@@ -1,0 +1,60 @@
+"""Lines of JSON on standard error. They name routes by template and tokens by number: no path, body, key or token."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+import msgspec
+
+from adhere.service.calls import Call
+
+_FIELDS = ("method", "route", "status", "milliseconds", "token")
+
+log = logging.getLogger("adhere.access")
+
+
+class JsonLines(logging.Formatter):
+    """One line of JSON for each thing logged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
+        if record.exc_info:
+            kind, _, trace = record.exc_info
+            # Not what the error says: it may quote what somebody sent.
+            line["error"] = kind.__name__ if kind else ""
+            line["at"] = [f"{Path(at.filename).name}:{at.lineno} {at.name}" for at in extract_tb(trace)]
+        return msgspec.json.encode(line).decode()
+
+
+def set_up_logging(level: str = "info") -> None:
+    """Send everything that is logged to standard error as lines of JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+
+
+def log_request(method: str, route: str, status: int, seconds: float, call: Call, *, slow: bool) -> None:
+    """Errors and slow requests are told of; the others only if asked for, since the metrics count them all."""
+    level = logging.INFO if status >= 400 or slow else logging.DEBUG
+    if log.isEnabledFor(level):
+        holder = getattr(call, "holder", None)
+        said = {
+            "method": method,
+            "route": route,
+            "status": status,
+            "milliseconds": round(1000 * seconds, 3),
+            "token": holder.id if holder is not None else None,
+        }
+        log.log(level, "request", extra=said)

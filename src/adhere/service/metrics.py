@@ -1,0 +1,84 @@
+"""What the service counts, for Prometheus. Labels are routes, methods and numbers: no trial, no site, no subject."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+MEDIA_TYPE = CONTENT_TYPE_LATEST
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes put their counts together
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+class Metrics:
+    """The counts of one process."""
+
+    def __init__(self) -> None:
+        self._registry = own = CollectorRegistry()
+        requests = ("route", "method", "status")
+        self._requests = Counter("adhere_http_requests", "Requests answered", requests, registry=own)
+        self._seconds = Histogram(
+            "adhere_http_request_seconds",
+            "From a request to its answer",
+            ("route", "method"),
+            buckets=_SECONDS,
+            registry=own,
+        )
+        self.refusals = Counter(
+            "adhere_refused_requests", "Requests refused, by kind of problem", ("kind",), registry=own
+        )
+        self._commits = Counter("adhere_commits", "Transactions with requests in them", registry=own)
+        self._sizes = Histogram("adhere_commit_requests", "Requests in a transaction", buckets=_SIZES, registry=own)
+        self._commit_seconds = Histogram("adhere_commit_seconds", "From taking a batch to its commit", registry=own)
+        self.failed_commits = Counter("adhere_failed_commits", "Transactions that could not be written", registry=own)
+        self._fallbacks = Counter(
+            "adhere_fallbacks", "Arms drawn with equal chances since the policy failed", registry=own
+        )
+        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._listener = _FallbackCounter(self._fallbacks)
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request by its route's template."""
+        key = (route, method, status)
+        children = self._children.get(key)
+        if children is None:
+            children = self._requests.labels(route, method, str(status)), self._seconds.labels(route, method)
+            self._children[key] = children
+        children[0].inc()
+        children[1].observe(seconds)
+
+    def committed(self, n_requests: int, seconds: float) -> None:
+        """Count a transaction."""
+        self._commits.inc()
+        self._sizes.observe(n_requests)
+        self._commit_seconds.observe(seconds)
+
+    def listen(self) -> None:
+        """Count fallbacks, of which the trial's engine tells its logger and nobody else."""
+        logging.getLogger("adhere.trial").addHandler(self._listener)
+
+    def stop_listening(self) -> None:
+        """Count no more fallbacks."""
+        logging.getLogger("adhere.trial").removeHandler(self._listener)
+
+    def text(self) -> bytes:
+        """All counts; those of all processes if several share a folder."""
+        if FOLDER_VARIABLE not in os.environ:
+            return generate_latest(self._registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+
+class _FallbackCounter(logging.Handler):
+    def __init__(self, fallbacks: Counter) -> None:
+        super().__init__(logging.WARNING)
+        self._fallbacks = fallbacks
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.funcName == "decide_or_fall_back":
+            self._fallbacks.inc()

@@ -1,0 +1,111 @@
+"""The OpenAPI 3.1 document, made from the table of routes and the types of its bodies and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from adhere.service.problems import KINDS, MEDIA_TYPE, Problem
+from adhere.service.routes import JSON, Route
+from adhere.trial.handling import SOFTWARE
+
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "trial": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^/]+$"},
+    "id": {"type": "integer", "minimum": 0, "maximum": 10**15 - 1},
+}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": True,
+    "description": "The request's id in the log: a new one for each request, the same when it is sent again.",
+    "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
+}
+# What an answer is good for next: from operation, to operation, the parameters of the latter.
+_NEW_TRIAL = {"trial": "$response.body#/design/name"}
+_SAME_TRIAL = {"trial": "$request.path.trial"}
+_SAME_ONE = {**_SAME_TRIAL, "id": "$response.body#/recommendation"}
+_LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
+    *(("create_trial", to, _NEW_TRIAL) for to in ("show_trial", "recommend", "results", "export", "close")),
+    *(("recommend", to, _SAME_ONE) for to in ("report", "correct", "withdraw", "show_recommendation")),
+    *(("report", to, _SAME_ONE) for to in ("report", "correct", "show_recommendation")),
+    ("pause", "resume", _SAME_TRIAL),
+    ("make_token", "revoke_token", {"id": "$response.body#/id"}),
+)
+
+
+def document(routes: Iterable[Route]) -> bytes:
+    """The document in JSON."""
+    table = tuple(routes)
+    types = {kind for route in table for kind in (route.body, route.answer) if kind not in (None, bytes, dict)}
+    ordered = [Problem, *sorted(types, key=lambda kind: kind.__name__ if kind else "")]
+    schemas, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
+    by_type = dict(zip(ordered, schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for route in table:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type)
+    return msgspec.json.encode(
+        {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "adhere",
+                "version": SOFTWARE,
+                "description": "Adaptive trials for people who do not always do as they are told.",
+                "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            },
+            "servers": [{"url": "/"}],
+            "paths": paths,
+            "components": {
+                "schemas": components,
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+        }
+    )
+
+
+def _operation(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:
+    name = route.handler.__name__
+    operation: dict[str, Any] = {
+        "operationId": name,
+        "summary": route.summary,
+        "parameters": _parameters(route),
+        "responses": {str(route.status): _success(route, schemas), **_problems(route, schemas)},
+        "security": [{"token": []}] if route.roles else [],
+    }
+    if route.roles:
+        operation["description"] = f"For {', '.join(sorted(route.roles))}."
+    if route.body is not None:
+        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schemas[route.body]}}}
+    return operation
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": _PARAMETERS[name]}
+        for name in re.findall(r"\{(\w+)\}", route.path)
+    ]
+    for name, values in route.query:
+        found.append({"name": name, "in": "query", "schema": {"enum": list(values), "default": values[0]}})
+    return [*found, _KEY] if route.keyed else found
+
+
+def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:
+    said: dict[str, Any] = {"description": route.summary}
+    if route.answer is not None:
+        schema = schemas.get(route.answer, {"type": "object"} if route.answer is dict else {})
+        said["content"] = {media: {"schema": schema} for media in route.media}
+    if route.query:
+        said["headers"] = {"X-Adhere-Head": {"schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}}
+    links = {
+        f"{to}_next": {"operationId": to, "parameters": parameters}
+        for start, to, parameters in _LINKS
+        if start == route.handler.__name__
+    }
+    return {**said, "links": links} if links else said
+
+
+def _problems(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:
+    content = {MEDIA_TYPE: {"schema": schemas[Problem]}}
+    return {str(KINDS[kind][0]): {"description": KINDS[kind][1], "content": content} for kind in route.kinds}

@@ -1,0 +1,195 @@
+"""A real service on a free port, in a thread of this process or in a process of its own."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from adhere.client import Client
+from adhere.service import Settings, make_app
+from adhere.service.protocol import ProblemProtocol
+from adhere.service.tokens import Tokens
+from adhere.store import Store, open_store
+
+ARMS = ("walk", "aspirin")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer as it came."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Service:
+    """A running service and the tokens of its test users."""
+
+    port: int
+    admin: str
+    store: Store | None = None
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self, role: str = "admin") -> Client:
+        return Client(self.url, self.token(role), tries=2)
+
+    def token(self, role: str) -> str:
+        """A token of an admin, a statistician or a site ("site" is of site A, "other" of site B)."""
+        if role == "admin":
+            return self.admin
+        if role not in self.tokens:
+            site = {"site": "A", "other": "B"}.get(role)
+            made = self.client().make_token("site" if site else role, f"the {role} of the tests", site=site)
+            self.tokens[role] = made.token
+        return self.tokens[role]
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        role: str | None = "admin",
+        headers: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Reply:
+        """Send bytes as they are, anything else as JSON, with the headers that every request needs."""
+        sent = {"Idempotency-Key": key or str(uuid.uuid4())}
+        if role is not None:
+            sent["Authorization"] = f"Bearer {self.token(role)}"
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        sent.update(headers or {})
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, data, {name: value for name, value in sent.items() if value})
+            answer = connection.getresponse()
+            said = {name.lower(): value for name, value in answer.getheaders()}
+            return Reply(answer.status, said, answer.read())
+        finally:
+            connection.close()
+
+    def raw(self, data: bytes, then: bytes = b"") -> bytes:
+        """Send bytes over a socket and read until the service hangs up or has answered."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as connection:
+            connection.sendall(data)
+            try:
+                connection.sendall(then)
+                connection.shutdown(socket.SHUT_WR)
+            except OSError:  # it hung up before all was sent, as it may
+                pass
+            found = b""
+            while part := _received(connection):
+                found += part
+            return found
+
+    def new_trial(self, **design: Any) -> str:
+        """A trial with a name of its own."""
+        name = f"trial-{uuid.uuid4().hex[:12]}"
+        options: dict[str, Any] = {"policy": "thompson/actual", "arms": ARMS, "seed": 5, **design}
+        self.client().create_trial(name, **options)
+        return name
+
+
+def _received(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(1 << 16)
+    except ConnectionError:
+        return b""
+
+
+@contextmanager
+def in_thread(store: Store, settings: Settings | None = None) -> Iterator[Service]:
+    """Serve a store from a thread of this process."""
+    token = Tokens(store).first()
+    assert token is not None
+    config = uvicorn.Config(
+        make_app(store, settings), http=ProblemProtocol, ws="none", loop="asyncio", log_config=None, access_log=False
+    )
+    server = uvicorn.Server(config)
+    listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield Service(listening.getsockname()[1], token, store)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@contextmanager
+def in_file(path: Path, settings: Settings | None = None) -> Iterator[Service]:
+    """Serve a new SQLite file."""
+    with in_thread(open_store(path), settings) as service:
+        yield service
+
+
+@dataclass
+class Process:
+    """The service as a program."""
+
+    process: subprocess.Popen[str]
+    service: Service
+    said: list[str]
+
+    def stop(self, signal: int) -> tuple[int, str]:
+        """End it; returns its exit code and what it wrote to standard error."""
+        self.process.send_signal(signal)
+        _, errors = self.process.communicate(timeout=30)
+        return self.process.returncode, errors
+
+
+@contextmanager
+def as_process(database: Path | str, *options: str, token: str = "") -> Iterator[Process]:
+    """Start the program and wait until it serves."""
+    command = [sys.executable, "-m", "adhere.service", str(database), "--port", "0", *options]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, **pipes, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    try:
+        said: list[str] = []
+        assert process.stdout is not None
+        while not said or "Serving on" not in said[-1]:
+            line = process.stdout.readline()
+            assert line, process.stderr.read() if process.stderr else ""
+            said.append(line.strip())
+        first = [line.rpartition(" ")[2] for line in said if "admin token" in line]
+        service = Service(int(said[-1].rpartition(":")[2]), first[0] if first else token)
+        yield Process(process, service, said)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def wait_until(true: Any, seconds: float = 10.0) -> None:
+    """Wait for something that another thread brings about."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it did not come about in time"
+        time.sleep(0.01)

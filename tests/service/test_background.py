@@ -1,0 +1,27 @@
+"""What the service does unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adhere.service import Settings
+from service.serving import in_file, wait_until
+
+
+def test_overdue_reports_are_imputed_and_a_site_is_not_told_so(tmp_path: Path) -> None:
+    rule = {"after_days": 1e-6, "took_nothing": True, "reward": 0}
+    with in_file(tmp_path / "trials.db", Settings(examine_every=0.05)) as service:
+        trial = service.new_trial(impute=rule)
+        service.new_trial()
+        site = service.client("site")
+        number = site.recommend(trial, "S-1").id
+        admin = service.client()
+        wait_until(lambda: admin.results(trial)["imputed_parts"] == 2)
+        told = site.recommendation(trial, number)
+        assert told["open"]
+        assert "reward" not in told
+        everything = admin.recommendation(trial, number)
+        assert everything["derivation"]["imputed"] == ["actual", "reward"]
+        assert everything["reward"] == 0
+        site.report(trial, number, reward=1)
+        assert site.recommendation(trial, number)["reward"] == 1

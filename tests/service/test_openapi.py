@@ -1,0 +1,132 @@
+"""The OpenAPI document is valid, and the service does what it says, also when asked at random."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.generation.stateful.state_machine import APIStateMachine
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from adhere.service import Settings
+from adhere.service.openapi import document
+from adhere.service.problems import KINDS
+from adhere.service.routes import ROUTES
+from service.serving import Service, in_file
+
+DOCUMENT = json.loads(document(ROUTES))
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+CHECKS: list[Any] = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+AT_RANDOM = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+ONE_AFTER_ANOTHER = ["create_trial", "recommend", "report", "correct", "withdraw", "show_recommendation", "results"]
+NO_LUCK_NEEDED = {"policy": "uniform", "arms": ["walk", "aspirin"], "seed": 1}
+OPERATIONS: list[Any] = [found.ok() for found in SCHEMA.get_all_operations() if isinstance(found, Ok)]
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that does not mind how often somebody comes without a token: here that depends on luck."""
+    folder = tmp_path_factory.mktemp("patient")
+    with in_file(folder / "trials.db", Settings(failure_rate=1e6, failure_burst=1e6)) as running:
+        yield running
+
+
+def test_the_document_has_every_route_of_the_table(service: Service) -> None:
+    assert service.send("GET", "/openapi.json", role=None).json == DOCUMENT
+    for route in ROUTES:
+        operation = DOCUMENT["paths"][route.path][route.method.lower()]
+        statuses = {str(route.status), *(str(KINDS[kind][0]) for kind in route.kinds)}
+        assert set(operation["responses"]) == statuses
+        assert bool(operation["security"]) == bool(route.roles)
+    assert sum(len(methods) for methods in DOCUMENT["paths"].values()) == len(ROUTES)
+
+
+def test_the_document_is_valid() -> None:
+    SCHEMA.validate()
+    for schema in DOCUMENT["components"]["schemas"].values():
+        jsonschema_rs.Draft202012Validator({**schema, "components": DOCUMENT["components"]})
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+def test_the_service_does_what_the_document_says(patient: Service, operation: Any) -> None:
+    trial = patient.new_trial()
+    patient.client().recommend(trial, "S-1")
+    right = operation.as_strategy()
+    wrong = operation.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
+
+    @given(case=right | wrong if operation.body or operation.path_parameters else right, real=st.booleans())
+    @settings(AT_RANDOM, max_examples=20)
+    def holds(case: Any, real: bool) -> None:
+        if real and "trial" in case.path_parameters:
+            case.path_parameters["trial"] = trial
+            if "id" in case.path_parameters:
+                case.path_parameters["id"] = 0
+        _check(patient, case)
+
+    holds()
+
+
+def _spare_our_token(case: Any) -> None:
+    if case.operation.label == "DELETE /tokens/{id}" and str(case.path_parameters["id"]) == "1":
+        case.path_parameters["id"] = 0
+
+
+def _check(service: Service, case: Any) -> None:
+    _spare_our_token(case)
+    answer = case.call(base_url=service.url, headers={"Authorization": f"Bearer {service.admin}"})
+    case.validate_response(answer, checks=CHECKS)
+
+
+def test_so_it_does_when_one_answer_leads_to_the_next_request(patient: Service) -> None:
+    reached: defaultdict[str, set[int]] = defaultdict(set)
+
+    class Machine(SCHEMA.include(operation_id=ONE_AFTER_ANOTHER).as_state_machine()):  # type: ignore[misc]
+        def get_call_kwargs(self, case: Any) -> dict[str, Any]:
+            headers = {"Authorization": f"Bearer {patient.admin}", "Idempotency-Key": str(uuid.uuid4())}
+            return {"headers": headers, "base_url": patient.url}
+
+        def before_call(self, case: Any) -> None:
+            _spare_our_token(case)
+            if case.operation.label == "POST /trials" and isinstance(case.body, dict):
+                case.body = {**NO_LUCK_NEEDED, "name": str(uuid.uuid4())}  # few texts are policies by chance
+            if case.operation.label.endswith("/recommendations") and isinstance(case.body, dict):
+                case.body = {"subject": "S-1"}
+            if case.operation.label.endswith("/reports") and isinstance(case.body, dict):
+                case.body = {"reward": 1}
+
+        def after_call(self, response: Any, case: Any) -> None:
+            reached[case.operation.label].add(response.status_code)
+
+        def validate_response(self, response: Any, case: Any, **_: Any) -> None:
+            case.validate_response(response, checks=CHECKS)
+
+    assert issubclass(Machine, APIStateMachine)
+    Machine.run(settings=settings(AT_RANDOM, max_examples=30, stateful_step_count=10))
+    assert 201 in reached["POST /trials/{trial}/recommendations"]
+    assert 201 in reached["POST /trials/{trial}/recommendations/{id}/reports"]
+    assert 200 in reached["GET /trials/{trial}/recommendations/{id}"]

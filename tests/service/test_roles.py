@@ -1,0 +1,102 @@
+"""Each role on each route, from the table of routes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adhere.service.bodies import (
+    Body,
+    CorrectionBody,
+    ForSubject,
+    KitAndReason,
+    NewToken,
+    NewTrial,
+    Reason,
+    ReportBody,
+    WhomToForget,
+)
+from adhere.service.routes import EVERY_ROLE, ROUTES, Route
+from service.serving import ARMS, Service
+
+BODIES: dict[type[Body], dict[str, Any]] = {
+    NewTrial: {"name": "of a role", "policy": "uniform", "arms": ARMS, "seed": 1},
+    ForSubject: {"subject": "S-1"},
+    ReportBody: {"reward": 1},
+    CorrectionBody: {"reason": "a slip", "reward": 0},
+    Reason: {"reason": "because"},
+    KitAndReason: {"kit": "0000-0000", "reason": "an emergency"},
+    WhomToForget: {"subject": "nobody"},
+    NewToken: {"role": "statistician", "label": "of a role"},
+}
+GUARDED = [route for route in ROUTES if route.roles]
+FROM_A_SITE = {"/trials/{trial}/recommendations/{id}"}  # a site's own, so also what it asks of others' is unknown
+
+
+def name_of(route: Route) -> str:
+    return f"{route.method} {route.path}"
+
+
+def ask(service: Service, route: Route, role: str | None, trial: str = "nowhere", number: int = 0) -> int:
+    path = route.path.replace("{trial}", trial).replace("{id}", str(number))
+    body = BODIES[route.body] if route.body is not None else None
+    return service.send(route.method, path, body, role=role).status
+
+
+@pytest.mark.parametrize("route", GUARDED, ids=name_of)
+def test_every_role_is_let_in_or_turned_away_as_the_table_says(service: Service, route: Route) -> None:
+    assert ask(service, route, None) == 401
+    for role in EVERY_ROLE:
+        status = ask(service, route, role)
+        if role not in route.roles:
+            assert status == 403, role
+        elif "{" in route.path:
+            assert status == 404, role
+        else:
+            assert status in (200, 201), role
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if not route.roles], ids=name_of)
+def test_some_routes_are_for_everybody(service: Service, route: Route) -> None:
+    assert ask(service, route, None) == 200
+
+
+def test_nobody_else_may_do_anything_to_a_real_trial(service: Service) -> None:
+    trial = service.new_trial()
+    advice = service.client("site").recommend(trial, "S-1")
+    records = service.client().trial(trial)["records"]
+    for route in GUARDED:
+        for role in EVERY_ROLE - route.roles:
+            assert ask(service, route, role, trial, advice.id) == 403
+    assert service.client().trial(trial)["records"] == records
+
+
+def test_the_table_has_no_two_handlers_of_one_name() -> None:
+    assert len({route.handler.__name__ for route in ROUTES}) == len(ROUTES)
+
+
+@pytest.mark.parametrize("what", ["", "/reports", "/corrections", "/withdrawal"])
+def test_another_sites_recommendation_looks_like_one_that_is_not_there(service: Service, what: str) -> None:
+    trial = service.new_trial()
+    number = service.client("site").recommend(trial, "S-1").id
+    body = {"": None, "/reports": {"reward": 1}, "/corrections": {"reward": 1, "reason": "x"}}
+    said = body.get(what, {"reason": "x"})
+    method = "POST" if what else "GET"
+    theirs = service.send(method, f"/trials/{trial}/recommendations/{number}{what}", said, role="other")
+    nobodys = service.send(method, f"/trials/{trial}/recommendations/999{what}", said, role="other")
+    assert theirs.status == nobodys.status == 404
+    assert theirs.body.replace(b" 0,", b" 999,").replace(b'"0"', b'"999"') == nobodys.body
+
+
+def test_a_token_for_one_trial_sees_no_other(service: Service) -> None:
+    ours, theirs = service.new_trial(), service.new_trial()
+    for role, site in (("site", "A"), ("statistician", None)):
+        made = service.client().make_token(role, "for one trial", site=site, trial=ours)
+        service.tokens["bound"] = made.token
+        assert list(service.client("bound").trials()) == [ours]
+        assert service.send("GET", f"/trials/{ours}", role="bound").status == 200
+        hidden, missing = (service.send("GET", f"/trials/{name}", role="bound") for name in (theirs, "nowhere"))
+        assert hidden.status == missing.status == 404
+        assert hidden.body.replace(theirs.encode(), b"nowhere") == missing.body
+        assert ours.encode() not in missing.body

@@ -1,0 +1,107 @@
+"""The group commit: what waits together is written together, and one bad apple spoils nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from adhere.errors import InputError, UnknownError
+from adhere.service.metrics import Metrics
+from adhere.service.writer import ClosingError, Writer
+from adhere.store import open_store
+from adhere.trial.design import make_design
+from adhere.trial.desk import Desk
+from adhere.trial.requests import Advice, Answer, AnyRequest, Recommend
+
+
+class WatchedDesk(Desk):
+    """Notes how many requests came at once, and can be held up."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(open_store(path))
+        self.sizes: list[int] = []
+        self.may_go = threading.Event()
+        self.may_go.set()
+
+    def handle(self, requests: Sequence[AnyRequest]) -> list[Answer | InputError]:
+        self.may_go.wait(10)
+        self.sizes.append(len(requests))
+        if any(getattr(request, "subject", "") == "poison" for request in requests):
+            raise ZeroDivisionError
+        return super().handle(requests)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> WatchedDesk:
+    desk = WatchedDesk(tmp_path / "trials.db")
+    desk.create(make_design("t", "uniform", ["a", "b"], seed=1))
+    return desk
+
+
+def wanted(subject: str, trial: str = "t") -> Recommend:
+    return Recommend(trial=trial, request=f"for {subject}", subject=subject)
+
+
+def test_what_waits_is_written_at_once(desk: WatchedDesk) -> None:
+    async def main() -> list[Answer]:
+        writer = Writer(desk, Metrics())
+        writer.start()
+        desk.may_go.clear()
+        first = writer.ask(wanted("S-0"))
+        await asyncio.sleep(0.05)
+        rest = [writer.ask(wanted(f"S-{number}")) for number in range(1, 600)]
+        made = writer.run(lambda: "done")
+        desk.may_go.set()
+        answers = [await answer for answer in (first, *rest)]
+        assert await made == "done"
+        writer.close()
+        return answers
+
+    answers = asyncio.run(main())
+    desk.store.close()
+    assert [answer.recommendation for answer in answers] == list(range(600))
+    assert desk.sizes[:2] == [1, 256]
+    assert len(desk.sizes) == 4
+
+
+def test_each_gets_its_own_answer(desk: WatchedDesk) -> None:
+    async def main() -> list[object]:
+        writer = Writer(desk, Metrics())
+        writer.start()
+        desk.may_go.clear()
+        first = writer.ask(wanted("first"))
+        await asyncio.sleep(0.05)
+        others = [writer.ask(wanted("x", "nowhere")), writer.ask(wanted("poison")), writer.ask(wanted("good"))]
+        gone = writer.ask(wanted("gone"))
+        gone.cancel()
+        desk.may_go.set()
+        found = await asyncio.gather(first, *others, return_exceptions=True)
+        writer.close()
+        return list(found)
+
+    first, unknown, poisoned, good = asyncio.run(main())
+    desk.store.close()
+    assert isinstance(first, Advice)
+    assert isinstance(unknown, UnknownError)
+    assert isinstance(poisoned, ZeroDivisionError)
+    assert isinstance(good, Advice)
+
+
+def test_closing_finishes_what_waits_and_takes_nothing_more(desk: WatchedDesk) -> None:
+    async def main() -> int:
+        writer = Writer(desk, Metrics())
+        writer.start()
+        desk.may_go.clear()
+        waiting = [writer.ask(wanted(f"S-{number}")) for number in range(50)]
+        threading.Timer(0.05, desk.may_go.set).start()
+        writer.close()
+        with pytest.raises(ClosingError):
+            writer.ask(wanted("late"))
+        return len(await asyncio.gather(*waiting))
+
+    assert asyncio.run(main()) == 50
+    desk.store.close()

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from adhere.store import open_store
+from adhere.trial.design import Imputation, make_design
+from adhere.trial.desk import Desk, utc_now
+from adhere.trial.intervals import mean_interval, wilson
+from adhere.trial.requests import Advice, Correct, Examine, Recommend, Report, Withdraw
+from adhere.trial.results import Estimate, Results, ResultsCache, results_of
+
+ARMS = ("walk", "aspirin")
+
+
+class Clock:
+    """A time that moves when told to."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.time
+
+
+def trial_of(
+    reports: Sequence[dict[str, Any]], clock: Callable[[], datetime] = utc_now, **options: Any
+) -> tuple[Desk, list[str]]:
+    """A trial in which each subject has one recommendation and one report; returns it and the arms chosen."""
+    desk = Desk(open_store(), clock)
+    desk.create(make_design("t", "uniform", ARMS, seed=3, **options))
+    chosen = []
+    for number, report in enumerate(reports):
+        advice = desk.ask(Recommend(trial="t", request=f"q{number}", subject=f"S-{number}"))
+        assert isinstance(advice, Advice)
+        chosen.append(str(advice.arm))
+        if report:
+            said: dict[str, Any] = {
+                name: chosen[-1] if value == "chosen" else value for name, value in report.items()
+            }
+            desk.ask(Report(trial="t", request=f"r{number}", recommendation=number, **said))
+    return desk, chosen
+
+
+def results(desk: Desk) -> Results:
+    live = desk.trial("t")
+    with desk.store.reading() as view:
+        return results_of(view, live.number, live.design)
+
+
+def test_three_views_of_the_same_records() -> None:
+    rng = np.random.default_rng(1)
+    reports: list[dict[str, Any]] = [
+        {"actual": ARMS[rng.integers(2)], "reward": float(rng.integers(2))} for _ in range(60)
+    ]
+    desk, chosen = trial_of(reports)
+    found = results(desk)
+    rows = [(arm, *report.values()) for arm, report in zip(chosen, reports, strict=True)]
+    views: tuple[tuple[list[Estimate], Callable[[Any], str | None]], ...] = (
+        (found.intention_to_treat, lambda row: row[0]),
+        (found.as_treated, lambda row: row[1]),
+        (found.per_protocol, lambda row: row[0] if row[0] == row[1] else None),
+    )
+    for estimates, arm_of in views:
+        for estimate in estimates:
+            rewards = [row[2] for row in rows if arm_of(row) == estimate.arm]
+            assert estimate.n == len(rewards)
+            assert estimate.mean == pytest.approx(np.mean(rewards))
+            expected = stats.binomtest(int(sum(rewards)), len(rewards)).proportion_ci(method="wilson")
+            assert (estimate.low, estimate.high) == pytest.approx((expected.low, expected.high))
+    for line in found.compliance:
+        assert line.actual == {arm: sum(row[:2] == (line.chosen, arm) for row in rows) for arm in ARMS}
+        assert line.share == line.actual[line.chosen] / sum(line.actual.values())
+        assert line.low < line.share < line.high
+    assert found.probabilities == {"walk": 0.5, "aspirin": 0.5}
+    assert (found.recommendations, found.reported, found.open) == (60, 60, 0)
+
+
+def test_rewards_between_0_and_1_have_students_interval() -> None:
+    rewards = [0.1, 0.5, 0.9, 0.4, 1.0, 0.0, 0.3]
+    desk, _ = trial_of([{"actual": "walk", "reward": reward} for reward in rewards])
+    found = results(desk).as_treated[0]
+    low, high = stats.t.interval(0.95, len(rewards) - 1, np.mean(rewards), stats.sem(rewards))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
+    assert results(desk).as_treated[1].mean is None
+
+
+def test_what_is_missing_or_unusual_is_counted_apart() -> None:
+    whole = {"actual": "chosen", "reward": 1.0}
+    desk, _ = trial_of([{}, {"reward": 1.0}, {"took_nothing": True}, {"took_other": "tea"}, whole])
+    desk.ask(Withdraw(trial="t", request="w", recommendation=0, reason="moved"))
+    found = results(desk)
+    assert (found.recommendations, found.reported, found.open, found.withdrawn) == (5, 1, 3, 1)
+    sums = {name: sum(getattr(line, name) for line in found.compliance) for name in ("nothing", "other", "unknown")}
+    assert sums == {"nothing": 1, "other": 1, "unknown": 2}
+    assert sum(estimate.n for estimate in found.intention_to_treat) == 2
+    assert sum(estimate.n for estimate in found.as_treated) == 1
+    assert all(0.0 <= estimate.low <= estimate.high <= 1.0 for estimate in found.per_protocol)
+
+
+def test_corrections_count_and_imputed_parts_are_told() -> None:
+    clock, rule = Clock(), Imputation(after_days=7, reward=0.0)
+    desk, _ = trial_of([{"actual": "walk", "reward": 1.0}, {"actual": "walk"}], clock, impute=rule)
+    desk.ask(Correct(trial="t", request="c", recommendation=0, reward=0.0, reason="a slip"))
+    clock.time += timedelta(days=8)
+    desk.ask(Examine(trial="t", request=""))
+    found = results(desk)
+    assert found.imputed_parts == 1
+    assert (found.as_treated[0].n, found.as_treated[0].mean) == (2, 0.0)
+    assert "biases" in found.note
+
+
+def test_results_are_kept_until_the_log_grows() -> None:
+    desk, _ = trial_of([{"actual": "walk", "reward": 1.0}])
+    cache, live = ResultsCache(), desk.trial("t")
+
+    def now() -> Results:
+        with desk.store.reading() as view:
+            return cache.of(view, live.number, live.design)
+
+    first = now()
+    assert now() is first
+    desk.ask(Recommend(trial="t", request="one more", subject="S-9"))
+    assert now().recommendations == 2
+
+
+def test_memory_does_not_grow_with_the_trial() -> None:
+    desk = Desk(open_store())
+    desk.create(make_design("t", "uniform", ARMS, seed=3))
+
+    def peak() -> int:
+        tracemalloc.start()
+        results(desk)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    def grow(first: int, last: int) -> None:
+        desk.handle([Recommend(trial="t", request=f"q{n}", subject=f"S-{n}") for n in range(first, last)])
+
+    grow(0, 2000)
+    peak()
+    few = peak()
+    grow(2000, 8000)
+    assert peak() < 1.3 * few
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 50), (17, 40), (40, 40)])
+def test_wilson_is_wilsons(successes: int, n: int) -> None:
+    expected = stats.binomtest(successes, n).proportion_ci(method="wilson")
+    assert wilson(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_a_single_number_says_nothing() -> None:
+    assert mean_interval(0.5, 0.0, 1) == (0.0, 1.0)
+    assert mean_interval(0.99, 0.04, 4) == pytest.approx((0.99 - 3.182446 * 0.1, 1.0), abs=1e-5)
