@@ -4,10 +4,10 @@ SHELL := /bin/bash
 STAMP := .venv/.installed
 BIN := .venv/bin
 
-.PHONY: help run test bench bench-gpu setup lint format clean
+.PHONY: help run test bench bench-gpu bench-service setup lint format clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(STAMP) ## make .venv with everything the other targets need
 
@@ -26,6 +26,9 @@ bench: $(STAMP) ## measure adhere against C and other libraries, into benchmarks
 bench-gpu: $(STAMP) ## the same on a CUDA GPU (some minutes; installs the extra gpu)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[dev,gpu]'
 	@$(BIN)/python -m benchmarks.gpu
+
+bench-service: $(STAMP) ## measure the service against a bare log, Optuna and its bars (12 to 15 minutes)
+	@scripts/bench-service
 
 lint: $(STAMP) ## only lint, types and layers
 	@scripts/check --lint

@@ -10,6 +10,14 @@ import pytest
 from store.postgres_server import fresh_database, shared_server
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the whole reproduction first: it compiles, in processes of its own, what many others then find on disk.
+
+    Started later, two test processes would compile the same policies at once.
+    """
+    items.sort(key=lambda item: item.path.name != "test_quick_run.py")
+
+
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a PostgreSQL that runs for this test run only."""

@@ -19,6 +19,7 @@ from benchmarks.cpu.measuring import Narrator, Rounds, alternate
 from benchmarks.cpu.ours import GREEDY, OTHERS, THOMPSON, THOMPSON_OF_THREE, THREE_ARMS, TWO_ARMS, prepare, subject
 from benchmarks.cpu.plots import draw
 from benchmarks.cpu.table import markdown
+from benchmarks.pages import tell_bars
 
 from adhere.studies.machine import machine
 
@@ -68,8 +69,7 @@ def main() -> int:
     findings = Findings.load(folder / "cpu.json")
     (folder / "cpu.md").write_text(markdown(findings), encoding="utf-8")
     draw(findings, folder)
-    for bar in bars(findings):
-        narrator.note(f"{ {True: '✓', False: '✗', None: '·'}[bar.met] } {bar.asked}: {bar.found}")
+    tell_bars(bars(findings), narrator)
     narrator.heading(f"wrote cpu.md, cpu.json, cpu.png and cpu.svg in {folder}")
     return 0
 

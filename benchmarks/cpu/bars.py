@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from benchmarks.cpu.c_programs import LANES, LIKE_FOR_LIKE, LIMIT
 from benchmarks.cpu.findings import Findings
 from benchmarks.cpu.generator import GENERATOR, ONE_BY_ONE, TOGETHER
 from benchmarks.cpu.growth import EXPERTS, ONE_THREAD, THREADED, TWO_THREADS
-from benchmarks.cpu.measuring import Key, Spread
+from benchmarks.cpu.measuring import Key
 from benchmarks.cpu.ours import ADHERE, BOUNDED, GREEDY, HIERARCHICAL, THOMPSON, THOMPSON_OF_THREE
 from benchmarks.cpu.peers import PYMAB, PYMAB_EXPERIMENT, RIVER
+from benchmarks.pages import Bar, times
 
 STUDY_SECONDS, LINEAR, FLAT = 35, 1.1, 1.1
 _NAMES = {THOMPSON: "two-arm Thompson", GREEDY: "ε-greedy"}
-
-
-@dataclass(frozen=True)
-class Bar:
-    """What was asked, what was found, and whether that is enough; None where it could not be measured."""
-
-    asked: str
-    found: str
-    met: bool | None
-
-
-def times(spread: Spread) -> str:
-    """A ratio with its range over rounds.
-
-    >>> times(Spread(2.0, 1.5, 2.25))
-    '2.00× [1.50–2.25]'
-    """
-    digits = 2 if spread.median < 10 else 0
-    return f"{spread.median:,.{digits}f}× [{spread.lo:,.{digits}f}–{spread.hi:,.{digits}f}]"
 
 
 def bars(findings: Findings) -> list[Bar]:

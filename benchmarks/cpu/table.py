@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from benchmarks.cpu.bars import Bar, bars, times
+from benchmarks.cpu.bars import bars
 from benchmarks.cpu.c_programs import LANES, LIKE_FOR_LIKE, LIMIT
 from benchmarks.cpu.findings import Findings
 from benchmarks.cpu.generator import GENERATOR
@@ -13,8 +11,8 @@ from benchmarks.cpu.lockstep import LOCKSTEP
 from benchmarks.cpu.measuring import Key, Spread
 from benchmarks.cpu.ours import ADHERE, GREEDY, THOMPSON
 from benchmarks.cpu.startup import FIRST, LATER
+from benchmarks.pages import table, table_of_bars, times
 
-_VERDICTS = {True: "✓ met", False: "✗ missed", None: "not measured"}
 _NOTES = f"""\
 Every ratio is the median over rounds of the ratio within a round, the smallest and the largest in brackets; a round
 runs everyone once, one after the other. adhere: a whole `adhere.simulate` of 10,000 patients on `stroke-aspirin`
@@ -35,7 +33,7 @@ def markdown(findings: Findings) -> str:
         "Written by `make bench`; every round is in `cpu.json`.",
         "![Decisions a second, and cost as work grows](cpu.svg)",
         "## Bars",
-        _table(["asked", "measured", ""], [_bar_row(bar) for bar in bars(findings)]),
+        table_of_bars(bars(findings)),
         "## Two arms, one core",
         _side_by_side(findings),
         *(f"{library} {why}." for library, why in findings.missing.items()),
@@ -50,15 +48,6 @@ def markdown(findings: Findings) -> str:
         _startup(findings),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _bar_row(bar: Bar) -> list[str]:
-    return [bar.asked, bar.found, _VERDICTS[bar.met]]
 
 
 def _cost(spread: Spread) -> str:
@@ -81,7 +70,7 @@ def _side_by_side(findings: Findings) -> str:
             rows.append(
                 [policy, *_bold(key == ours, [key[0], _cost(cost), _rate(cost), _against(findings, key, ours)])]
             )
-    return _table(["policy", "by", "ns a decision", "million decisions a second", "adhere against it"], rows)
+    return table(["policy", "by", "ns a decision", "million decisions a second", "adhere against it"], rows)
 
 
 def _bold(wanted: bool, cells: list[str]) -> list[str]:
@@ -102,7 +91,7 @@ def _our_policies(findings: Findings) -> str:
     for key in (key for key in findings.speed.ns if key[0] == ADHERE):
         cost, ratio = findings.speed.cost(key), findings.speed.ratio(key, (ADHERE, THOMPSON))
         rows.append([f"`{key[1]}`", _cost(cost), _rate(cost), "" if key[1] == THOMPSON else times(ratio)])
-    return _table(["policy", "ns a decision", "million decisions a second", "against `thompson`"], rows)
+    return table(["policy", "ns a decision", "million decisions a second", "against `thompson`"], rows)
 
 
 def _growth_table(growth: Growth) -> str:
@@ -112,12 +101,12 @@ def _growth_table(growth: Growth) -> str:
     ]
     what = f"{growth.size} of {FEW_PATIENTS} patients" if growth.size == RUNS else growth.size
     heads = [f"ns a decision, {what}:", *(f"{size:,}" for size in growth.sizes), "exponent of total cost"]
-    return _table(heads, rows)
+    return table(heads, rows)
 
 
 def _memory(findings: Findings) -> str:
     heads = ["runs of 100 patients:", *(f"{n_runs:,}" for n_runs in findings.memory)]
-    return _table(heads, [["largest memory, MB", *(f"{megabytes:.0f}" for megabytes in findings.memory.values())]])
+    return table(heads, [["largest memory, MB", *(f"{megabytes:.0f}" for megabytes in findings.memory.values())]])
 
 
 def _startup(findings: Findings) -> str:
@@ -125,4 +114,4 @@ def _startup(findings: Findings) -> str:
     for policy, seconds in findings.commands.items():
         first, later = min(seconds[FIRST]), min(seconds[LATER])
         rows.append([f"`{policy}`", f"{first:.1f}", f"{first - later:.1f}", f"{later:.1f}"])
-    return _table(["policy", "first ever", "of it compiling", "later"], rows)
+    return table(["policy", "first ever", "of it compiling", "later"], rows)

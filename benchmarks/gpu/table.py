@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
+
+from benchmarks.pages import table
 
 _STUDY_BAR = 2.0
 
@@ -17,7 +18,7 @@ def markdown(found: dict[str, Any]) -> str:
         f"{found['date']}. {found['machine']}. {versions}.",
         "Written by `make bench-gpu`; every repetition is in `gpu.json`.",
         "## Decisions a second",
-        _table(
+        table(
             ["policy", "population", "runs", "decisions/s (kernel)", "bar", "", "whole `simulate`"],
             [_speed_row(one) for one in found["speeds"]],
         ),
@@ -25,7 +26,7 @@ def markdown(found: dict[str, Any]) -> str:
         " *Whole*: seconds from the call of `simulate` to its result, with the copying of tallies and the processor's"
         " summaries.",
         "## How near to the limit",
-        _table(
+        table(
             ["policy", "population", "instructions a decision", "threads active of 32", "issue slots used", "ALU",
              "fp64", "FMA", "memory", "registers"],
             [_count_row(one) for one in found["speeds"] if one["counts"]],
@@ -40,10 +41,6 @@ def markdown(found: dict[str, Any]) -> str:
         f" ({equal['n_runs']} runs each).",
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *rows))
 
 
 def _speed_row(one: dict[str, Any]) -> list[str]:

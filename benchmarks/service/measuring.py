@@ -1,4 +1,4 @@
-"""Start a server, wait until it answers, put load on it, watch its memory, stop it."""
+"""Start a server, wait until it answers, see what it takes of the machine, stop it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import os
 import signal
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -32,7 +31,7 @@ class Server:
     @property
     def rss(self) -> int:
         """Bytes of memory it has now."""
-        return rss(self.process.pid)
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="utf-8").split()[1]) * _PAGE
 
     @property
     def cpu_seconds(self) -> float:
@@ -40,18 +39,6 @@ class Server:
         # The second field, the program's name, may have spaces; what follows its closing bracket has not.
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-@dataclass
-class Memory:
-    """Bytes of memory of a process, over time."""
-
-    samples: list[tuple[float, int]] = field(default_factory=list)  # seconds since the first, bytes
-
-    @property
-    def peak(self) -> int:
-        """The most there was."""
-        return max(size for _, size in self.samples)
 
 
 def free_port() -> int:
@@ -65,7 +52,7 @@ def free_port() -> int:
 @contextmanager
 def serving(command: Sequence[str], port: int, patience: float = 60.0) -> Iterator[Server]:
     """Start a server that will listen on this port, wait until GET /healthz succeeds, stop it at the end."""
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         _wait_until_healthy(process, port, patience)
         yield Server(process, port)
@@ -102,31 +89,3 @@ def stop(process: subprocess.Popen[bytes], patience: float = 60.0) -> None:
         process.kill()
         process.wait()
         raise ServerError(f"the server did not end within {patience} s of SIGTERM") from None
-
-
-def rss(pid: int) -> int:
-    """Bytes of memory a process has now."""
-    return int(Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1]) * _PAGE
-
-
-@contextmanager
-def watching_memory(pid: int, every: float = 0.5) -> Iterator[Memory]:
-    """Note the memory of a process at the start, every so many seconds, and at the end."""
-    memory, done, start = Memory(), threading.Event(), time.monotonic()
-
-    def note() -> None:
-        memory.samples.append((time.monotonic() - start, rss(pid)))
-
-    def watch() -> None:
-        while not done.wait(every):
-            note()
-
-    note()
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield memory
-    finally:
-        done.set()
-        thread.join()
-        note()

@@ -86,9 +86,10 @@ def test_stopped_in_the_middle_of_a_study(tmp_path: Path, signal_name: str) -> N
         while process.stderr.readline() != f"==> {LONG}\n":
             assert process.poll() is None
         time.sleep(0.5)
-        other = run("short", "SIGINT", tmp_path)
-        assert other.status == 2
-        assert "--out: got 'report'" in other.err
+        if signal_name == "SIGINT":  # once is enough: it does not hang on how the first is stopped
+            other = run("short", "SIGINT", tmp_path)
+            assert other.status == 2
+            assert "--out: got 'report'" in other.err
         pressed = time.monotonic()
         process.send_signal(getattr(signal, signal_name))
         status = process.wait(timeout=30)

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from .processes import IMPORT_AND_SIMULATE, SIMULATE, kernels_in, run, write_fixed
+from .processes import (
+    IMPORT_AND_RECOMMEND,
+    IMPORT_AND_SIMULATE,
+    RECOMMEND,
+    SIMULATE,
+    kernels_in,
+    run,
+    write_fixed,
+)
 
 
 def test_an_edited_policy_runs_as_it_now_is(tmp_path: Path) -> None:
@@ -42,12 +50,12 @@ def test_an_edited_module_that_the_policy_leans_on_counts_too(
     tmp_path: Path, before: str, after: str, call: str
 ) -> None:
     file, module, cache = tmp_path / "mine.py", tmp_path / "arms.py", tmp_path / "cache"
-    script = IMPORT_AND_SIMULATE.format(path=str(file), policy="fixed")
+    script = IMPORT_AND_RECOMMEND.format(path=str(file), policy="fixed")
     write_fixed(file, arm=call, imports="import arms")
     module.write_text(before)
-    assert run(script, cache, tmp_path)[0] == "arm 0.0"
+    assert run(script, cache, tmp_path)[0] == "arm 0"
     module.write_text(after)
-    assert run(script, cache, tmp_path)[0] == "arm 1.0"
+    assert run(script, cache, tmp_path)[0] == "arm 1"
 
 
 def test_an_edit_while_a_process_runs_is_not_mixed_up_with_the_code_it_runs(tmp_path: Path) -> None:
@@ -56,20 +64,20 @@ def test_an_edit_while_a_process_runs_is_not_mixed_up_with_the_code_it_runs(tmp_
     write_fixed(file, arm="0")
     edit = f"\nfrom pathlib import Path\npath = Path({str(file)!r})\n"
     edit += "path.write_text(path.read_text().replace('return 0', 'return 1'))\n"
-    script = f"import adhere\nadhere.import_policies({str(file)!r})" + edit + SIMULATE.format(policy="fixed")
-    assert run(script, cache)[0] == "arm 0.0"
-    assert run(IMPORT_AND_SIMULATE.format(path=str(file), policy="fixed"), cache)[0] == "arm 1.0"
+    script = f"import adhere\nadhere.import_policies({str(file)!r})" + edit + RECOMMEND.format(policy="fixed")
+    assert run(script, cache)[0] == "arm 0"
+    assert run(IMPORT_AND_RECOMMEND.format(path=str(file), policy="fixed"), cache)[0] == "arm 1"
 
 
 def test_a_module_reloaded_after_an_edit_runs_as_it_now_is(tmp_path: Path) -> None:
     """As notebooks do it, with importlib.reload or %autoreload."""
     file, cache = tmp_path / "mine.py", tmp_path / "cache"
     write_fixed(file, arm="0")
-    once = SIMULATE.format(policy="fixed")
+    once = RECOMMEND.format(policy="fixed")
     edit = f"\nfrom pathlib import Path\npath = Path({str(file)!r})\n"
     edit += "path.write_text(path.read_text().replace('return 0', 'return 1'))\nimportlib.reload(mine)\n"
     out, _ = run("import importlib, adhere, mine\n" + once + edit + once, cache, tmp_path)
-    assert out.split("\n") == ["arm 0.0", "arm 1.0"]
+    assert out.split("\n") == ["arm 0", "arm 1"]
 
 
 def test_a_class_typed_in_runs_uncached_and_says_so(tmp_path: Path) -> None:

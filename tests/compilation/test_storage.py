@@ -15,7 +15,7 @@ from adhere import Uniform
 from adhere.compilation import Kernel, cache_folder, classes_of
 from adhere.policies.policy import Setting
 
-from .processes import SIMULATE, finish, kernels_in, run, start
+from .processes import RECOMMEND, SIMULATE, finish, kernels_in, run, start
 
 RULE = Uniform().assemble(Setting(2)).rule
 
@@ -102,13 +102,13 @@ def test_an_installation_that_cannot_be_written_keeps_kernels_in_the_users_cache
 
 def test_an_edit_of_the_package_itself_is_noticed(tmp_path: Path) -> None:
     package, cache = copy_package(tmp_path / "lib"), tmp_path / "cache"
-    script = "import adhere" + SIMULATE.format(policy="uniform")
+    script = "import adhere" + RECOMMEND.format(policy="uniform")
     file = package / "policies" / "uniform.py"
     for arm in (0, 1):
         source = (Path(adhere.__file__).parent / "policies" / "uniform.py").read_text()
         assert "return np.int64(uniform(rng) * rule.n_arms)" in source
         file.write_text(source.replace("return np.int64(uniform(rng) * rule.n_arms)", f"return {arm}"))
-        assert run(script, cache, package.parent)[0] == f"arm {arm}.0"
+        assert run(script, cache, package.parent)[0] == f"arm {arm}"
 
 
 def test_processes_that_compile_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:

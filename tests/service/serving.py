@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import socket
 import subprocess
 import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,39 +156,41 @@ class Process:
     process: subprocess.Popen[str]
     service: Service
     said: list[str]
+    errors: Path
 
     def stop(self, signal: int) -> tuple[int, str]:
         """End it; returns its exit code and what it wrote to standard error."""
         self.process.send_signal(signal)
-        _, errors = self.process.communicate(timeout=30)
-        return self.process.returncode, errors
+        return self.process.wait(timeout=60), self.errors.read_text()
 
 
 @contextmanager
-def as_process(database: Path | str, *options: str, token: str = "") -> Iterator[Process]:
+def as_process(database: Path | str, errors_in: Path, *options: str, token: str = "") -> Iterator[Process]:
     """Start the program and wait until it serves."""
-    command = [sys.executable, "-m", "adhere.service", str(database), "--port", "0", *options]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, **pipes, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    where = "--database-url" if isinstance(database, str) else "--data"
+    command = [sys.executable, "-m", "adhere", "serve", where, str(database), "--port", "0", *options]
+    errors = errors_in / "stderr.txt"  # a pipe that nobody reads would fill up and stop the service
+    with errors.open("w") as file:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True)
     try:
         said: list[str] = []
         assert process.stdout is not None
         while not said or "Serving on" not in said[-1]:
             line = process.stdout.readline()
-            assert line, process.stderr.read() if process.stderr else ""
+            assert line, errors.read_text()
             said.append(line.strip())
         first = [line.rpartition(" ")[2] for line in said if "admin token" in line]
         service = Service(int(said[-1].rpartition(":")[2]), first[0] if first else token)
-        yield Process(process, service, said)
+        yield Process(process, service, said, errors)
     finally:
         if process.poll() is None:
-            process.kill()
-        process.communicate()
+            process.terminate()  # not killed: it has to end its workers
+        process.communicate(timeout=60)
 
 
-def wait_until(true: Any, seconds: float = 10.0) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 10.0) -> None:
     """Wait for something that another thread brings about."""
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, "it did not come about in time"
-        time.sleep(0.01)
+        time.sleep(0.05)

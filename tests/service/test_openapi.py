@@ -80,7 +80,7 @@ def test_the_service_does_what_the_document_says(patient: Service, operation: An
     wrong = operation.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
 
     @given(case=right | wrong if operation.body or operation.path_parameters else right, real=st.booleans())
-    @settings(AT_RANDOM, max_examples=20)
+    @settings(AT_RANDOM, max_examples=12)
     def holds(case: Any, real: bool) -> None:
         if real and "trial" in case.path_parameters:
             case.path_parameters["trial"] = trial
@@ -126,7 +126,7 @@ def test_so_it_does_when_one_answer_leads_to_the_next_request(patient: Service) 
             case.validate_response(response, checks=CHECKS)
 
     assert issubclass(Machine, APIStateMachine)
-    Machine.run(settings=settings(AT_RANDOM, max_examples=30, stateful_step_count=10))
+    Machine.run(settings=settings(AT_RANDOM, max_examples=15, stateful_step_count=10))
     assert 201 in reached["POST /trials/{trial}/recommendations"]
     assert 201 in reached["POST /trials/{trial}/recommendations/{id}/reports"]
     assert 200 in reached["GET /trials/{trial}/recommendations/{id}"]

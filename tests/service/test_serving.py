@@ -21,7 +21,7 @@ from service.serving import ARMS, as_process, wait_until
 def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     database = tmp_path / "trials.db"
     acknowledged: dict[str, int] = {}
-    with as_process(database) as running:
+    with as_process(database, tmp_path) as running:
         token, url = running.service.admin, running.service.url
         Client(url, token).create_trial("t", "uniform", ARMS, seed=1)
 
@@ -48,7 +48,7 @@ def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -
     assert second.returncode == 2
     assert "is being written by another process" in second.stderr
     assert len(second.stderr.splitlines()) == 1
-    with as_process(database, token=token) as again:
+    with as_process(database, tmp_path, token=token) as again:
         assert not any("token" in line for line in again.said)
         client = again.service.client()
         for subject, number in acknowledged.items():
@@ -62,7 +62,7 @@ def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -
 
 
 def _second(database: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "adhere.service", str(database), "--port", "0"]
+    command = [sys.executable, "-m", "adhere", "serve", "--data", str(database), "--port", "0"]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 

@@ -42,7 +42,7 @@ def test_import_is_light() -> None:
 
 
 def test_import_is_quick() -> None:
-    """Beyond NumPy and Numba; in processor time and the best of several, as other processes disturb."""
+    """Beyond NumPy and Numba; in processor time, and once out of several, as other processes disturb."""
     program = """
 import time, numpy, numba
 start = time.process_time()
@@ -50,4 +50,4 @@ import adhere
 adhere.simulate
 print(time.process_time() - start)
 """
-    assert min(float(printed_by(program)) for _ in range(4)) < 0.3
+    assert any(float(printed_by(program)) < 0.3 for _ in range(4))

@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 from scipy.stats import t as students_t
 
 from adhere.errors import InputError
+from adhere.intervals import t95
 from adhere.simulation import Estimate
-from adhere.studies.slopes import bend, combination, exponent, increments, order_of_growth, t95
+from adhere.studies.slopes import bend, combination, exponent, increments, order_of_growth
 
 Floats = NDArray[np.float64]
 

@@ -234,6 +234,14 @@ def test_a_blinded_trial_tells_kits() -> None:
     with pytest.raises(ConflictError) as conflict:
         live.report(3, actual=kits[next(n for n in range(20) if arms[n] != arms[3])])
     assert not any(arm in str(conflict.value) for arm in ARMS)
+    twin = kits[next(n for n in range(4, 20) if arms[n] == arms[3])]
+    with pytest.raises(ConflictError) as same_arm:  # or kits could be sorted by trying which are taken for the same
+        live.report(3, actual=twin)
+    assert str(same_arm.value) == str(conflict.value)
+    live.report(7, actual=kits[7], request="r7")
+    for other in (next(n for n in range(20) if n != 7 and (arms[n] == arms[7]) == same) for same in (True, False)):
+        with pytest.raises(ConflictError, match="something else was asked under this one"):
+            live.report(7, actual=kits[other], request="r7")
     told = live.desk.ask(Unblind(trial="t", request="u", kit=str(kits[3]).lower(), reason="emergency"))
     assert told.arm == ARMS[arms[3]]  # type: ignore[union-attr]
     assert live.kinds()[-1] == "Unblinded"

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adhere.intervals import mean_interval, wilson
 from adhere.store import open_store
 from adhere.trial.design import Imputation, make_design
 from adhere.trial.desk import Desk, utc_now
-from adhere.trial.intervals import mean_interval, wilson
 from adhere.trial.requests import Advice, Correct, Examine, Recommend, Report, Withdraw
 from adhere.trial.results import Estimate, Results, ResultsCache, results_of
 

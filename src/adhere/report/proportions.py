@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adhere.errors import InputError
+from adhere.intervals import wilson
 from adhere.report.style import SETTINGS
 from adhere.report.surplus_plot import COLOURS
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_Z = NormalDist().inv_cdf(0.975)
 
 _WIDTH, _ROW, _AROUND = 4.8, 0.155, 0.42  # inches
 _TEXT, _HEADING = 7.5, 8.5  # points
@@ -80,11 +78,9 @@ def share(count: int, total: int) -> Interval:
     """
     if not 0 <= count <= total or not total:
         raise InputError("count, total", (count, total), "a count from 0 to the total, and a total of at least 1")
-    p, z2 = count / total, _Z * _Z
-    centre = (count + z2 / 2) / (total + z2)
-    half = _Z / (total + z2) * math.sqrt(count * (1 - p) + z2 / 4)
+    p, (lo, hi) = count / total, wilson(count, total)
     # At the ends of the range rounding could leave the share itself just outside.
-    return Interval(p, min(p, centre - half), max(p, centre + half))
+    return Interval(p, min(p, lo), max(p, hi))
 
 
 def share_difference(one: Interval, other: Interval) -> Interval:

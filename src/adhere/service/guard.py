@@ -47,7 +47,7 @@ class Guard:
             detail = "too many requests without a valid token came from this address"
             raise ProblemError("too-many", detail, headers={"retry-after": retry_after(wait)})
         tokens = self._service.tokens
-        if scheme.lower() == b"bearer" and 0 < len(token) <= _LONGEST_TOKEN and tokens.may_be_old:
+        if scheme.lower() == b"bearer" and 0 < len(token) <= _LONGEST_TOKEN:
             await self._service.beside(tokens.refresh)
             if holder := tokens.holder(token):
                 return holder

@@ -9,6 +9,8 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from functools import partial
+from multiprocessing import parent_process
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +42,8 @@ def serve(
 ) -> None:
     """Serve the trials in a SQLite file, in PostgreSQL (``postgresql://…``) or in memory; port 0 takes any free one.
 
-    `imports` are files that declare policies of one's own. A store that has no token yet gets an admin token, which is
-    printed this once. Returns after SIGTERM or SIGINT, once every open request was answered.
+    `imports` are files that declare policies of one's own. A store that has no token yet gets an admin token, printed
+    this once. Returns after SIGTERM or SIGINT, once every open request was answered.
     """
     if workers < 1:
         raise InputError("workers", workers, "at least 1")
@@ -82,7 +84,15 @@ def _prepare(log_level: str, imports: Sequence[Path]) -> None:
 
 def _worker_app(database: str | Path | None, settings: Settings, log_level: str, imports: Sequence[Path]) -> App:
     _prepare(log_level, imports)
+    threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     return make_app(open_store(database), settings)
+
+
+def _end_with(parent: BaseProcess | None) -> None:
+    """A worker whose parent was killed would hold the port for ever, and nobody would know."""
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _config(app: Any, **more: Any) -> uvicorn.Config:

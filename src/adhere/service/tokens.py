@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -15,7 +13,6 @@ from adhere.store import Store, Token
 from adhere.trial.checks import checked_text
 
 PREFIX = "adh_"
-_AT_MOST_EVERY = 1.0  # seconds between looks at the store for tokens that are not known here
 
 
 class Holder:
@@ -34,10 +31,9 @@ class Tokens:
     Another process may make or revoke one, so somebody calls `refresh` every few seconds.
     """
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._holders: dict[bytes, Holder] = {}
-        self._read_at = -float("inf")
         self._turn = threading.Lock()
         self.refresh()
 
@@ -47,16 +43,10 @@ class Tokens:
             with self._store.reading() as view:
                 tokens = view.tokens()
             self._holders = {token.digest: Holder(token) for token in tokens if token.revoked_at is None}
-            self._read_at = self._clock()
 
     def holder(self, token: bytes) -> Holder | None:
         """Who holds a token, as far as is known here."""
         return self._holders.get(sha256(token).digest())
-
-    @property
-    def may_be_old(self) -> bool:
-        """Whether a token that is not known here is worth another look at the store."""
-        return self._clock() - self._read_at > _AT_MOST_EVERY
 
     def make(self, asked: NewToken) -> tuple[Token, str]:
         """Enter a new token; the text is not kept and cannot be had again."""

@@ -9,24 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adhere.errors import InputError
+from adhere.intervals import t95
 from adhere.simulation import Estimate
 
 Floats = NDArray[np.float64]
 TOLERANCE = 0.05  # an exponent this near is taken for the thing itself
 
 LOGARITHMIC, ROOT, FASTER, LINEAR, UNCLEAR = "log T", "√T", "faster than √T", "T", "unclear"
-
-
-def t95(freedom: float) -> float:
-    """How many standard errors a 95% interval reaches to each side: Student's t with so many degrees of freedom.
-
-    >>> round(t95(1), 3), round(t95(7), 3), round(t95(10_000), 3)
-    (12.706, 2.365, 1.96)
-    """
-    angle = np.linspace(-np.pi / 2, np.pi / 2, 40_001)  # t is its tangent times √freedom
-    density = np.cos(angle).clip(0.0) ** (freedom - 1.0)
-    below = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
-    return float(np.sqrt(freedom) * np.tan(np.interp(0.975 * below[-1], below, angle)))
 
 
 def combination(weights: ArrayLike, values: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> Estimate:

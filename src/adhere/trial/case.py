@@ -15,11 +15,15 @@ TOOK_OTHER: Final = -2  # something that is no arm
 
 
 class Part(NamedTuple):
-    """The actual arm, or the reward: its value, its place, and whether it was only imputed."""
+    """The actual arm, or the reward: its value, its place, and whether it was only imputed.
+
+    Where a kit was named instead of an arm, `kit` is the number of its recommendation.
+    """
 
     value: float
     place: int
     imputed: bool = False
+    kit: int | None = None
 
 
 class Lesson(NamedTuple):
@@ -49,22 +53,36 @@ class Case:
         """Whether something is still to be heard."""
         return not self.withdrawn and (self.actual is None or self.reward is None)
 
-    def reported(self, position: int, actual: int | None, reward: float | None, *, imputed: bool = False) -> Case:
+    def reported(
+        self,
+        position: int,
+        actual: int | None,
+        reward: float | None,
+        *,
+        imputed: bool = False,
+        kit: int | None = None,
+    ) -> Case:
         """The case after a report: a missing part is filled, an imputed one replaced at its place."""
         return replace(
             self,
-            actual=_heard(self.actual, position, actual, imputed),
+            actual=_heard(self.actual, position, actual, imputed, kit),
             reward=_heard(self.reward, position, reward, imputed),
             was_imputed=self.was_imputed or imputed,
         )
 
     def corrected(
-        self, position: int, actual: int | None, reward: float | None, retract: tuple[str, ...] = ()
+        self,
+        position: int,
+        actual: int | None,
+        reward: float | None,
+        retract: tuple[str, ...] = (),
+        *,
+        kit: int | None = None,
     ) -> Case:
         """The case after a correction: new values at the old places; what is retracted was never reported."""
         return replace(
             self,
-            actual=None if "actual" in retract else _corrected(self.actual, position, actual),
+            actual=None if "actual" in retract else _corrected(self.actual, position, actual, kit),
             reward=None if "reward" in retract else _corrected(self.reward, position, reward),
         )
 
@@ -91,15 +109,17 @@ def first_difference(before: tuple[Lesson, ...], after: tuple[Lesson, ...]) -> i
     return min(places) if places else None
 
 
-def _heard(part: Part | None, position: int, value: float | None, imputed: bool) -> Part | None:
+def _heard(
+    part: Part | None, position: int, value: float | None, imputed: bool, kit: int | None = None
+) -> Part | None:
     if value is None:
         return part
     if part is None:
-        return Part(value, position, imputed)
-    return Part(value, part.place) if part.imputed and not imputed else part
+        return Part(value, position, imputed, kit)
+    return Part(value, part.place, kit=kit) if part.imputed and not imputed else part
 
 
-def _corrected(part: Part | None, position: int, value: float | None) -> Part | None:
+def _corrected(part: Part | None, position: int, value: float | None, kit: int | None = None) -> Part | None:
     if value is None:
         return part
-    return Part(value, position if part is None else part.place)
+    return Part(value, position if part is None else part.place, kit=kit)

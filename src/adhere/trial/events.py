@@ -72,6 +72,7 @@ class Reported(Event, frozen=True, kw_only=True, tag="reported"):
     reward: float | None = None
     happened: datetime | None = None
     text: str = ""  # the salted digest of what else was taken
+    kit: int | None = None  # whose kit was taken, where a kit was named
 
 
 class Imputed(Event, frozen=True, kw_only=True, tag="imputed"):
@@ -91,6 +92,7 @@ class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
     retract: tuple[str, ...] = ()
     reason: str
     text: str = ""
+    kit: int | None = None
 
 
 class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
@@ -186,11 +188,11 @@ def with_event(case: Case | None, event: AnyEvent) -> Case:
         return Case(event.decision, event.position, event.chosen, event.memo, learns=not event.fallback)
     assert case is not None
     if isinstance(event, Reported):
-        return case.reported(event.position, event.actual, event.reward)
+        return case.reported(event.position, event.actual, event.reward, kit=event.kit)
     if isinstance(event, Imputed):
         return case.reported(event.position, event.actual, event.reward, imputed=True)
     if isinstance(event, Corrected):
-        return case.corrected(event.position, event.actual, event.reward, event.retract)
+        return case.corrected(event.position, event.actual, event.reward, event.retract, kit=event.kit)
     if isinstance(event, Withdrawn):
         return replace(case, withdrawn=True)
     return case

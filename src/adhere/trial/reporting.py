@@ -25,9 +25,9 @@ _PARTS = ("actual", "reward")
 def report(sitting: Sitting, asked: Report) -> Answer:
     """Record what was taken, what came of it, or both; what is known already is only acknowledged."""
     file = sitting.file_for(asked.recommendation, asked.site)
-    taken = _taken(sitting, asked)
+    taken, kit = _taken(sitting, asked)
     reward = None if asked.reward is None else sitting.engine.check_reward(asked.reward)
-    digest = digest_of("report", asked.recommendation, taken, reward, asked.happened, asked.site)
+    digest = digest_of("report", asked.recommendation, taken, kit, reward, asked.happened, asked.site)
     if again := receipt_again(sitting, asked, digest, asked.took_other):
         return again
     refuse_closed(sitting)
@@ -36,16 +36,16 @@ def report(sitting: Sitting, asked: Report) -> Answer:
         raise InputError("report", "nothing", expected)
     if file.case.withdrawn:
         raise ConflictError("recommendation", asked.recommendation, "one that was not withdrawn")
-    _check_same_again(sitting, file.case, asked.site, taken, reward)
+    _check_same_again(sitting, file.case, asked.site, taken, kit, reward)
     _check_time(sitting, file, asked.happened)
     said = {"decision": asked.recommendation}
-    after = file.case.reported(sitting.position + 1, taken, reward)
+    after = file.case.reported(sitting.position + 1, taken, reward, kit=kit)
     if (after.actual, after.reward) == (file.case.actual, file.case.reward):
         return _receipt(sitting.add(Repeated, asked.by, asked.request, digest, **said))
     salt = secrets.token_bytes(16)
     text = commitment(salt, asked.took_other) if asked.took_other is not None else ""
-    heard: dict[str, Any] = {**said, "actual": taken, "reward": reward, "happened": asked.happened, "text": text}
-    event = sitting.add(Reported, asked.by, asked.request, digest, **heard)
+    heard: dict[str, Any] = {"actual": taken, "reward": reward, "happened": asked.happened, "text": text, "kit": kit}
+    event = sitting.add(Reported, asked.by, asked.request, digest, **said, **heard)
     if asked.took_other is not None:
         sitting.note(event.position, salt, asked.took_other)
     return _receipt(event)
@@ -55,13 +55,13 @@ def correct(sitting: Sitting, asked: Correct) -> Answer:
     """Record other values; the policy learns as if they had been reported in the first place."""
     file = sitting.file_for(asked.recommendation, asked.site)
     reason = checked_text("reason", asked.reason, LONGEST_TEXT)
-    taken = _taken(sitting, asked)
+    taken, kit = _taken(sitting, asked)
     reward = None if asked.reward is None else sitting.engine.check_reward(asked.reward)
     for part in asked.retract:
         if part not in _PARTS:
             raise InputError("retract", part, "actual or reward")
     retract = tuple(part for part in _PARTS if part in asked.retract)
-    digest = digest_of("correct", asked.recommendation, taken, reward, retract, reason, asked.site)
+    digest = digest_of("correct", asked.recommendation, taken, kit, reward, retract, reason, asked.site)
     if again := receipt_again(sitting, asked, digest, asked.took_other):
         return again
     refuse_closed(sitting)
@@ -75,8 +75,9 @@ def correct(sitting: Sitting, asked: Correct) -> Answer:
             raise ConflictError("retract", part, "something that was reported")
     salt = secrets.token_bytes(16)
     text = commitment(salt, asked.took_other) if asked.took_other is not None else ""
-    said: dict[str, Any] = {"decision": asked.recommendation, "actual": taken, "reward": reward, "text": text}
-    event = sitting.add(Corrected, asked.by, asked.request, digest, **said, retract=retract, reason=reason)
+    said: dict[str, Any] = {"actual": taken, "reward": reward, "retract": retract, "text": text, "kit": kit}
+    about = {"decision": asked.recommendation, "reason": reason}
+    event = sitting.add(Corrected, asked.by, asked.request, digest, **about, **said)
     if asked.took_other is not None:
         sitting.note(event.position, salt, asked.took_other)
     return _receipt(event)
@@ -102,24 +103,27 @@ def examine(sitting: Sitting, asked: Examine) -> Answer:
     return Receipt(sitting.position)
 
 
-def _taken(sitting: Sitting, asked: Report | Correct) -> int | None:
-    """What was taken. A site in a blinded trial names a kit; it does not know the arms."""
+def _taken(sitting: Sitting, asked: Report | Correct) -> tuple[int | None, int | None]:
+    """What was taken, and whose kit. A site in a blinded trial names a kit; it does not know the arms."""
     design = sitting.design
     if design.blinded and asked.site is not None and asked.actual is not None:
         arm_taken([asked.actual], asked.actual, asked.took_nothing, asked.took_other)
         kit = decision_of(design.seed, checked_text("actual", asked.actual), sitting.decisions)
-        return sitting.file(kit).case.chosen
-    return arm_taken(design.arms, asked.actual, asked.took_nothing, asked.took_other)
+        return sitting.file(kit).case.chosen, kit
+    return arm_taken(design.arms, asked.actual, asked.took_nothing, asked.took_other), None
 
 
 def _check_same_again(
-    sitting: Sitting, case: Case, site: str | None, taken: int | None, reward: float | None
+    sitting: Sitting, case: Case, site: str | None, taken: int | None, kit: int | None, reward: float | None
 ) -> None:
+    known = case.actual if case.actual is not None and not case.actual.imputed else None
+    blind = sitting.design.blinded and site is not None
+    # Another kit with the same arm must look like one with another arm, or kits could be sorted by trying.
+    if blind and taken is not None and known is not None and (kit, taken) != (known.kit, known.value):
+        raise ConflictError("actual", "another", "what was reported before, or a correction")
     try:
         check_same_again(case, sitting.design.arms, taken, reward)
     except InputError as error:
-        if sitting.design.blinded and site is not None and error.field == "actual":  # the error names arms
-            raise ConflictError("actual", "another", "what was reported before, or a correction") from None
         raise ConflictError(error.field, error.value, f"{error.expected}; to change it, correct it") from None
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from adhere.intervals import mean_interval, wilson
 from adhere.store.contract import Reading
 from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case
 from adhere.trial.design import Design
 from adhere.trial.events import Recommended, case_of, decode
 from adhere.trial.fold import decode_standing, standing_of, state_from
-from adhere.trial.intervals import mean_interval, wilson
 
 NOTE = (
     "Arms were chosen by what had been learned before, which biases plain means: an arm that did badly by bad luck "

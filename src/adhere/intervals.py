@@ -1,4 +1,4 @@
-"""95% intervals for what is estimated from a trial's records."""
+"""95% intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Z = NormalDist().inv_cdf(0.975)
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
-    """Wilson's interval for a proportion.
+    """Wilson's score interval for a proportion (Wilson 1927).
 
     >>> [round(end, 3) for end in wilson(8, 10)]
     [0.49, 0.943]
@@ -29,13 +29,17 @@ def mean_interval(mean: float, variance: float, n: int) -> tuple[float, float]:
     """
     if n < 2:
         return 0.0, 1.0
-    half = _student(n - 1) * math.sqrt(variance / n)
+    half = t95(n - 1) * math.sqrt(variance / n)
     return max(0.0, mean - half), min(1.0, mean + half)
 
 
-def _student(freedom: int) -> float:
-    """The 97.5% quantile of Student's t, by summing its density over an angle whose tangent is t / √freedom."""
-    angle = np.linspace(-np.pi / 2, np.pi / 2, 40_001)
+def t95(freedom: float) -> float:
+    """How many standard errors a 95% interval reaches to each side: Student's t with so many degrees of freedom.
+
+    >>> round(t95(1), 3), round(t95(7), 3), round(t95(10_000), 3)
+    (12.706, 2.365, 1.96)
+    """
+    angle = np.linspace(-np.pi / 2, np.pi / 2, 40_001)  # t is its tangent times √freedom
     density = np.cos(angle).clip(0.0) ** (freedom - 1.0)
     below = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
     return float(np.sqrt(freedom) * np.tan(np.interp(0.975 * below[-1], below, angle)))
