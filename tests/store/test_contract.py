@@ -120,7 +120,8 @@ def test_find(store: Store) -> None:
     fill(store, other, record(1, "r-1", 1), record(2, "r-9", 2))
     with store.writing() as transaction:
         assert transaction.lock(trial) == START
-        transaction.enrol(trial, [Subject("anna", "key a", b"\0a"), Subject("ben", "key b", b"\0b")])
+        transaction.enrol(trial, [Subject("anna", "key a", b"\0a", 1), Subject("ben", "key b", b"\0b")])
+        transaction.follow(trial, Subject("anna", "key a", b"\0a", 2))
         append(
             transaction,
             trial,
@@ -141,6 +142,11 @@ def test_find(store: Store) -> None:
         }
         assert transaction.find(trial, [], [], []) == ({}, {}, {})
         assert transaction.find(trial, [], [2], ["anna"]).cases == {2: [b"body 2", b"body 5"]}
+        # Several may be taken before the first result is called for.
+        both = [transaction.take(number, ["r-1"], [1], ["ben"]) for number in (trial, other)]
+        (head, there), (other_head, elsewhere) = (fetched() for fetched in both)
+        assert (head.position, there) == (5, transaction.find(trial, ["r-1"], [1], ["ben"]))
+        assert (other_head.position, elsewhere) == (2, transaction.find(other, ["r-1"], [1], ["ben"]))
 
 
 def test_find_many(store: Store) -> None:

@@ -71,7 +71,7 @@ def test_opened_again_everything_is_there(lasting: Place) -> None:
     trial = make_trial(store)
     with store.writing() as transaction:
         append(transaction, trial, record(1, "r", 1, "k"))
-        transaction.enrol(trial, [Subject("anna", "k", b"s")])
+        transaction.enrol(trial, [Subject("anna", "k", b"s", 1)])
         transaction.note(trial, 1, b"s", "text")
         transaction.keep_state(trial, 1, b"state")
         token = transaction.add_token(Token(0, b"d", "reader", None, None, "", "now"))

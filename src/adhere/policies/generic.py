@@ -59,14 +59,16 @@ def probabilities(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng
     Called from Python, it mixes the parts of a hybrid in Python and runs compiled code for each learner: a kernel
     of all of it would take long to compile for every composition, and is seldom needed.
     """
-    if len(classes_of(rule)) > 1 or config.ENABLE_CUDASIM:  # in a simulated GPU all is Python
+    compiled = _compiled_probabilities.get(type(rule))
+    if compiled is not None:
+        compiled(rule, state, memo, weight, out, rng)
+    elif len(classes_of(rule)) > 1 or config.ENABLE_CUDASIM:  # in a simulated GPU all is Python
         own = implementation(probabilities, type(rule))
         assert own is not None
         own(rule, state, memo, weight, out, rng)
-    else:
+    else:  # a learner's rules all have fields of the same types
         arguments = (rule, state, memo, weight, out, rng)
-        if type(rule) not in _compiled_probabilities:  # a learner's rules all have the same types of fields
-            _compiled_probabilities[type(rule)] = _PROBABILITIES.compiled(*arguments)
+        _compiled_probabilities[type(rule)] = _PROBABILITIES.compiled(*arguments)
         _compiled_probabilities[type(rule)](*arguments)
 
 

@@ -7,7 +7,7 @@ in a chain of hashes: who the subjects are, free text, and tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -110,12 +110,22 @@ class Writing(Reading, Protocol):
         """All that a batch of requests needs to know of the past, at once."""
         ...
 
+    def take(
+        self, trial: int, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]
+    ) -> Callable[[], tuple[Head, Found]]:
+        """`lock` and `find` in one: both are sent off, and waited for when the result is called for."""
+        ...
+
     def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
         """Add records to the log and move its head."""
         ...
 
     def enrol(self, trial: int, subjects: Sequence[Subject]) -> None:
         """Enter new subjects."""
+        ...
+
+    def follow(self, trial: int, subject: Subject) -> None:
+        """Note a known subject's latest recommendation."""
         ...
 
     def erase(self, trial: int, subject: Subject) -> None:
@@ -148,7 +158,9 @@ class Writing(Reading, Protocol):
 
 
 class Store(Protocol):
-    """A place for trials."""
+    """A place for trials. `shared` says whether other processes may write to it, and keep a writer waiting."""
+
+    shared: bool
 
     def writing(self) -> AbstractContextManager[Writing]:
         """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""

@@ -18,13 +18,12 @@ STEPS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (trial, position)){clustered}""",
         "CREATE UNIQUE INDEX records_by_request ON records(trial, request) WHERE request IS NOT NULL",
         "CREATE INDEX records_by_decision ON records(trial, decision, position) WHERE decision IS NOT NULL",
-        "CREATE INDEX records_by_subject ON records(trial, subject, decision) WHERE subject IS NOT NULL",
         """CREATE TABLE states (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, state {bytes} NOT NULL,
             PRIMARY KEY (trial, position))""",
         """CREATE TABLE subjects (
             trial {number} NOT NULL REFERENCES trials(id), pseudonym {text} NOT NULL, key {text} NOT NULL,
-            salt {bytes} NOT NULL, PRIMARY KEY (trial, pseudonym))""",
+            salt {bytes} NOT NULL, latest {number}, PRIMARY KEY (trial, pseudonym)){clustered}""",
         """CREATE TABLE notes (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, salt {bytes} NOT NULL,
             text {text} NOT NULL, PRIMARY KEY (trial, position))""",

@@ -70,6 +70,8 @@ _SECONDS_TO_CONNECT = 10
 class PostgresStore:
     """Trials behind an address such as `postgresql://user:password@host/database`."""
 
+    shared = True
+
     def __init__(self, url: str, *, read_only: bool = False) -> None:
         self._settings = _settings(url)
         name = self._settings.get("dbname", "")

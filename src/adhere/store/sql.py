@@ -12,7 +12,8 @@ from adhere.store.migrations import LATEST, STEPS
 # The columns of tables that are written to in bulk, with the kinds that `Dialect.types` names.
 _RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
 _RECORDS |= {"request": "text", "decision": "number", "subject": "text"}
-_SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes"}
+_SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
+_SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
 _TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at"
 _CASES = "SELECT decision, body FROM records WHERE trial = ? AND decision"
@@ -45,11 +46,18 @@ class SqlWriting:
         return self._head(trial, "")
 
     def _head(self, trial: int, locked: str) -> Head:
-        sql = f"SELECT position, hash, snapshot FROM trials WHERE id = ?{locked}"
-        row = self._run(sql, (trial,)).fetchone()
-        if row is None:
-            raise StoreError(f"there is no trial of number {trial}")
-        return Head(*row)
+        return self._sent_head(trial, locked)()
+
+    def _sent_head(self, trial: int, locked: str) -> Callable[[], Head]:
+        cursor = self._run(f"SELECT position, hash, snapshot FROM trials WHERE id = ?{locked}", (trial,))
+
+        def fetched() -> Head:
+            row = cursor.fetchone()
+            if row is None:
+                raise StoreError(f"there is no trial of number {trial}")
+            return Head(*row)
+
+        return fetched
 
     def records(self, trial: int, after: int = 0, limit: int = 1000) -> Sequence[Record]:
         """The records that follow a position, in order."""
@@ -64,7 +72,7 @@ class SqlWriting:
 
     def subjects(self, trial: int) -> Iterator[Subject]:
         """Every subject that was not erased."""
-        sql = "SELECT pseudonym, key, salt FROM subjects WHERE trial = ? ORDER BY pseudonym"
+        sql = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? ORDER BY pseudonym"
         return (Subject(*row) for row in self._run(sql, (trial,)))
 
     def notes(self, trial: int) -> Mapping[int, tuple[bytes, str]]:
@@ -90,29 +98,55 @@ class SqlWriting:
 
     def find(self, trial: int, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]) -> Found:
         """All that a batch of requests needs to know of the past, at once."""
-        latest = "SELECT max(decision) FROM records r WHERE r.trial = s.trial AND r.subject = s.key"
-        asking = "SELECT request, body FROM records WHERE trial = ? AND request"
-        knowing = f"SELECT pseudonym, key, salt, ({latest}) FROM subjects s WHERE trial = ? AND pseudonym"
-        # All three are sent before the first answer is waited for.
-        asked = self._run(f"{asking} {self._among}", (trial, self._together(requests)))
-        known = self._run(f"{knowing} {self._among}", (trial, self._together(pseudonyms)))
-        decided = self._run(f"{_CASES} {self._among} ORDER BY decision, position", (trial, self._together(decisions)))
-        bodies = dict(asked.fetchall())
-        subjects = {row[0]: Subject(*row) for row in known.fetchall()}
-        cases = _grouped(decided.fetchall())
-        again = {subject.latest for subject in subjects.values() if subject.latest is not None} - set(decisions)
-        if again:
-            cases |= self.cases(trial, sorted(again))
-        return Found(bodies, cases, subjects)
+        return self._sent_find(trial, requests, decisions, pseudonyms)()
+
+    def take(
+        self, trial: int, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]
+    ) -> Callable[[], tuple[Head, Found]]:
+        """`lock` and `find` in one: both are sent off, and waited for when the result is called for."""
+        head = self._sent_head(trial, self._locked)
+        found = self._sent_find(trial, requests, decisions, pseudonyms)
+        return lambda: (head(), found())
+
+    def _sent_find(
+        self, trial: int, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]
+    ) -> Callable[[], Found]:
+        asked = self._among_these("SELECT request, body FROM records WHERE trial = ? AND request", trial, requests)
+        known = self._among_these(f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? AND pseudonym", trial, pseudonyms)
+        decided = self._among_these(_CASES, trial, decisions, " ORDER BY decision, position")
+
+        def fetched() -> Found:
+            bodies = dict(asked())
+            subjects = {row[0]: Subject(*row) for row in known()}
+            cases = _grouped(decided())
+            again = {subject.latest for subject in subjects.values() if subject.latest is not None} - set(decisions)
+            if again:
+                cases |= self.cases(trial, sorted(again))
+            return Found(bodies, cases, subjects)
+
+        return fetched
+
+    def _among_these(self, sql: str, trial: int, values: Sequence[Any], end: str = "") -> Callable[[], list[Any]]:
+        """Send a question about some values, if there are any; the answer is fetched when it is called for."""
+        if not values:
+            return list
+        cursor = self._run(f"{sql} {self._among}{end}", (trial, self._together(values)))
+        return cursor.fetchall  # type: ignore[no-any-return]
 
     def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
         """Add records to the log and move its head."""
-        self._insert("records", _RECORDS, [(trial, *record) for record in records])
+        if records:
+            self._insert("records", _RECORDS, [(trial, *record) for record in records])
         self._run("UPDATE trials SET position = ?, hash = ?, snapshot = ? WHERE id = ?", (*head, trial))
 
     def enrol(self, trial: int, subjects: Sequence[Subject]) -> None:
         """Enter new subjects."""
-        self._insert("subjects", _SUBJECTS, [(trial, *subject[:3]) for subject in subjects])
+        self._insert("subjects", _SUBJECTS, [(trial, *subject) for subject in subjects])
+
+    def follow(self, trial: int, subject: Subject) -> None:
+        """Note a known subject's latest recommendation."""
+        sql = "UPDATE subjects SET latest = ? WHERE trial = ? AND pseudonym = ?"
+        self._run(sql, (subject.latest, trial, subject.pseudonym))
 
     def erase(self, trial: int, subject: Subject) -> None:
         """Forget a subject's pseudonym and salt, and the free text of the records about their recommendations."""

@@ -7,8 +7,10 @@ been reported then. An imputed value has a place as a reported one has, and so h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 TOOK_NOTHING: Final = -1  # none of the arms
 TOOK_OTHER: Final = -2  # something that is no arm
@@ -34,8 +36,7 @@ class Lesson(NamedTuple):
     reward: float
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """One recommendation and what is known of it."""
 
     decision: int

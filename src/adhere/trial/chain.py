@@ -63,7 +63,7 @@ def verify(
     see from a log alone that its end was cut off.
     """
     before, count, seen = START, 0, False
-    subjects: set[str] = set()
+    subjects: dict[str, int] = {}  # the latest recommendation of each
     notes: dict[int, str] = {}
     for record in walk(view, trial, tell):
         count += 1
@@ -71,7 +71,7 @@ def verify(
             return Verdict(count - 1, before.hex(), fault)
         event = decode(record.body)
         if isinstance(event, Recommended):
-            subjects.add(event.subject)
+            subjects[event.subject] = event.decision
         if text := getattr(event, "text", ""):
             notes[event.position] = text
         before = record.hash
@@ -103,13 +103,14 @@ def fault_in(record: Record, before: bytes, position: int) -> Fault | None:
 
 
 def _fault_beside(
-    view: Reading, trial: int, count: int, last: bytes, subjects: set[str], notes: dict[int, str]
+    view: Reading, trial: int, count: int, last: bytes, subjects: dict[str, int], notes: dict[int, str]
 ) -> Fault | None:
     head = view.head(trial)
     if (head.position, head.hash) != (count, last):
         return Fault(min(count, head.position) + 1, f"the log should end at record {head.position}, not {count}")
     for subject in view.subjects(trial):
-        if subject.key not in subjects or commitment(subject.salt, subject.pseudonym) != subject.key:
+        known = subjects.get(subject.key) == subject.latest
+        if not known or commitment(subject.salt, subject.pseudonym) != subject.key:
             return Fault(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
     for position, (salt, text) in view.notes(trial).items():
         if notes.get(position) != commitment(salt, text):

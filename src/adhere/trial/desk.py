@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from adhere.errors import ConflictError, InputError, UnknownError, nearest
-from adhere.store.contract import Head, Store, Writing
+from adhere.randomness import MAX_DECISIONS
+from adhere.store.contract import Found, Head, Store, Writing
 from adhere.trial.chain import START, link
 from adhere.trial.checks import checked_text
 from adhere.trial.design import Design
 from adhere.trial.events import Created, decode, encode, record_of
 from adhere.trial.fold import Standing, encode_standing
 from adhere.trial.handling import SOFTWARE, handle
-from adhere.trial.requests import Answer, AnyRequest, Receipt, Request
+from adhere.trial.requests import Answer, AnyRequest, Erase, Receipt, Recommend, Report, Request
 from adhere.trial.sitting import LiveTrial, Sitting, pseudonym_of
 
 
@@ -69,9 +70,10 @@ class Desk:
                     for place in places:
                         answers[place] = error
             # Always in the same order, so that no two processes wait for each other.
-            for live, places in sorted(known, key=lambda item: item[0].number):
-                sitting = Sitting(writing, live, self._now)
-                _look_up(sitting, [requests[place] for place in places])
+            known.sort(key=lambda item: item[0].number)
+            taken = [_take(writing, live, [requests[place] for place in places]) for live, places in known]
+            for (live, places), fetched in zip(known, taken, strict=True):
+                sitting = Sitting(writing, live, self._now, fetched())
                 for place in places:
                     try:
                         answers[place] = handle(sitting, requests[place])
@@ -79,6 +81,13 @@ class Desk:
                         answers[place] = error
                 sitting.finish()
         return answers
+
+    def is_quick(self, request: AnyRequest) -> bool:
+        """Whether a request surely takes no longer than a commit: nobody to wait for, nothing to load or to fold."""
+        live = self._trials.get(request.trial)
+        if live is None or self.store.shared or not live.engine.is_loaded:
+            return False
+        return isinstance(request, Recommend) or (isinstance(request, Report) and live.design.impute is None)
 
     def ask(self, request: AnyRequest) -> Answer:
         """The answer to one request; raises if it was refused."""
@@ -117,16 +126,17 @@ def begin(writing: Writing, design: Design, at: datetime, by: str) -> LiveTrial:
     return LiveTrial(number, design, engine)
 
 
-def _look_up(sitting: Sitting, requests: Sequence[Request]) -> None:
-    ids = [request.request for request in requests if request.request]
+def _take(writing: Writing, live: LiveTrial, requests: Sequence[Request]) -> Callable[[], tuple[Head, Found]]:
+    """Take a trial, and look up all that the requests will need to know of it."""
+    ids = {request.request for request in requests if request.request}
     decisions, pseudonyms = set(), set()
     for request in requests:
         decision = getattr(request, "recommendation", None)
-        if isinstance(decision, int) and 0 <= decision < sitting.decisions:
+        if isinstance(decision, int) and 0 <= decision < MAX_DECISIONS:
             decisions.add(decision)
-        if hasattr(request, "subject"):
+        if isinstance(request, Recommend | Erase):
             try:
-                pseudonyms.add(pseudonym_of(request))  # type: ignore[arg-type]
+                pseudonyms.add(pseudonym_of(request))
             except InputError:  # which its handler will say
                 continue
-    sitting.look_up(sorted(set(ids)), sorted(decisions), sorted(pseudonyms))
+    return writing.take(live.number, sorted(ids), sorted(decisions), sorted(pseudonyms))

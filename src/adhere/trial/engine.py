@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ _SLACK = 1e-6  # by how much probabilities may miss 1 together
 log = logging.getLogger("adhere.trial")
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """An arm, the chance each arm had, what learning must remember, and the state afterwards.
 
     `fallback` says why the arm was drawn with equal chances instead; the policy never learns of such a round.
@@ -78,6 +77,11 @@ class Engine:
         # The random key all decisions are drawn by; a decision's number says where in its stream.
         self.key = f"{int(self._rng[0]):016x}{int(self._rng[1]):016x}"
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the compiled steps of a decision and a lesson are in memory."""
+        return DECIDE in self._steps and TAKE_LESSON in self._steps
+
     def decide(self, state: Floats, decision: int) -> Decision:
         """Choose an arm; raises whatever the policy raises, and `InputError` if what it says makes no sense."""
         memo, after = self._room_for(()), state.copy()
@@ -89,10 +93,10 @@ class Engine:
         probabilities = chances(self._rule, state.copy(), memo, self._rng, decision)
         if not abs(sum(probabilities) - 1.0) <= _SLACK:  # a NaN among them is caught too
             raise InputError(f"probabilities of {self.policy}", probabilities, "numbers from 0 to 1 that add up to 1")
-        remembered = memo[: self.memo_size]
-        if not np.isfinite(remembered).all():
-            raise InputError(f"memo of {self.policy}", remembered.tolist(), "finite numbers")
-        return Decision(chosen, tuple(probabilities), tuple(remembered.tolist()), after)
+        remembered = tuple(memo[: self.memo_size].tolist())
+        if not all(map(math.isfinite, remembered)):
+            raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
+        return Decision(chosen, tuple(probabilities), remembered, after)
 
     def decide_or_fall_back(self, state: Floats, decision: int) -> Decision:
         """As `decide`; if the policy fails, an arm drawn with equal chances, and why."""

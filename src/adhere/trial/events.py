@@ -8,11 +8,11 @@ stands outside the log, where it can be erased.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from adhere.store.contract import Record
 from adhere.trial.case import Case

@@ -41,6 +41,7 @@ class SubjectLine(msgspec.Struct, frozen=True, tag_field="line", tag="subject", 
     key: str
     salt: str
     pseudonym: str
+    latest: int | None
 
 
 class NoteLine(msgspec.Struct, frozen=True, tag_field="line", tag="note", forbid_unknown_fields=True):
@@ -73,7 +74,9 @@ def write_log(view: Reading, trial: int, path: Path, tell: Callable[[int], None]
         for record in walk(view, trial, tell):
             file.write(_encode(RecordLine(record.hash.hex(), record.body.decode())) + b"\n")
         for subject in view.subjects(trial):
-            file.write(_encode(SubjectLine(subject.key, subject.salt.hex(), subject.pseudonym)) + b"\n")
+            file.write(
+                _encode(SubjectLine(subject.key, subject.salt.hex(), subject.pseudonym, subject.latest)) + b"\n"
+            )
         for position, (salt, text) in view.notes(trial).items():
             file.write(_encode(NoteLine(position, salt.hex(), text)) + b"\n")
         head = view.head(trial)
@@ -121,7 +124,7 @@ class _LogReading:
                     self._write(writing, trial)
             elif isinstance(line, SubjectLine):
                 salt = self._from_hex(line.salt)
-                writing.enrol(trial, [Subject(line.pseudonym, line.key, salt)])
+                writing.enrol(trial, [Subject(line.pseudonym, line.key, salt, line.latest)])
             elif isinstance(line, NoteLine):
                 writing.note(trial, line.position, self._from_hex(line.salt), line.text)
             elif isinstance(line, End):

@@ -42,8 +42,7 @@ def report(sitting: Sitting, asked: Report) -> Answer:
     after = file.case.reported(sitting.position + 1, taken, reward, kit=kit)
     if (after.actual, after.reward) == (file.case.actual, file.case.reward):
         return _receipt(sitting.add(Repeated, asked.by, asked.request, digest, **said))
-    salt = secrets.token_bytes(16)
-    text = commitment(salt, asked.took_other) if asked.took_other is not None else ""
+    salt, text = _committed(asked.took_other)
     heard: dict[str, Any] = {"actual": taken, "reward": reward, "happened": asked.happened, "text": text, "kit": kit}
     event = sitting.add(Reported, asked.by, asked.request, digest, **said, **heard)
     if asked.took_other is not None:
@@ -73,8 +72,7 @@ def correct(sitting: Sitting, asked: Correct) -> Answer:
     for part in retract:
         if getattr(file.case, part) is None:
             raise ConflictError("retract", part, "something that was reported")
-    salt = secrets.token_bytes(16)
-    text = commitment(salt, asked.took_other) if asked.took_other is not None else ""
+    salt, text = _committed(asked.took_other)
     said: dict[str, Any] = {"actual": taken, "reward": reward, "retract": retract, "text": text, "kit": kit}
     about = {"decision": asked.recommendation, "reason": reason}
     event = sitting.add(Corrected, asked.by, asked.request, digest, **about, **said)
@@ -137,6 +135,14 @@ def _check_time(sitting: Sitting, file: File, happened: datetime | None) -> None
     if happened < file.first.at - CLOCK_SKEW:
         expected = f"no time before the recommendation ({file.first.at.isoformat()})"
         raise InputError("happened", happened.isoformat(), expected)
+
+
+def _committed(text: str | None) -> tuple[bytes, str]:
+    """A salt for free text and the digest that stands for it in the log."""
+    if text is None:
+        return b"", ""
+    salt = secrets.token_bytes(16)
+    return salt, commitment(salt, text)
 
 
 def _receipt(event: Repeated | Reported | Corrected) -> Receipt:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
 import msgspec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What every request says: which trial, under which id, who asks, and for which site (None: for any)."""
 
     trial: str
@@ -19,15 +17,13 @@ class Request:
     site: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recommend(Request):
+class Recommend(Request, frozen=True, kw_only=True):
     """An arm for a subject."""
 
     subject: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report(Request):
+class Report(Request, frozen=True, kw_only=True):
     """What was taken (an arm or, in a blinded trial, a kit; nothing; something else), what came of it, or both."""
 
     recommendation: int
@@ -38,8 +34,7 @@ class Report(Request):
     happened: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correct(Request):
+class Correct(Request, frozen=True, kw_only=True):
     """Other values for what was reported; what is in `retract` ("actual", "reward") counts as never reported."""
 
     recommendation: int
@@ -51,39 +46,34 @@ class Correct(Request):
     retract: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Withdraw(Request):
+class Withdraw(Request, frozen=True, kw_only=True):
     """Nothing more will be heard of a recommendation."""
 
     recommendation: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeStatus(Request):
+class ChangeStatus(Request, frozen=True, kw_only=True):
     """Pause a trial ("paused"), go on ("open") or close it for good ("closed")."""
 
     status: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unblind(Request):
+class Unblind(Request, frozen=True, kw_only=True):
     """What is in a kit."""
 
     kit: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erase(Request):
+class Erase(Request, frozen=True, kw_only=True):
     """Forget who a subject is."""
 
     subject: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Examine(Request):
+class Examine(Request, frozen=True, kw_only=True):
     """Apply the trial's rule for missing reports to the recommendations that are old enough by now."""
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from adhere.errors import ConflictError, UnknownError
-from adhere.store.contract import Head, Record, Subject, Writing
+from adhere.store.contract import Found, Head, Record, Subject, Writing
 from adhere.trial.case import Case
 from adhere.trial.chain import commitment, link
 from adhere.trial.checks import checked_text
@@ -57,10 +57,12 @@ class Sitting:
     Nothing of it outlives the transaction, so that a commit that fails leaves no trace.
     """
 
-    def __init__(self, writing: Writing, live: LiveTrial, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, writing: Writing, live: LiveTrial, now: Callable[[], datetime], taken: tuple[Head, Found]
+    ) -> None:
         self.design, self.engine, self.now = live.design, live.engine, now
         self._writing, self._number = writing, live.number
-        head = writing.lock(live.number)
+        head, found = taken
         self.position, self._hash = head.position, head.hash
         standing = decode_standing(head.snapshot)
         if standing is None or standing.law != self.engine.law:
@@ -70,18 +72,13 @@ class Sitting:
         self.status, self.decisions, self.examined = standing.status, standing.decisions, standing.examined
         self.state = state_from(standing.state)
         self._records: list[Record] = []
-        self._enrolled: list[Subject] = []
+        self._enrolled: dict[str, Subject] = {}
+        self._followed: dict[str, Subject] = {}
         self._kept: list[tuple[int, bytes]] = []
-        self._requests: dict[str, AnyEvent] = {}
+        self._requests: dict[str, AnyEvent] = {request: decode(body) for request, body in found.requests.items()}
         self._files: dict[int, File] = {}
-        self._subjects: dict[str, Subject] = {}
-
-    def look_up(self, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]) -> None:
-        """Fetch all that a batch of requests will ask for, at once."""
-        found = self._writing.find(self._number, requests, decisions, pseudonyms)
-        self._requests = {request: decode(body) for request, body in found.requests.items()}
         self._add_files(found.cases)
-        self._subjects = dict(found.subjects)
+        self._subjects: dict[str, Subject] = dict(found.subjects)
 
     def _add_files(self, cases: Any) -> None:
         for decision, bodies in cases.items():
@@ -120,12 +117,12 @@ class Sitting:
 
     def enrol(self, subject: Subject) -> None:
         """Enter a new subject with the transaction."""
-        self._subjects[subject.pseudonym] = subject
-        self._enrolled.append(subject)
+        self._subjects[subject.pseudonym] = self._enrolled[subject.pseudonym] = subject
 
     def follow(self, pseudonym: str, decision: int) -> None:
         """Note a subject's latest recommendation."""
-        self._subjects[pseudonym] = self._subjects[pseudonym]._replace(latest=decision)
+        subject = self._subjects[pseudonym] = self._subjects[pseudonym]._replace(latest=decision)
+        (self._enrolled if pseudonym in self._enrolled else self._followed)[pseudonym] = subject
 
     def answered(self, request: str) -> AnyEvent | None:
         """What was recorded under a request id."""
@@ -195,12 +192,14 @@ class Sitting:
     def _write(self) -> None:
         standing = Standing(self.state.tobytes(), self.engine.law, self.decisions, self.status, self.examined)
         if self._enrolled:
-            self._writing.enrol(self._number, self._enrolled)
+            self._writing.enrol(self._number, list(self._enrolled.values()))
+        for subject in self._followed.values():
+            self._writing.follow(self._number, subject)
         head = Head(self.position, self._hash, encode_standing(standing))
         self._writing.append(self._number, self._records, head)
         for position, state in self._kept:
             self._writing.keep_state(self._number, position, state)
-        self._records, self._enrolled, self._kept = [], [], []
+        self._records, self._enrolled, self._followed, self._kept = [], {}, {}, []
 
     def finish(self) -> None:
         """Hand everything to the store."""

@@ -82,7 +82,8 @@ def import_table(
     """Enter a trial with everything a table says of it; returns the number of records."""
     rows = table.to_dicts()
     with store.writing() as writing:
-        sitting = Sitting(writing, begin(writing, design, now(), "import"), now)
+        live = begin(writing, design, now(), "import")
+        sitting = Sitting(writing, live, now, writing.take(live.number, [], [], [])())
         for act in sorted(act for number, row in enumerate(rows) for act in _acts(number, row)):
             try:
                 _enter(sitting, rows[act.row], act.what, now)
@@ -172,6 +173,7 @@ def _recommended(sitting: Sitting, row: Mapping[str, Any]) -> int:
         imported=True,
     )
     sitting.decisions += 1
+    sitting.follow(pseudonym, decision)
     return decision
 
 
