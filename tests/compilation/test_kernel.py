@@ -12,7 +12,7 @@ from adhere.compilation import Kernel
 from adhere.populations import stroke_heparin, uniform_other
 from adhere.simulation import runners
 from adhere.simulation.kernel import run_block
-from adhere.trial import trial
+from adhere.trial import engine
 from adhere.trial.steps import decide, take_lesson
 from contract.policies_under_test import variants
 from contract.populations_under_test import mixed
@@ -39,7 +39,7 @@ def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytes
 def test_a_live_trial_compiles_each_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = {"DECIDE": Kernel(decide), "TAKE_LESSON": Kernel(take_lesson)}
     for name, kernel in steps.items():
-        monkeypatch.setattr(trial, name, kernel)
+        monkeypatch.setattr(engine, name, kernel)
     for n_arms in (2, 3, 5):
         arms = mixed(n_arms).arms
         for text in variants("thompson", n_arms):

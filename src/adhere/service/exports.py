@@ -19,14 +19,13 @@ _MEDIA = {
     "parquet": "application/vnd.apache.parquet",
     "log": "application/x-ndjson",
 }
-_ENDINGS = {"csv": "csv", "parquet": "parquet", "log": "jsonl"}
 
 
 async def export(call: Call) -> FileResponse:
     """The whole trial in a file, which is deleted once it was sent."""
     form = _format(call.query)
     folder = tempfile.TemporaryDirectory(prefix="adhere-")
-    path = Path(folder.name) / f"trial.{_ENDINGS[form]}"
+    path = Path(folder.name) / f"trial.{form}"
 
     def write(view: Reading) -> str:
         live = call.service.desk.trial(call.trial)

@@ -63,8 +63,8 @@ class Engine:
         values = tuple(sorted({checked_reward(value) for value in reward_values}))
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
-        self.estimated = self.policy.estimates_probabilities
         assembled = self.policy.assemble(Setting(n_arms, values))
+        self.estimated = self.policy.estimates_probabilities  # only now is it known of a user's policy
         self.first_state: Floats = assembled.state
         self.memo_size = assembled.memo_size
         self._rule, self._spare_size = assembled.rule, assembled.spare_size

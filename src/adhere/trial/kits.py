@@ -16,7 +16,7 @@ def kit_code(seed: int, decision: int) -> str:
     """The code of a decision: the number itself, enciphered by a key that follows from the trial's seed.
 
     >>> kit_code(1, 0), kit_code(1, 1)
-    ('18W9-1ERC', 'Z3QK-4G6X')
+    ('MSTJ-QEGQ', '7XAY-50YX')
     """
     left, right = divmod(decision, _HALF)
     for turn in range(_ROUNDS):
