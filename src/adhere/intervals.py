@@ -18,7 +18,8 @@ def wilson(successes: float, n: int) -> tuple[float, float]:
     """
     centre, spread = (successes + _Z**2 / 2) / (n + _Z**2), _Z / (n + _Z**2)
     half = spread * math.sqrt(successes * (n - successes) / n + _Z**2 / 4)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # At the ends rounding could leave the share itself just outside.
+    return (max(0.0, centre - half) if successes else 0.0), (min(1.0, centre + half) if successes < n else 1.0)
 
 
 def mean_interval(mean: float, variance: float, n: int) -> tuple[float, float]:

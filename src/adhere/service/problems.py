@@ -13,6 +13,19 @@ from adhere.errors import ConflictError, InputError, UnknownError
 MEDIA_TYPE: Final = "application/problem+json"
 _LONGEST_VALUE, _LONGEST_DETAIL = 120, 1000
 _PLACE = re.compile(r" - at (?:key in )?`\$?(.*)`$")
+_WHOLE = re.compile(r"(\d)\.0\b")
+_WORDS: Final = {
+    "`float": "`a number",
+    "`int": "`a whole number",
+    "`str": "`text",
+    "`bool": "`true or false",
+    "`array": "`a list",
+    "`object": "`an object",
+    "`datetime": "`a time",
+    " | null": ", or nothing",
+    ">=": "at least",
+    "<=": "at most",
+}
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 # Each kind of problem: its status and title. The kind is the end of the problem's type.
@@ -97,10 +110,21 @@ def problem_of_body(error: msgspec.DecodeError, raw: bytes) -> ProblemError:
         field, value = f"{field}.{named.group(2)}".lstrip("."), None
         expected = "a value, which is missing" if named.group(1) == "missing required" else "no such field"
     else:
-        expected = what.removeprefix("Expected ").partition(", got")[0].replace("`", "")
+        expected = _in_words(what.removeprefix("Expected ").partition(", got")[0])
     field = field or "body"
     got = f"got {value}, " if value is not None else ""
     return ProblemError("invalid", f"{field}: {got}expected {expected}", field=field, value=value, expected=expected)
+
+
+def _in_words(expected: str) -> str:
+    """What msgspec expects, for people.
+
+    >>> _in_words("`float` <= 1.0")
+    'a number at most 1'
+    """
+    for code, words in _WORDS.items():
+        expected = expected.replace(code, words)
+    return _WHOLE.sub(r"\1", expected.replace("`", ""))
 
 
 def shown(value: object) -> str:
