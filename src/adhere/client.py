@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -145,6 +146,7 @@ class Client:
         request_id: str | None = None,
     ) -> Recorded:
         """Say what was taken, what came of it, or both."""
+        _check_reward(reward)
         body = {
             "actual": actual,
             "took_nothing": took_nothing,
@@ -168,6 +170,7 @@ class Client:
         request_id: str | None = None,
     ) -> Recorded:
         """Give other values for what was reported; what is in `retract` ("actual", "reward") was never reported."""
+        _check_reward(reward)
         body = {
             "reason": reason,
             "actual": actual,
@@ -286,3 +289,8 @@ def _error_in(answer: urllib3.BaseHTTPResponse) -> Exception:
     if kind is None or "expected" not in said:
         return ServiceError(answer.status, str(said.get("detail") or said.get("title")))
     return kind(str(said.get("field")), said.get("value"), str(said["expected"]))
+
+
+def _check_reward(reward: float | None) -> None:
+    if reward is not None and not math.isfinite(reward):  # JSON has no word for it, and would say nothing instead
+        raise InputError("reward", reward, "a number from 0 to 1")

@@ -52,6 +52,20 @@ def test_the_life_of_a_log(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     )
 
 
+def test_every_trial_of_a_file_is_looked_at(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = tmp_path / "both.db"
+    both.write_bytes(file.read_bytes())
+    store = open_store(both)
+    Desk(store).create(make_design("another", "ucb1", ["a", "b"], seed=1))
+    store.close()
+    for command in ("verify", "replay"):
+        said = in_this_process(capsys, "trial", command, str(both)).out
+        assert said.startswith("headache: 14 records")
+        assert "another: 1 records" in said
+    check_complaint(in_this_process(capsys, "trial", "verify", str(both), "--head", "0" * 64), "--trial")
+    check_complaint(in_this_process(capsys, "trial", "explain", str(both), "0"), "one of headache, another")
+
+
 def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "headache.csv"
     assert in_this_process(capsys, "trial", "export", str(file), str(table)).status == 0
@@ -91,7 +105,7 @@ def test_a_broken_log_is_named_with_status_one(
     for command in ("verify", "replay"):
         said = in_this_process(capsys, "trial", command, str(broken))
         assert (said.status, said.out) == (1, "")
-        assert said.err == "error: record 6: its hash does not fit its text and the record before it\n"
+        assert said.err == "error: headache, record 6: its hash does not fit its text and the record before it\n"
     log = tmp_path / "cut.log"
     in_this_process(capsys, "trial", "export", str(file), str(log))
     log.write_text("".join(log.read_text().splitlines(keepends=True)[:-2]))

@@ -169,3 +169,16 @@ def test_a_call_is_repeated_under_its_id_until_it_is_answered() -> None:
         server.server_close()
     assert len(seen) == 3
     assert len(set(seen)) == 1
+
+
+def test_a_reward_that_json_cannot_say_is_refused_here(service: Service) -> None:
+    trial = service.new_trial()
+    made = service.client("site").recommend(trial, "s")
+    with pytest.raises(InputError, match="reward: got nan"):
+        service.client("site").report(trial, made.id, actual="walk", reward=float("nan"))
+
+
+def test_sites_make_up_their_request_ids_each_for_itself(service: Service) -> None:
+    trial = service.new_trial()
+    numbers = [service.client(site).recommend(trial, "s", request_id="visit-1").id for site in ("site", "other")]
+    assert numbers == [0, 1]

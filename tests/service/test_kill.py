@@ -48,8 +48,8 @@ def check_all_there(view: Any, acknowledged: dict[str, dict[str, Any]]) -> None:
     """Every acknowledged answer is in the log as it was given; the chain is whole; replay comes out the same."""
     records = {record.request: record for record in view.records(1, 0, 10**6)}
     for key, answer in acknowledged.items():
-        assert key in records, f"{key} was acknowledged and is gone"
-        event = decode(records[key].body)
+        assert f"Leeds/{key}" in records, f"{key} was acknowledged and is gone"
+        event = decode(records[f"Leeds/{key}"].body)
         if isinstance(event, Recommended):
             assert answer == {"recommendation": event.decision, "arm": ARMS[event.chosen]}
         else:

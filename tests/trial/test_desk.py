@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 import pytest
 
 from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.trial import sitting
 from adhere.trial.design import Imputation
 from adhere.trial.events import Conflicted, Recommended, Reported
-from adhere.trial.requests import ChangeStatus, Erase, Recommend, Unblind, Withdraw
+from adhere.trial.fold import fold
+from adhere.trial.replay import replay
+from adhere.trial.requests import ChangeStatus, Erase, Examine, Recommend, Report, Unblind, Withdraw
 from adhere.trial.trial import Trial
 
 from .live import ARMS, Live
@@ -252,3 +257,95 @@ def test_the_same_design_again_is_acknowledged_another_is_refused() -> None:
     live.desk.create(live.design)
     with pytest.raises(ConflictError, match="a name that no other trial has"):
         live.desk.create(msgspec.structs.replace(live.design, seed=6))
+
+
+def test_the_rule_and_reports_may_come_in_one_batch() -> None:
+    """What the rule let go of is read again with all that this batch has added."""
+    rule = Imputation(after_days=1, actual="walk", reward=0.0)
+    for first in ([], [Report(trial="t", request="q1", recommendation=0, actual="walk", reward=1.0)]):
+        live = Live(impute=rule)
+        live.recommend("a")
+        live.clock.pass_days(2)
+        late = Report(trial="t", request="q2", recommendation=0, actual="aspirin", reward=1.0)
+        answers = live.desk.handle([*first, Examine(trial="t", request=""), late])
+        assert isinstance(answers[-1], ConflictError) == bool(first)
+        with live.store.reading() as view:
+            assert replay(view, 1).difference is None
+
+
+def test_what_was_only_imputed_is_still_open() -> None:
+    live = Live(impute=Imputation(after_days=1, took_nothing=True, reward=0.0))
+    first = live.recommend("a")
+    live.clock.pass_days(2)
+    live.examine()
+    assert live.recommend("a") == first
+
+
+def test_what_was_taken_back_is_not_imputed_even_if_the_cache_is_lost() -> None:
+    live = Live(impute=Imputation(after_days=1, took_nothing=True, reward=0.0))
+    live.recommend("a")
+    live.report(0, actual="walk", reward=1.0)
+    live.clock.pass_days(2)
+    live.examine()
+    live.correct(0, retract=("reward",))
+    with live.store.writing() as writing:
+        writing.append(1, [], writing.lock(1)._replace(snapshot=b""))
+    live.examine()
+    assert "Imputed" not in live.kinds()
+
+
+def test_other_words_for_what_else_was_taken_need_a_correction() -> None:
+    live = Live()
+    live.recommend("a")
+    live.report(0, took_other="tea")
+    assert live.report(0, took_other="tea").record == 4
+    with pytest.raises(ConflictError, match="to change them, correct them"):
+        live.report(0, took_other="coffee")
+    live.correct(0, took_other="coffee")
+
+
+def test_a_correction_in_a_blinded_trial_takes_as_long_whatever_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log is folded again in either case, or a site could sort kits by how long the answer takes."""
+    live = Live(blinded=True)
+    kits = [live.recommend(f"s{n}").kit for n in range(12)]
+    arms = {event.decision: event.chosen for event in live.events() if isinstance(event, Recommended)}
+    live.report(0, actual=kits[0], reward=1.0)
+    folded: list[int] = []
+
+    def counting(*arguments: Any) -> Any:
+        folded.append(arguments[5] - arguments[4])
+        return fold(*arguments)
+
+    monkeypatch.setattr(sitting, "fold", counting)
+    for same in (True, False):
+        other = next(n for n in range(1, 12) if (arms[n] == arms[0]) == same)
+        live.correct(0, actual=kits[other])
+    assert len(folded) == 2
+    assert folded[1] - folded[0] == 1  # the log grew by the correction before
+
+
+@pytest.mark.parametrize(
+    ("arms", "complaint"),
+    [(["\u00e9", "e\u0301"], "names that look different"), (['a"b', "c"], "without a quotation mark")],
+)
+def test_arms_that_could_not_be_told_apart_or_exported(arms: list[str], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        Live(arms=arms)
+
+
+def test_a_status_there_is_not_and_a_site_with_a_slash() -> None:
+    live = Live()
+    with pytest.raises(InputError, match="status: got 'bogus'"):
+        live.desk.ask(ChangeStatus(trial="t", request="p", status="bogus", reason="why"))
+    with pytest.raises(InputError, match="a name without a slash"):
+        live.recommend("b", site="A/b")
+
+
+def test_a_withdrawn_recommendation_takes_corrections_of_what_was_reported_only() -> None:
+    live = Live()
+    live.recommend("a")
+    live.report(0, reward=1.0)
+    live.desk.ask(Withdraw(trial="t", request="w", recommendation=0, reason="left"))
+    live.correct(0, reward=-0.0)
+    with pytest.raises(ConflictError, match="before the withdrawal"):
+        live.correct(0, actual="walk")

@@ -12,6 +12,7 @@ import pytest
 
 from adhere.policies import Thompson, import_policies
 from adhere.store import Head, open_store
+from adhere.trial import fold
 from adhere.trial.chain import START, link
 from adhere.trial.events import AnyEvent, Recommended, Reported, encode, record_of
 from adhere.trial.replay import Replay, replay
@@ -213,3 +214,18 @@ def test_the_arms_match_the_logged_probabilities() -> None:
         expected, variance = chances[these, 1].sum(), (chances[these, 1] * chances[these, 0]).sum()
         assert abs(chosen[these].sum() - expected) < 4 * variance**0.5, chances[these, 1].mean()
     assert chances[:, 1].std() > 0.02  # they did differ
+
+
+def test_copies_of_the_state_are_compared_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fold, "KEEP_EVERY", 5)
+    live = played()
+    live.correct(3, actual="walk", reward=0.0)
+    assert replayed(live).difference is None
+    with live.store.writing() as writing:
+        kept = writing.state_before(1, 12)
+        assert kept is not None
+        writing.drop_states(1, 10)
+        writing.keep_state(1, 10, bytes(len(kept[1])))
+    difference = replayed(live).difference
+    assert difference is not None
+    assert (difference.position, "copy of the state" in difference.what) == (10, True)

@@ -107,6 +107,11 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
         ("USUBJID,TRTP,AVAL\nx,a,much\ny,b,0\n", "AVAL: got 'much', expected a number"),
         ("USUBJID,TRTP,RANDDTM\nx,a,yesterday\ny,b,\n", "row 1, RANDDTM: got 'yesterday'"),
         ("", "a table in CSV or Parquet"),
+        ("USUBJID,subject,TRTP\nx,x,a\n", "subject and USUBJID"),
+        ("USUBJID,TRTP,MEMO\nx,a,abc\ny,b,\n", "row 1, MEMO: got 'abc'"),
+        ("USUBJID,TRTP,RECPOS\nx,a,nan\ny,b,1\n", "RECPOS: got 'nan'"),
+        ("USUBJID,TRTP,PROB_a,PROB_b\nx,a,7,-3\n", "chances from 0 to 1"),
+        ("USUBJID,TRTP,TRTA,TRTASTAT\nx,a,b,nothing\n", "TRTASTAT is NOTHING"),
     ],
 )
 def test_a_table_that_makes_no_sense_is_refused_and_nothing_kept(tmp_path: Path, text: str, complaint: str) -> None:
@@ -122,3 +127,33 @@ def test_a_table_that_makes_no_sense_is_refused_and_nothing_kept(tmp_path: Path,
     assert complaint in str(refused.value)
     with store.reading() as view:
         assert view.trials() == {}
+
+
+def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(tmp_path: Path) -> None:
+    for seed in range(6):
+        rule = Imputation(after_days=1, actual="walk", reward=0.5)
+        live = Live("thompson/actual", seed=seed, impute=rule, reward_values=(0.0, 0.5, 1.0))
+        live.recommend("s")
+        live.clock.pass_days(2)
+        live.examine()
+        live.report(0, actual="aspirin")
+        written(live, tmp_path / "t.csv")
+        store = open_store()
+        design = make_design("again", "thompson/actual", live.design.arms, seed=seed, reward_values=(0.0, 0.5, 1.0))
+        import_table(read_table(tmp_path / "t.csv"), store, design)
+        with store.reading() as view:
+            standing = decode_standing(view.head(1).snapshot)
+        assert standing is not None
+        assert standing.state == live.standing().state
+
+
+def test_a_correction_changes_the_words_and_keeps_the_day(tmp_path: Path) -> None:
+    live = Live()
+    live.recommend("s")
+    seen = live.clock()
+    live.report(0, took_other="tea", reward=1.0, happened=seen)
+    live.clock.pass_days(90)
+    live.correct(0, took_other="cocoa", reward=0.0)
+    written(live, tmp_path / "t.parquet")
+    (row,) = pl.read_parquet(tmp_path / "t.parquet").to_dicts()
+    assert (row["TRTAOTH"], row["AVAL"], row["ADTM"], row["TRTADTM"]) == ("cocoa", 0.0, seen, seen)

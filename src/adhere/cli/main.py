@@ -12,11 +12,12 @@ from typing import Annotated, NoReturn
 import typer
 
 from adhere.cli import data, policies, populations, reproduce, serve, simulate, token, trial
+from adhere.cli.trial_sources import BrokenLogError
 from adhere.errors import InputError, StoreError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-WRONG_INPUT, INTERRUPTED = 2, 130
+BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command(help=reproduce.HELP, short_help="Rebuild the paper's figures and numbers.")(reproduce.reproduce)
@@ -61,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except (InputError, StoreError) as error:
         return _complain(str(error))
+    except BrokenLogError as error:
+        _complain(str(error))
+        return BROKEN
     except UsageError as error:
         return _complain(error.format_message())  # type: ignore[attr-defined]
     except BrokenPipeError:

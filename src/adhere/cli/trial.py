@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +12,8 @@ import typer
 from adhere.cli import trial_moving
 from adhere.cli.destinations import check_file
 from adhere.cli.options import Imports, import_all
-from adhere.cli.trial_sources import Source, TrialName, bar, every_trial, one_trial
+from adhere.cli.trial_sources import BrokenLogError, Source, TrialName, bar, each_trial, every_trial, one_trial
 from adhere.errors import InputError
-
-_BROKEN = 1  # the exit status where a log is not what it should be
 
 app = typer.Typer(rich_markup_mode=None)
 app.command("import", help=trial_moving.IMPORT_HELP, short_help="Bring in a log or a table.")(
@@ -41,7 +40,7 @@ def list_trials(source: Source) -> None:
 
     with every_trial(source) as (view, fault):
         if fault:
-            _break(str(fault))
+            raise BrokenLogError(str(fault))
         for name, number in view.trials().items():
             head, created = view.head(number), decode(view.records(number, 0, 1)[0].body)
             assert isinstance(created, Created)
@@ -55,7 +54,7 @@ Check that a trial's log is as it was written: every record against the chain of
 against their digests. Names the first record that is not.
 
 \b
-  adhere trial verify adhere.db --trial headache
+  adhere trial verify adhere.db                   every trial in the file; --trial headache: one
   adhere trial verify headache.log --head 5d41…   also sees a log whose end was cut off
 
 The head is printed by every export and by this command. Nobody can see from a log alone that its last records are
@@ -77,13 +76,12 @@ def verify(
 
     if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
         raise InputError("--head", head, "the 64 hexadecimal digits that an export printed")
-    with bar("verified") as tell, one_trial(source, name) as found:
-        if found.fault:
-            _break(str(found.fault))
-        verdict = chain.verify(found.view, found.number, head and head.lower(), tell)
-    if verdict.fault:
-        _break(str(verdict.fault))
-    typer.echo(f"{found.name}: {verdict.n_records} records, all as they were written\nhead {verdict.head}")
+    for found in each_trial(source, name, alone=head is not None):
+        with bar("verified") as tell:
+            verdict = chain.verify(found.view, found.number, head and head.lower(), tell)
+        if verdict.fault:
+            raise BrokenLogError(f"{found.name}, {verdict.fault}")
+        typer.echo(f"{found.name}: {verdict.n_records} records, all as they were written\nhead {verdict.head}")
 
 
 _REPLAY_HELP = """\
@@ -91,7 +89,7 @@ Derive every recommendation of a trial again, each from the log as it stood when
 probabilities and memo. Names the first that differs.
 
 \b
-  adhere trial replay adhere.db --trial headache
+  adhere trial replay adhere.db                   every trial in the file; --trial headache: one
   adhere trial replay headache.log
 
 Recommendations made under another version of a policy's law are checked by their probabilities: their arms cannot be
@@ -105,28 +103,27 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
     from adhere.trial import replay as replaying
 
     import_all(imports)
-    with bar("replayed") as tell, one_trial(source, name) as found:
-        if found.fault:
-            _break(str(found.fault))
-        result = replaying.replay(found.view, found.number, tell)
-    if result.difference:
-        _break(str(result.difference))
-    typer.echo(
-        f"{found.name}: {result.n_records} records; {result.n_derived} recommendations derived again, all the same"
-    )
-    if result.n_by_probabilities:
-        laws = "; ".join(sorted(result.other_laws))
-        typer.echo(
-            f"{result.n_by_probabilities} were made under another law ({laws}; now {result.law}): their "
-            "probabilities are the same, their arms were not derived again"
-        )
-    if result.n_fallbacks:
-        typer.echo(
-            f"{result.n_fallbacks} were drawn with equal chances since the policy had failed; the draws are the same"
-        )
-    if result.n_imported:
-        typer.echo(f"{result.n_imported} were imported from a table and not derived again")
-    typer.echo(f"head {result.head}")
+    logging.getLogger("adhere.trial").setLevel(logging.ERROR)  # what a policy failed at is in the log already
+    for found in each_trial(source, name):
+        with bar("replayed") as tell:
+            result = replaying.replay(found.view, found.number, tell)
+        if result.difference:
+            raise BrokenLogError(f"{found.name}, {result.difference}")
+        derived = f"{result.n_derived} recommendations derived again, all the same"
+        typer.echo(f"{found.name}: {result.n_records} records; {derived}")
+        if result.n_by_probabilities:
+            laws = "; ".join(sorted(result.other_laws))
+            typer.echo(
+                f"{result.n_by_probabilities} were made under another law ({laws}; now {result.law}): their "
+                "probabilities are the same, their arms were not derived again"
+            )
+        if result.n_fallbacks:
+            typer.echo(
+                f"{result.n_fallbacks} were drawn with equal chances since the policy had failed; all the same"
+            )
+        if result.n_imported:
+            typer.echo(f"{result.n_imported} were imported from a table and not derived again")
+        typer.echo(f"head {result.head}")
 
 
 _EXPLAIN_HELP = """\
@@ -148,8 +145,6 @@ def explain(
     from adhere.trial.explaining import explained
 
     with one_trial(source, name) as found:
-        if found.fault:
-            _break(str(found.fault))
         for line in explained(found.view, found.number, recommendation):
             typer.echo(line)
 
@@ -184,8 +179,6 @@ def export(
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with bar("exported") as tell, one_trial(source, name) as found:
-            if found.fault:
-                _break(str(found.fault))
             if suffix == "log":
                 head = write_log(found.view, found.number, beside, tell)
             else:
@@ -196,8 +189,3 @@ def export(
     finally:
         beside.unlink(missing_ok=True)
     typer.echo(f"{path}\nhead {head}")
-
-
-def _break(sentence: str) -> None:
-    typer.echo(f"error: {sentence}", err=True)
-    raise typer.Exit(_BROKEN)

@@ -36,6 +36,9 @@ def import_trial(
     horizon: Annotated[
         str | None, typer.Option("--horizon", metavar="N", help="Of a table: the planned number of patients.")
     ] = None,
+    rewards: Annotated[
+        str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Of a table: every reward that can occur.")
+    ] = None,
     imports: Imports = None,
 ) -> None:
     """Import a trial."""
@@ -46,7 +49,8 @@ def import_trial(
     if not path.is_file():
         raise InputError("FILE", str(path), "an existing .log, .csv or .parquet file")
     if is_log(path):
-        for option, value in (("--name", name), ("--policy", policy), ("--seed", seed), ("--horizon", horizon)):
+        given = {"--name": name, "--policy": policy, "--seed": seed, "--horizon": horizon, "--rewards": rewards}
+        for option, value in given.items():
             if value is not None:
                 raise InputError(option, value, "a table; a log says all of this itself")
         store = open_store(into)
@@ -59,11 +63,17 @@ def import_trial(
             raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
         typer.echo(f"{known}: imported into {_shown(into)}")
         return
-    _import_table(path, into, name, policy, seed, horizon)
+    _import_table(path, into, name, policy, seed, horizon, rewards)
 
 
 def _import_table(
-    path: Path, into: str, name: str | None, policy: str | None, seed: str | None, horizon: str | None
+    path: Path,
+    into: str,
+    name: str | None,
+    policy: str | None,
+    seed: str | None,
+    horizon: str | None,
+    rewards: str | None,
 ) -> None:
     from adhere.store import open_store
     from adhere.trial.design import make_design
@@ -79,7 +89,7 @@ def _import_table(
         arms_in(table),
         seed=None if seed is None else whole_number("--seed", seed),
         horizon=None if horizon is None else whole_number("--horizon", horizon),
-        reward_values=_rewards(table),
+        reward_values=_rewards(table) if rewards is None else _listed(rewards),
     )
     store = open_store(into)
     try:
@@ -88,6 +98,13 @@ def _import_table(
     finally:
         store.close()
     typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
+
+
+def _listed(rewards: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(reward) for reward in rewards.split(","))
+    except ValueError:
+        raise InputError("--rewards", rewards, "numbers with commas between, e.g. 0,0.5,1") from None
 
 
 def _rewards(table: object) -> tuple[float, ...]:

@@ -31,31 +31,43 @@ TrialName = Annotated[
 ]
 
 
+class BrokenLogError(Exception):
+    """A log is not what it should be, in one sentence."""
+
+
 class Found(NamedTuple):
-    """A trial in an open view, or the first fault of a log that could not be read to its end."""
+    """A trial in an open view."""
 
     view: Reading
     number: int
     name: str
-    fault: Fault | None = None
 
 
 @contextmanager
-def one_trial(source: str, name: str | None, tell: Callable[[int], None] = lambda n: None) -> Iterator[Found]:
+def one_trial(source: str, name: str | None) -> Iterator[Found]:
     """The trial a command is about."""
-    with every_trial(source, tell) as (view, fault):
-        numbers = view.trials()
-        if fault is not None:
-            yield Found(view, 0, name or "", fault)
-            return
-        if not numbers:
-            raise InputError("trial", name or source, "a trial; there is none yet")
-        if name is None and len(numbers) > 1:
-            raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
-        wanted = name if name is not None else next(iter(numbers))
-        if wanted not in numbers:
-            raise InputError("--trial", wanted, nearest(wanted, numbers))
-        yield Found(view, numbers[wanted], wanted)
+    with every_trial(source) as (view, fault):
+        yield next(_chosen(view, fault, source, name, alone=True))
+
+
+def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[Found]:
+    """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
+    with every_trial(source) as (view, fault):
+        yield from _chosen(view, fault, source, name, alone)
+
+
+def _chosen(view: Reading, fault: Fault | None, source: str, name: str | None, alone: bool) -> Iterator[Found]:
+    if fault is not None:
+        raise BrokenLogError(str(fault))
+    numbers = view.trials()
+    if not numbers:
+        raise InputError("trial", name or source, "a trial; there is none yet")
+    if name is None and alone and len(numbers) > 1:
+        raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
+    if name is not None and name not in numbers:
+        raise InputError("--trial", name, nearest(name, numbers))
+    for known in numbers if name is None else [name]:
+        yield Found(view, numbers[known], known)
 
 
 @contextmanager

@@ -66,6 +66,11 @@ class Call:
         self.query = b""
         self.body: Any = None
 
+    @property
+    def request(self) -> str:
+        """The id of the request in the log: sites make up theirs each for itself."""
+        return f"{self.holder.site or ''}/{self.key}"
+
     def ask(self, request: AnyRequest) -> asyncio.Future[Answer]:
         """The answer of the trial; raises if it refuses."""
         return self.service.writer.ask(request)

@@ -20,7 +20,7 @@ async def recommend(call: Call) -> Answer:
     """An arm, or a kit, for a subject."""
     holder = call.holder
     return await call.ask(
-        Recommend(trial=call.trial, request=call.key, by=holder.by, site=holder.site, subject=call.body.subject)
+        Recommend(trial=call.trial, request=call.request, by=holder.by, site=holder.site, subject=call.body.subject)
     )
 
 
@@ -30,7 +30,7 @@ async def report(call: Call) -> Answer:
     return await call.ask(
         Report(
             trial=call.trial,
-            request=call.key,
+            request=call.request,
             by=holder.by,
             site=holder.site,
             recommendation=call.id,
@@ -49,7 +49,7 @@ async def correct(call: Call) -> Answer:
     return await call.ask(
         Correct(
             trial=call.trial,
-            request=call.key,
+            request=call.request,
             by=holder.by,
             site=holder.site,
             recommendation=call.id,
@@ -69,7 +69,7 @@ async def withdraw(call: Call) -> Answer:
     return await call.ask(
         Withdraw(
             trial=call.trial,
-            request=call.key,
+            request=call.request,
             by=holder.by,
             site=holder.site,
             recommendation=call.id,

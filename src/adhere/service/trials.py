@@ -111,7 +111,9 @@ async def close(call: Call) -> Answer:
 
 async def _change_status(call: Call, status: str) -> Answer:
     return await call.ask(
-        ChangeStatus(trial=call.trial, request=call.key, by=call.holder.by, status=status, reason=call.body.reason)
+        ChangeStatus(
+            trial=call.trial, request=call.request, by=call.holder.by, status=status, reason=call.body.reason
+        )
     )
 
 
@@ -119,7 +121,7 @@ async def unblind(call: Call) -> Answer:
     """Say what is in a kit, and record that it was said."""
     body = call.body
     return await call.ask(
-        Unblind(trial=call.trial, request=call.key, by=call.holder.by, kit=body.kit, reason=body.reason)
+        Unblind(trial=call.trial, request=call.request, by=call.holder.by, kit=body.kit, reason=body.reason)
     )
 
 
@@ -127,7 +129,7 @@ async def erase(call: Call) -> Answer:
     """Forget who a subject is."""
     body = call.body
     return await call.ask(
-        Erase(trial=call.trial, request=call.key, by=call.holder.by, site=body.site, subject=body.subject)
+        Erase(trial=call.trial, request=call.request, by=call.holder.by, site=body.site, subject=body.subject)
     )
 
 

@@ -90,6 +90,10 @@ class Reading(Protocol):
         """Free text by the position of the record it belongs to, each with its salt."""
         ...
 
+    def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
+        """The latest kept state that stands before a position, and where it stands."""
+        ...
+
     def tokens(self) -> Sequence[Token]:
         """Every token, in the order they were made."""
         ...
@@ -138,10 +142,6 @@ class Writing(Reading, Protocol):
 
     def keep_state(self, trial: int, position: int, state: bytes) -> None:
         """Keep a copy of the policy's state right after a position."""
-        ...
-
-    def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
-        """The latest kept state that stands before a position, and where it stands."""
         ...
 
     def drop_states(self, trial: int, from_position: int) -> None:

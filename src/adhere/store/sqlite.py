@@ -68,9 +68,12 @@ class SqliteStore:
         mode = "ro" if read_only else "rwc"
         name = ":memory:" if self._path is None else f"{self._path.absolute().as_uri()}?mode={mode}"
         try:
-            return sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30.0)
+            connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30.0)
         except sqlite3.Error as error:
             raise self._unusable(error) from None
+        if read_only:  # bytes that somebody made a text of are to be found by `verify`, not to stop it
+            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+        return connection
 
     def _prepare(self, read_only: bool) -> None:
         """Bring the tables to this version, but refuse the file of another program before anything is changed."""

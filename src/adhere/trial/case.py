@@ -48,11 +48,18 @@ class Case(msgspec.Struct, frozen=True):
     reward: Part | None = None
     withdrawn: bool = False
     was_imputed: bool = False
+    was_retracted: bool = False
+
+    @property
+    def may_be_imputed(self) -> bool:
+        """Whether the rule for missing reports may speak: once, and not where somebody took a report back."""
+        return self.is_open and not self.was_imputed and not self.was_retracted
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to be heard."""
-        return not self.withdrawn and (self.actual is None or self.reward is None)
+        """Whether something is still to be heard; what was only imputed was not."""
+        heard = all(part is not None and not part.imputed for part in (self.actual, self.reward))
+        return not self.withdrawn and not heard
 
     def reported(
         self,
@@ -85,6 +92,7 @@ class Case(msgspec.Struct, frozen=True):
             self,
             actual=None if "actual" in retract else _corrected(self.actual, position, actual, kit),
             reward=None if "reward" in retract else _corrected(self.reward, position, reward),
+            was_retracted=self.was_retracted or bool(retract),
         )
 
     def lessons(self, n_arms: int) -> tuple[Lesson, ...]:

@@ -10,9 +10,10 @@ from typing import Final
 import msgspec
 
 from adhere.store.contract import Reading, Record
-from adhere.trial.events import AnyEvent, Created, Recommended, decode, record_of
+from adhere.trial.events import AnyEvent, Corrected, Created, Erased, Recommended, Reported, decode, record_of
 
 START: Final = bytes(32)
+_BEFORE_ALL: Final = -(2**62)
 
 
 def link(before: bytes, body: bytes) -> bytes:
@@ -47,7 +48,7 @@ class Verdict:
 
 def walk(view: Reading, trial: int, tell: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
     """All records of a trial, in order."""
-    after = 0
+    after = _BEFORE_ALL  # not 0: a record that somebody put before the first must be seen
     while some := view.records(trial, after):
         yield from some
         after = some[-1].position
@@ -63,20 +64,19 @@ def verify(
     see from a log alone that its end was cut off.
     """
     before, count, seen = START, 0, False
-    subjects: dict[str, int] = {}  # the latest recommendation of each
-    notes: dict[int, str] = {}
+    outside = _Outside()
     for record in walk(view, trial, tell):
         count += 1
         if fault := fault_in(record, before, count):
             return Verdict(count - 1, before.hex(), fault)
-        event = decode(record.body)
-        if isinstance(event, Recommended):
-            subjects[event.subject] = event.decision
-        if text := getattr(event, "text", ""):
-            notes[event.position] = text
+        outside.expect(decode(record.body))
         before = record.hash
         seen = seen or before.hex() == head
-    if fault := _fault_beside(view, trial, count, before, subjects, notes):
+    try:
+        fault = _fault_of_head(view, trial, count, before) or outside.fault(view, trial, count)
+    except (TypeError, AttributeError, ValueError):  # a value of another type than was written
+        fault = Fault(count, "what is kept beside the log is not as it was written")
+    if fault:
         return Verdict(count, before.hex(), fault)
     if head is not None and not seen:
         what = f"the log ends here, and no record has the hash {head}: its end was cut off, or it is another log"
@@ -86,6 +86,8 @@ def verify(
 
 def fault_in(record: Record, before: bytes, position: int) -> Fault | None:
     """What is wrong with a record that should stand at a position, after a record with this hash."""
+    if not (isinstance(record.body, bytes) and isinstance(record.hash, bytes) and isinstance(record.position, int)):
+        return Fault(position, "is not stored as it was written")
     if record.position != position:
         return Fault(position, f"is missing; the next one is record {record.position}")
     if link(before, record.body) != record.hash:
@@ -102,17 +104,47 @@ def fault_in(record: Record, before: bytes, position: int) -> Fault | None:
     return None
 
 
-def _fault_beside(
-    view: Reading, trial: int, count: int, last: bytes, subjects: dict[str, int], notes: dict[int, str]
-) -> Fault | None:
+def _fault_of_head(view: Reading, trial: int, count: int, last: bytes) -> Fault | None:
     head = view.head(trial)
     if (head.position, head.hash) != (count, last):
         return Fault(min(count, head.position) + 1, f"the log should end at record {head.position}, not {count}")
-    for subject in view.subjects(trial):
-        known = subjects.get(subject.key) == subject.latest
-        if not known or commitment(subject.salt, subject.pseudonym) != subject.key:
-            return Fault(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
-    for position, (salt, text) in view.notes(trial).items():
-        if notes.get(position) != commitment(salt, text):
-            return Fault(position, "the free text kept for it is not the one recorded")
+    first = decode(view.records(trial, 0, 1)[0].body) if count else None
+    names = {number: name for name, number in view.trials().items()}
+    if not isinstance(first, Created) or first.design.name != names[trial]:
+        return Fault(1, f"it is not the log of the trial it is kept as, {names[trial]!r}")
     return None
+
+
+class _Outside:
+    """What a log says must be kept outside of it, unless the person was erased."""
+
+    def __init__(self) -> None:
+        self._latest: dict[str, int] = {}  # the latest recommendation of each subject
+        self._subjects: dict[int, str] = {}  # whose each recommendation is
+        self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and of whom it speaks
+
+    def expect(self, event: AnyEvent) -> None:
+        """Take note of a record."""
+        if isinstance(event, Recommended):
+            self._latest[event.subject] = event.decision
+            self._subjects[event.decision] = event.subject
+        elif isinstance(event, Reported | Corrected) and event.text:
+            self._notes[event.position] = (event.text, self._subjects[event.decision])
+        elif isinstance(event, Erased):
+            self._latest.pop(event.subject, None)
+            self._notes = {at: note for at, note in self._notes.items() if note[1] != event.subject}
+
+    def fault(self, view: Reading, trial: int, count: int) -> Fault | None:
+        """The first thing that is missing, too much, or another."""
+        for subject in view.subjects(trial):
+            known = self._latest.pop(subject.key, None) == subject.latest
+            if not known or commitment(subject.salt, subject.pseudonym) != subject.key:
+                return Fault(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
+        if self._latest:
+            return Fault(count, f"the pseudonym of subject {next(iter(self._latest))} is missing, and was not erased")
+        for position, (salt, text) in view.notes(trial).items():
+            if self._notes.pop(position, ("", ""))[0] != commitment(salt, text):
+                return Fault(position, "the free text kept for it is not the one recorded")
+        if self._notes:
+            return Fault(min(self._notes), "its free text is missing, and was not erased")
+        return None

@@ -21,7 +21,10 @@ def checked_arms(arms: object) -> tuple[str, ...]:
     for arm in arms:
         if not isinstance(arm, str) or not arm.strip() or list(arms).count(arm) > 1:
             raise InputError("arms", arm, "different names in text, none of them empty")
-    return tuple(checked_text("arms", arm) for arm in arms)
+    names = tuple(checked_text("arms", arm) for arm in arms)
+    if len(set(names)) < len(names):
+        raise InputError("arms", ", ".join(names), "names that look different")
+    return names
 
 
 def checked_text(field: str, value: object, longest: int = LONGEST_NAME) -> str:
@@ -51,7 +54,7 @@ def checked_reward(value: object) -> float:
         raise InputError("reward", value, "a number from 0 to 1")
     if not 0.0 <= value <= 1.0:
         raise InputError("reward", value, "a number from 0 to 1")
-    return float(value)
+    return float(value) + 0.0  # no minus before a zero
 
 
 def is_whole(value: object) -> bool:

@@ -68,6 +68,9 @@ def make_design(
     'thompson/actual'
     """
     names = checked_arms(arms)
+    for arm in names:
+        if '"' in arm:  # arms become names of columns
+            raise InputError("arms", arm, "a name without a quotation mark")
     if not isinstance(reward_values, Sequence) or len(reward_values) > MOST_REWARD_VALUES:
         raise InputError("reward_values", reward_values, f"at most {MOST_REWARD_VALUES} rewards that can occur")
     if impute is not None:

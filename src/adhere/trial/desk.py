@@ -10,7 +10,7 @@ from adhere.errors import ConflictError, InputError, UnknownError, nearest
 from adhere.randomness import MAX_DECISIONS
 from adhere.store.contract import Found, Head, Store, Writing
 from adhere.trial.chain import START, link
-from adhere.trial.checks import checked_text
+from adhere.trial.checks import LONGEST_NAME, checked_text
 from adhere.trial.design import Design
 from adhere.trial.events import Created, decode, encode, record_of
 from adhere.trial.fold import Standing, encode_standing
@@ -57,7 +57,7 @@ class Desk:
         for place, request in enumerate(requests):
             try:
                 if request.request:
-                    checked_text("request id", request.request)
+                    checked_text("request id", request.request, 2 * LONGEST_NAME + 1)  # a site's name and its own id
                 by_trial.setdefault(request.trial, []).append(place)
             except InputError as error:
                 answers[place] = error

@@ -205,3 +205,13 @@ def status_after(status: str, event: AnyEvent) -> str:
     if isinstance(event, Resumed):
         return "open"
     return "closed" if isinstance(event, Closed) else status
+
+
+def first_changed(before: Case, event: AnyEvent) -> int | None:
+    """The first place at which a record says something anew, whether or not it says something else."""
+    if not isinstance(event, Reported | Corrected):
+        return None
+    said = [("actual", event.actual is not None), ("reward", event.reward is not None)]
+    retracted = event.retract if isinstance(event, Corrected) else ()
+    parts = [getattr(before, part) for part, new in said if new or part in retracted]
+    return min((part.place for part in parts if part is not None), default=None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from adhere.errors import ConflictError, UnknownError
+from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.trial.checks import LONGEST_TEXT, checked_text
 from adhere.trial.events import Closed, Erased, Paused, Recommended, Repeated, Resumed, Unblinded, Withdrawn
 from adhere.trial.idempotency import receipt_again, recorded_before
@@ -96,6 +96,8 @@ def _withdraw(sitting: Sitting, asked: Withdraw) -> Answer:
 
 def _change_status(sitting: Sitting, asked: ChangeStatus) -> Answer:
     reason = checked_text("reason", asked.reason, LONGEST_TEXT)
+    if asked.status not in _STATUS_EVENTS:
+        raise InputError("status", asked.status, f"one of {', '.join(_STATUS_EVENTS)}")
     digest = digest_of("status", asked.status, reason)
     if again := receipt_again(sitting, asked, digest):
         return again

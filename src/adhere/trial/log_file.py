@@ -14,7 +14,7 @@ import msgspec
 
 from adhere.errors import InputError
 from adhere.store.contract import Head, Reading, Record, Store, Subject, Writing
-from adhere.trial.chain import START, Fault, fault_in, walk
+from adhere.trial.chain import START, Fault, fault_in, verify, walk
 from adhere.trial.events import Created, decode, record_of
 
 _AT_ONCE = 1000
@@ -126,12 +126,18 @@ class _LogReading:
                 salt = self._from_hex(line.salt)
                 writing.enrol(trial, [Subject(line.pseudonym, line.key, salt, line.latest)])
             elif isinstance(line, NoteLine):
+                if not 1 <= line.position <= self._count:
+                    raise _FaultyError(
+                        self._count, f"a free text belongs to record {line.position}, which is not there"
+                    )
                 writing.note(trial, line.position, self._from_hex(line.salt), line.text)
             elif isinstance(line, End):
                 end = line
-        if end is None or (end.position, end.hash) != (self._count, self._hash.hex()):
+        if not self._count or end is None or (end.position, end.hash) != (self._count, self._hash.hex()):
             raise _FaultyError(self._count + 1, "the log does not end as it says")
         self._write(writing, trial)
+        if fault := verify(writing, trial).fault:  # which looks at pseudonyms and free text too
+            raise _FaultyError(fault.position, fault.what)
 
     def _lines(self) -> Iterator[Any]:
         with self._path.open("rb") as file:

@@ -140,6 +140,10 @@ class _Replaying:
             return Fault(self._found.n_records, f"the state kept beside the log says {what}")
         if standing.law != self._engine.law:
             return None
+        for position, state in self._kept:
+            copy = self._view.state_before(self._trial, position + 1)
+            if copy is not None and copy[0] == position and copy[1] != state.tobytes():
+                return Fault(position, "the copy of the state kept for it is another than the log gives")
         difference = _compare_numbers("the state", state_from(standing.state).tolist(), self._state.tolist())
         return Fault(self._found.n_records, f"beside the log, {difference}") if difference else None
 

@@ -37,6 +37,7 @@ def report(sitting: Sitting, asked: Report) -> Answer:
     if file.case.withdrawn:
         raise ConflictError("recommendation", asked.recommendation, "one that was not withdrawn")
     _check_same_again(sitting, file.case, asked.site, taken, kit, reward)
+    _check_same_words(sitting, file.case, asked.took_other)
     _check_time(sitting, file, asked.happened)
     said = {"decision": asked.recommendation}
     after = file.case.reported(sitting.position + 1, taken, reward, kit=kit)
@@ -72,6 +73,9 @@ def correct(sitting: Sitting, asked: Correct) -> Answer:
     for part in retract:
         if getattr(file.case, part) is None:
             raise ConflictError("retract", part, "something that was reported")
+    for part, value in (("actual", taken), ("reward", reward)):
+        if file.case.withdrawn and value is not None and getattr(file.case, part) is None:
+            raise ConflictError(part, "a new one", "a correction of what was reported before the withdrawal")
     salt, text = _committed(asked.took_other)
     said: dict[str, Any] = {"actual": taken, "reward": reward, "retract": retract, "text": text, "kit": kit}
     about = {"decision": asked.recommendation, "reason": reason}
@@ -94,7 +98,7 @@ def examine(sitting: Sitting, asked: Examine) -> Answer:
                 return Receipt(sitting.position)
             actual = taken if file.case.actual is None else None
             reward = rule.reward if file.case.reward is None else None
-            if file.case.is_open and not file.case.was_imputed and (actual is not None or reward is not None):
+            if file.case.may_be_imputed and (actual is not None or reward is not None):
                 sitting.add(Imputed, asked.by, decision=file.case.decision, actual=actual, reward=reward)
             sitting.examined += 1
         sitting.forget(some)
@@ -123,6 +127,15 @@ def _check_same_again(
         check_same_again(case, sitting.design.arms, taken, reward)
     except InputError as error:
         raise ConflictError(error.field, error.value, f"{error.expected}; to change it, correct it") from None
+
+
+def _check_same_words(sitting: Sitting, case: Case, words: str | None) -> None:
+    known = case.actual
+    if words is None or known is None or known.imputed:
+        return
+    note = sitting.note_at(known.place)
+    if note is None or note[1] != words:
+        raise ConflictError("took_other", words, "the words reported before; to change them, correct them")
 
 
 def _check_time(sitting: Sitting, file: File, happened: datetime | None) -> None:

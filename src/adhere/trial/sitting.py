@@ -11,14 +11,24 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from adhere.errors import ConflictError, UnknownError
+from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store.contract import Found, Head, Record, Subject, Writing
 from adhere.trial.case import Case
 from adhere.trial.chain import commitment, link
 from adhere.trial.checks import checked_text
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, Event, Recommended, case_of, decode, encode, record_of, with_event
+from adhere.trial.events import (
+    AnyEvent,
+    Event,
+    Recommended,
+    case_of,
+    decode,
+    encode,
+    first_changed,
+    record_of,
+    with_event,
+)
 from adhere.trial.fold import (
     Standing,
     decode_standing,
@@ -156,6 +166,10 @@ class Sitting:
         before, after = file.case, with_event(file.case, event)
         file.case = after
         learned = learn_at_end(self.engine, self.state, before, after, self.position)
+        changed = first_changed(before, event) if self.design.blinded else None
+        if changed is not None:
+            # Folding only where the arm is another one would tell a site, by the time it takes, which kits are alike.
+            learned = changed
         self.state = self._folded(learned) if isinstance(learned, int) else learned
 
     def _folded(self, place: int) -> Any:
@@ -179,7 +193,8 @@ class Sitting:
         return self._writing.notes(self._number).get(position)
 
     def forget(self, decisions: Iterable[int]) -> None:
-        """Let go of recommendations that are done with, where there are many."""
+        """Let go of recommendations that are done with, where there are many; whoever asks for one reads it again."""
+        self._write()
         for decision in decisions:
             del self._files[decision]
 
@@ -213,7 +228,10 @@ def digest_of(*said: Any) -> str:
 
 def pseudonym_of(asked: Recommend | Erase) -> str:
     """What a subject is known by: sites number their subjects each for itself."""
-    return f"{asked.site or ''}/{checked_text('subject', asked.subject)}"
+    site = checked_text("site", asked.site) if asked.site else ""
+    if "/" in site:  # or two sites could mean the same person
+        raise InputError("site", site, "a name without a slash")
+    return f"{site}/{checked_text('subject', asked.subject)}"
 
 
 def refuse_closed(sitting: Sitting) -> None:

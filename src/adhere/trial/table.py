@@ -105,8 +105,8 @@ def _row(
         other and other[1],
         case.reward and case.reward.value,
         made.at,
-        case.actual and _when(actual_from),
-        case.reward and _when(reward_from),
+        case.actual and _when(_source(events, "actual", corrections=False) or actual_from),
+        case.reward and _when(_source(events, "reward", corrections=False) or reward_from),
         "IMPUTED" if case.actual and case.actual.imputed else None,
         "IMPUTED" if case.reward and case.reward.imputed else None,
         "Y" if case.withdrawn else None,
@@ -126,14 +126,16 @@ def _row(
     )
 
 
-def _source(events: Sequence[AnyEvent], part: str) -> AnyEvent | None:
-    """The record whose value of a part counts."""
+def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) -> AnyEvent | None:
+    """The record whose value of a part counts; without corrections, the report that they corrected."""
     case: Case | None = None
     source: AnyEvent | None = None
     for n, event in enumerate(events):
         before = None if case is None else getattr(case, part)
         case = case_of(events[: n + 1])
-        if isinstance(event, Reported | Imputed | Corrected) and getattr(case, part) != before:
+        if isinstance(event, Corrected):
+            source = event if corrections and getattr(event, part) is not None else source
+        elif isinstance(event, Reported | Imputed) and getattr(case, part) != before:
             source = event
     return source
 

@@ -7,6 +7,7 @@ that of the table. Nothing is drawn, so replay has nothing to derive again and s
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -52,7 +53,11 @@ def read_table(path: Path) -> pl.DataFrame:
         table = pl.read_parquet(path) if is_parquet else pl.read_csv(path, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError("file", str(path), f"a table in CSV or Parquet ({str(error).splitlines()[0]})") from None
-    table = table.rename({old: new for old, new in _ALSO_CALLED.items() if old in table.columns})
+    for old, new in _ALSO_CALLED.items():
+        if old in table.columns:
+            if new in table.columns:
+                raise InputError("columns", f"{old} and {new}", "only one of them: they mean the same")
+            table = table.rename({old: new})
     for column in ("USUBJID", "TRTP"):
         if column not in table.columns:
             raise InputError("columns", ", ".join(table.columns), f"at least USUBJID and TRTP; {column} is missing")
@@ -101,15 +106,20 @@ def _acts(number: int, row: Mapping[str, Any]) -> list[_Act]:
     for part, column, place in (("actual", "TRTASTAT", "TRTAPOS"), ("reward", "AVAL", "AVALPOS")):
         known = _text(row, column) or (part == "actual" and _text(row, "TRTA"))
         if known:
-            heard.setdefault(_number(row, place, start), []).append(part)
+            heard.setdefault(max(start, _number(row, place, start)), []).append(part)
     for at, parts in heard.items():
-        kinds = {"imputed" if _text(row, _IMPUTED[part]) == "IMPUTED" else "reported" for part in parts}
-        for turn, kind in enumerate(sorted(kinds), 1):
-            said = [part for part in parts if (_text(row, _IMPUTED[part]) == "IMPUTED") == (kind == "imputed")]
+        kinds = {_kind(row, part) for part in parts}
+        told = {kind: [part for part in parts if _kind(row, part) == kind] for kind in kinds}
+        # The arm first: a reward that stands at the same place was learned together with it.
+        for turn, (kind, said) in enumerate(sorted(told.items(), key=lambda item: "actual" not in item[1]), 1):
             acts.append(_Act((at, number, turn), number, f"{kind} {' '.join(said)}"))
-    if _text(row, "WITHDFL") == "Y":
+    if _text(row, "WITHDFL").upper() == "Y":
         acts.append(_Act((float("inf"), number, 3), number, "withdrawn"))
     return acts
+
+
+def _kind(row: Mapping[str, Any], part: str) -> str:
+    return "imputed" if _text(row, _IMPUTED[part]).upper() == "IMPUTED" else "reported"
 
 
 _IMPUTED = {"actual": "TRTADTYP", "reward": "DTYPE"}
@@ -141,7 +151,7 @@ def _enter(sitting: Sitting, row: dict[str, Any], what: str, now: Callable[[], d
 
 def _recommended(sitting: Sitting, row: Mapping[str, Any]) -> int:
     design, engine = sitting.design, sitting.engine
-    memo = msgspec.json.decode(_text(row, "MEMO") or "[]", type=tuple[float, ...])
+    memo = _memo(row)
     fallback = _text(row, "FALLBACK")
     if len(memo) != engine.memo_size and not fallback:
         expected = f"the {engine.memo_size} numbers that {engine.policy} remembers of a recommendation"
@@ -177,8 +187,20 @@ def _recommended(sitting: Sitting, row: Mapping[str, Any]) -> int:
     return decision
 
 
+def _memo(row: Mapping[str, Any]) -> tuple[float, ...]:
+    text = _text(row, "MEMO") or "[]"
+    try:
+        return msgspec.json.decode(text, type=tuple[float, ...])
+    except msgspec.DecodeError:
+        raise InputError("MEMO", text, "a list of numbers, e.g. [0.5, 1]") from None
+
+
 def _taken(sitting: Sitting, row: Mapping[str, Any]) -> tuple[int, str | None]:
-    status = _text(row, "TRTASTAT") or "ARM"
+    status = _text(row, "TRTASTAT").upper() or "ARM"
+    if status not in ("ARM", "NOTHING", "OTHER"):
+        raise InputError("TRTASTAT", status, "ARM, NOTHING or OTHER")
+    if status != "ARM" and _text(row, "TRTA"):
+        raise InputError("TRTA", _text(row, "TRTA"), f"nothing, since TRTASTAT is {status}")
     if status == "NOTHING":
         return TOOK_NOTHING, None
     if status == "OTHER":
@@ -194,7 +216,12 @@ def _arm(design: Design, column: str, name: Any) -> int:
 
 def _probabilities(design: Design, row: Mapping[str, Any]) -> tuple[float, ...]:
     names = [f"PROB_{arm}" for arm in design.arms]
-    return tuple(_number(row, name, 0.0) for name in names) if all(_text(row, name) for name in names) else ()
+    if not all(_text(row, name) for name in names):
+        return ()
+    chances = tuple(_number(row, name, 0.0) for name in names)
+    if min(chances) < 0.0 or abs(sum(chances) - 1.0) > 1e-6:
+        raise InputError(", ".join(names), list(chances), "chances from 0 to 1 that add up to 1")
+    return chances
 
 
 def _text(row: Mapping[str, Any], column: str) -> str:
@@ -205,9 +232,12 @@ def _text(row: Mapping[str, Any], column: str) -> str:
 def _number(row: Mapping[str, Any], column: str, otherwise: float) -> float:
     text = _text(row, column)
     try:
-        return float(text) if text else otherwise
+        number = float(text) if text else otherwise
     except ValueError:
-        raise InputError(column, text, "a number") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(column, text, "a number")
+    return number
 
 
 def _clock(row: Mapping[str, Any], column: str, now: Callable[[], datetime]) -> Callable[[], datetime]:
