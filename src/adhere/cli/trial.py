@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -103,9 +105,8 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
     from adhere.trial import replay as replaying
 
     import_all(imports)
-    logging.getLogger("adhere.trial").setLevel(logging.ERROR)  # what a policy failed at is in the log already
     for found in each_trial(source, name):
-        with bar("replayed") as tell:
+        with bar("replayed") as tell, _quietly():
             result = replaying.replay(found.view, found.number, tell)
         if result.difference:
             raise BrokenLogError(f"{found.name}, {result.difference}")
@@ -124,6 +125,18 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
         if result.n_imported:
             typer.echo(f"{result.n_imported} were imported from a table and not derived again")
         typer.echo(f"head {result.head}")
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """What a policy failed at is in the log already; nobody need be warned of it again."""
+    warnings = logging.getLogger("adhere.trial")
+    before = warnings.level
+    warnings.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        warnings.setLevel(before)
 
 
 _EXPLAIN_HELP = """\
