@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import numpy as np
 import pytest
 
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.trial import sitting
-from adhere.trial.design import Imputation
-from adhere.trial.events import Conflicted, Recommended, Reported
-from adhere.trial.fold import fold
-from adhere.trial.replay import replay
-from adhere.trial.requests import ChangeStatus, Erase, Examine, Recommend, Report, Unblind, Withdraw
+from adhere.trial.events import Conflicted, Recommended
+from adhere.trial.requests import ChangeStatus, Erase, Recommend, Withdraw
 from adhere.trial.trial import Trial
 
 from .live import ARMS, Live
@@ -188,27 +182,6 @@ def test_what_was_withdrawn_takes_no_more_reports() -> None:
     assert live.recommend("s").recommendation == 1
 
 
-def test_a_missing_report_is_imputed_by_the_rule_only_and_undone_by_the_truth() -> None:
-    rule = Imputation(after_days=14, took_nothing=True, reward=0.0)
-    live, silent = Live("thompson", impute=rule), Live("thompson")
-    for trial in (live, silent):
-        trial.recommend("heard of")
-        trial.recommend("never heard of")
-        trial.report(0, actual="walk", reward=1.0)
-        trial.clock.pass_days(13.9)
-        trial.examine()
-        assert trial.kinds().count("Imputed") == 0
-        trial.clock.pass_days(0.2)
-        trial.examine()
-        trial.examine()
-    assert silent.kinds().count("Imputed") == 0
-    assert live.kinds().count("Imputed") == 1
-    assert live.standing().state != silent.standing().state
-    for trial in (live, silent):
-        trial.report(1, actual="aspirin", reward=1.0)
-    assert live.standing().state == silent.standing().state
-
-
 def test_a_person_can_be_forgotten_without_breaking_the_chain() -> None:
     live = Live()
     live.recommend("Alice")
@@ -223,75 +196,11 @@ def test_a_person_can_be_forgotten_without_breaking_the_chain() -> None:
     assert live.recommend("Alice").recommendation == 1  # somebody new, for all we know
 
 
-def test_a_blinded_trial_tells_kits() -> None:
-    live = Live(blinded=True)
-    kits = [live.recommend(f"s{n}").kit for n in range(20)]
-    assert len(set(kits)) == 20
-    live.report(3, actual=kits[3], reward=1.0)
-    live.report(4, actual=kits[5], reward=0.0)  # somebody else's kit
-    arms = {event.decision: event.chosen for event in live.events() if isinstance(event, Recommended)}
-    taken = [event.actual for event in live.events() if isinstance(event, Reported)]
-    assert taken == [arms[3], arms[5]]
-    for wrong in ("walk", "AAAA-AAAA", "nonsense"):
-        with pytest.raises(InputError, match="the code of a kit") as refused:
-            live.report(6, actual=wrong)
-        assert "aspirin" not in str(refused.value)
-    with pytest.raises(ConflictError) as conflict:
-        live.report(3, actual=kits[next(n for n in range(20) if arms[n] != arms[3])])
-    assert not any(arm in str(conflict.value) for arm in ARMS)
-    twin = kits[next(n for n in range(4, 20) if arms[n] == arms[3])]
-    with pytest.raises(ConflictError) as same_arm:  # or kits could be sorted by trying which are taken for the same
-        live.report(3, actual=twin)
-    assert str(same_arm.value) == str(conflict.value)
-    live.report(7, actual=kits[7], request="r7")
-    for other in (next(n for n in range(20) if n != 7 and (arms[n] == arms[7]) == same) for same in (True, False)):
-        with pytest.raises(ConflictError, match="something else was asked under this one"):
-            live.report(7, actual=kits[other], request="r7")
-    told = live.desk.ask(Unblind(trial="t", request="u", kit=str(kits[3]).lower(), reason="emergency"))
-    assert told.arm == ARMS[arms[3]]  # type: ignore[union-attr]
-    assert live.kinds()[-1] == "Unblinded"
-
-
 def test_the_same_design_again_is_acknowledged_another_is_refused() -> None:
     live = Live()
     live.desk.create(live.design)
     with pytest.raises(ConflictError, match="a name that no other trial has"):
         live.desk.create(msgspec.structs.replace(live.design, seed=6))
-
-
-def test_the_rule_and_reports_may_come_in_one_batch() -> None:
-    """What the rule let go of is read again with all that this batch has added."""
-    rule = Imputation(after_days=1, actual="walk", reward=0.0)
-    for first in ([], [Report(trial="t", request="q1", recommendation=0, actual="walk", reward=1.0)]):
-        live = Live(impute=rule)
-        live.recommend("a")
-        live.clock.pass_days(2)
-        late = Report(trial="t", request="q2", recommendation=0, actual="aspirin", reward=1.0)
-        answers = live.desk.handle([*first, Examine(trial="t", request=""), late])
-        assert isinstance(answers[-1], ConflictError) == bool(first)
-        with live.store.reading() as view:
-            assert replay(view, 1).difference is None
-
-
-def test_what_was_only_imputed_is_still_open() -> None:
-    live = Live(impute=Imputation(after_days=1, took_nothing=True, reward=0.0))
-    first = live.recommend("a")
-    live.clock.pass_days(2)
-    live.examine()
-    assert live.recommend("a") == first
-
-
-def test_what_was_taken_back_is_not_imputed_even_if_the_cache_is_lost() -> None:
-    live = Live(impute=Imputation(after_days=1, took_nothing=True, reward=0.0))
-    live.recommend("a")
-    live.report(0, actual="walk", reward=1.0)
-    live.clock.pass_days(2)
-    live.examine()
-    live.correct(0, retract=("reward",))
-    with live.store.writing() as writing:
-        writing.append(1, [], writing.lock(1)._replace(snapshot=b""))
-    live.examine()
-    assert "Imputed" not in live.kinds()
 
 
 def test_other_words_for_what_else_was_taken_need_a_correction() -> None:
@@ -302,26 +211,6 @@ def test_other_words_for_what_else_was_taken_need_a_correction() -> None:
     with pytest.raises(ConflictError, match="to change them, correct them"):
         live.report(0, took_other="coffee")
     live.correct(0, took_other="coffee")
-
-
-def test_a_correction_in_a_blinded_trial_takes_as_long_whatever_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log is folded again in either case, or a site could sort kits by how long the answer takes."""
-    live = Live(blinded=True)
-    kits = [live.recommend(f"s{n}").kit for n in range(12)]
-    arms = {event.decision: event.chosen for event in live.events() if isinstance(event, Recommended)}
-    live.report(0, actual=kits[0], reward=1.0)
-    folded: list[int] = []
-
-    def counting(*arguments: Any) -> Any:
-        folded.append(arguments[5] - arguments[4])
-        return fold(*arguments)
-
-    monkeypatch.setattr(sitting, "fold", counting)
-    for same in (True, False):
-        other = next(n for n in range(1, 12) if (arms[n] == arms[0]) == same)
-        live.correct(0, actual=kits[other])
-    assert len(folded) == 2
-    assert folded[1] - folded[0] == 1  # the log grew by the correction before
 
 
 @pytest.mark.parametrize(

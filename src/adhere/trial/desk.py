@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from adhere.errors import ConflictError, InputError, UnknownError, nearest
 from adhere.randomness import MAX_DECISIONS
-from adhere.store.contract import Found, Head, Store, Writing
+from adhere.store.contract import Found, Head, Reading, Store, Writing
 from adhere.trial.chain import START, link
 from adhere.trial.checks import LONGEST_NAME, checked_text
 from adhere.trial.design import Design
@@ -101,14 +101,14 @@ class Desk:
         if name in self._trials:
             return self._trials[name]
         with self.store.reading() as view:
-            return self._live(view, name)  # type: ignore[arg-type]
+            return self._live(view, name)
 
-    def _live(self, writing: Writing, name: str) -> LiveTrial:
+    def _live(self, view: Reading, name: str) -> LiveTrial:
         if name not in self._trials:
-            numbers = writing.trials()
+            numbers = view.trials()
             if name not in numbers:
                 raise UnknownError("trial", name, nearest(name, numbers) if numbers else "a trial; there is none yet")
-            created = decode(writing.records(numbers[name], 0, 1)[0].body)
+            created = decode(view.records(numbers[name], 0, 1)[0].body)
             assert isinstance(created, Created)
             self._trials[name] = LiveTrial(numbers[name], created.design, created.design.engine())
         return self._trials[name]
