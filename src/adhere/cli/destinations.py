@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from adhere.errors import InputError
+from adhere.files import is_device, replacing
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -19,7 +19,7 @@ def check_file(option: str, path: Path) -> None:
         raise InputError(option, str(path), "a file, not a folder")
     if path.exists() and not os.access(path, os.W_OK):
         raise InputError(option, str(path), "a file that may be written")
-    if not _is_device(path):
+    if not is_device(path):
         _check_parent(option, path)
 
 
@@ -54,29 +54,15 @@ def _check_parent(option: str, path: Path) -> None:
         raise InputError(option, str(path), f"a place in a folder that may be written into ({parent} may not)")
 
 
-def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file()
-
-
 def write_files(contents: Mapping[Path, bytes], before: Callable[[], None]) -> None:
     """Write every file beside its place, call `before`, and only then move them all into place."""
     with ExitStack() as stack:
-        moves = []
         for path, content in contents.items():
-            if _is_device(path):
-                continue
-            target = path.resolve()  # what a link points to is replaced, not the link
-            beside = target.with_name(f".{target.name}.{os.getpid()}")
-            stack.callback(beside.unlink, missing_ok=True)
-            _write_bytes(beside, content, path)
-            if target.exists():
-                shutil.copymode(target, beside)
-            moves.append((beside, target))
+            if not is_device(path):
+                _write_bytes(stack.enter_context(replacing(path)), content, path)
         before()
-        for beside, target in moves:
-            beside.replace(target)
     for path, content in contents.items():
-        if _is_device(path):  # a pipe or /dev/null must not be replaced by a file
+        if is_device(path):
             _write_bytes(path, content, path)
 
 

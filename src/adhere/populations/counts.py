@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adhere.checks import check_count, check_unit_number
 from adhere.errors import InputError, nearest
-from adhere.populations.checks import unit_number, whole_number
 from adhere.populations.population import Floats, PatientTables, Population
 
 
@@ -49,9 +49,9 @@ class Counts(Population):
             cell = (
                 self._arm(where + "chosen", chosen),
                 self._arm(where + "actual", actual),
-                unit_number(where + "reward", reward),
+                check_unit_number(where + "reward", reward),
             )
-            totals[cell] += whole_number(where + "count", count)
+            totals[cell] += check_count(where + "count", count)
         in_order = (
             Count(self.arms[chosen], self.arms[actual], reward, count)
             for (chosen, actual, reward), count in sorted(totals.items())
@@ -61,7 +61,7 @@ class Counts(Population):
         for arm, patients in self.patients_per_arm().items():
             if not patients:
                 raise InputError("counts", arm, "at least one patient for whom this arm was chosen")
-            whole_number(f"counts of arm {arm!r}", patients)
+            check_count(f"counts of arm {arm!r}", patients)
 
     def _arm(self, field: str, name: object) -> int:
         if name not in self.arms:

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from adhere.checks import check_count, check_unit_number
 from adhere.errors import InputError, nearest
-from adhere.populations.checks import unit_number, whole_number
 from adhere.populations.counts import Count, Counts
 from adhere.populations.csv_rows import columns, csv_rows
 
@@ -47,8 +47,8 @@ def read_counts(path: str | Path) -> Counts:
         for column in (chosen_column, actual_column):
             if not value[column]:
                 raise InputError(where[column], value[column], "the name of an arm")
-        reward = _number(unit_number, where[reward_column], value[reward_column])
-        count = _number(whole_number, where[count_column], value.get(count_column, "1"))
+        reward = _number(check_unit_number, where[reward_column], value[reward_column])
+        count = _number(check_count, where[count_column], value.get(count_column, "1"))
         totals[value[chosen_column], value[actual_column], reward] += count
         first_line_taken.setdefault(value[actual_column], line)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adhere.checks import check_unit_number
 from adhere.errors import InputError
-from adhere.populations.checks import unit_number
 from adhere.populations.strata import ALWAYS_TAKER, COMPLIER, Strata, Stratum
 
 ARMS = ("control", "treatment")
@@ -66,10 +66,12 @@ def homogeneous(compliance: float = 0.7, rewards: Sequence[float] = (0.5, 0.6)) 
     >>> homogeneous().mean_given_actual().round(3).tolist()
     [0.5, 0.6]
     """
-    p = unit_number("compliance", compliance)
+    p = check_unit_number("compliance", compliance)
     if len(rewards) != 2:
         raise InputError("rewards", rewards, "two mean rewards, one per arm")
-    control, treatment = (unit_number(f"rewards of {arm}", mean) for arm, mean in zip(ARMS, rewards, strict=True))
+    control, treatment = (
+        check_unit_number(f"rewards of {arm}", mean) for arm, mean in zip(ARMS, rewards, strict=True)
+    )
     chances = {
         "complier": p * p,
         "defier": (1 - p) ** 2,

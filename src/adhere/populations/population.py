@@ -8,16 +8,19 @@ might be chosen (Della Penna, Reid, Balduzzi 2016, Definitions 1 and 2).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.populations.checks import Allocation, allocation_over, arm_names, whole_number
+from adhere.checks import check_arms, check_count, check_sums_to_one, check_unit_number
+from adhere.errors import InputError
 from adhere.randomness import PATIENT, check_seed, stream_keys, uniforms
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Allocation = Sequence[float] | Floats | None
 
 BEYOND_EVERY_UNIFORM = 2.0
 
@@ -100,7 +103,7 @@ class Population(ABC):
     source: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arms", arm_names(self.arms))
+        object.__setattr__(self, "arms", check_arms(self.arms))
 
     @property
     def n_arms(self) -> int:
@@ -126,7 +129,7 @@ class Population(ABC):
 
     def patients(self, seed: int, run: int, n_patients: int) -> CounterfactualPatients:
         """The first patients that every policy meets in this run, one row each."""
-        run, n_patients = whole_number("run", run), whole_number("n_patients", n_patients, least=1)
+        run, n_patients = check_count("run", run), check_count("n_patients", n_patients, at_least=1)
         tables = self.tables(check_seed(seed), run, 1)
         keys, decisions = stream_keys(seed, run, 1), np.arange(n_patients)
         draws = [
@@ -149,7 +152,7 @@ class Population(ABC):
 
         `allocation` is the probability with which each arm is chosen, uniform when left out.
         """
-        shares = allocation_over(self.n_arms, allocation)
+        shares = self._allocation(allocation)
         return _ratio(shares @ self.reward_mass(), shares @ self.compliance())
 
     def mean_given_both(self, allocation: Allocation = None) -> Floats:
@@ -157,8 +160,18 @@ class Population(ABC):
 
         NaN where nobody is: where the arm is never chosen, or never taken by those for whom it is chosen.
         """
-        is_chosen = allocation_over(self.n_arms, allocation)[:, None] > 0
+        is_chosen = self._allocation(allocation)[:, None] > 0
         return _ratio(self.reward_mass(), self.compliance() * is_chosen)
+
+    def _allocation(self, allocation: Allocation) -> Floats:
+        """The probability with which each arm is chosen; uniform when none is given."""
+        if allocation is None:
+            return np.full(self.n_arms, 1 / self.n_arms)
+        if not hasattr(allocation, "__len__") or len(allocation) != self.n_arms:
+            raise InputError("allocation", allocation, f"{self.n_arms} probabilities, one per arm")
+        shares = [check_unit_number(f"allocation of arm {arm}", share) for arm, share in enumerate(allocation)]
+        check_sums_to_one("allocation", shares)
+        return np.array(shares)
 
 
 def _ratio(mass: Floats, probability: Floats) -> Floats:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from adhere.checks import check_sums_to_one, check_unique, check_unit_number
 from adhere.errors import InputError, nearest
-from adhere.populations.checks import different, sums_to_one, unit_number
 from adhere.populations.population import Floats, PatientTables, Population
 from adhere.populations.protocol_table import NAMED_PROTOCOLS, Protocol, Reach, reached_by
 
@@ -59,7 +59,7 @@ class Stratum:
                 raise InputError(where + "takes", arm, f"arms numbered from 0 to {len(takes) - 1}")
         if len(reward) != len(takes):
             raise InputError(where + "reward", self.reward, f"{len(takes)} mean rewards, one per arm")
-        object.__setattr__(self, "probability", unit_number(where + "probability", self.probability))
+        object.__setattr__(self, "probability", check_unit_number(where + "probability", self.probability))
         object.__setattr__(self, "takes", tuple(int(arm) for arm in takes))
         means = tuple(self._mean_reward(where, arm, mean) for arm, mean in enumerate(reward))
         object.__setattr__(self, "reward", means)
@@ -67,7 +67,7 @@ class Stratum:
     def _mean_reward(self, where: str, arm: int, mean: object) -> float | None:
         if mean in (None, "-") and arm not in self.takes:
             return None
-        return unit_number(f"{where}reward of arm {arm}", mean)
+        return check_unit_number(f"{where}reward of arm {arm}", mean)
 
     def reward_when_chosen(self, arm: int) -> float:
         """r_{s,ν(c)}, the mean reward when this arm is chosen."""
@@ -116,8 +116,8 @@ class Strata(Population):
             if len(stratum.takes) != self.n_arms:
                 expected = f"{self.n_arms} arms, as many as {', '.join(self.arms)}"
                 raise InputError(f"stratum {stratum.name!r}, takes", stratum.takes, expected)
-        different("strata", [stratum.name for stratum in self.strata])
-        sums_to_one("probabilities of the strata", [stratum.probability for stratum in self.strata])
+        check_unique("strata", [stratum.name for stratum in self.strata])
+        check_sums_to_one("probabilities of the strata", [stratum.probability for stratum in self.strata])
 
     @property
     def reward_values(self) -> tuple[float, ...]:

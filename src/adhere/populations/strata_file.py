@@ -28,8 +28,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from adhere.checks import check_arms
 from adhere.errors import InputError, nearest
-from adhere.populations.checks import arm_names
 from adhere.populations.strata import BEHAVIOURS, Strata, Stratum
 
 
@@ -52,7 +52,7 @@ def read_strata(path: str | Path) -> Strata:
 
 def _strata(document: Mapping[str, Any], default_name: str) -> Strata:
     _check_keys("top level", document, required=("arms", "stratum"), optional=("name",))
-    arms = arm_names(_of_type("arms", document["arms"], list, 'a list of names, like ["control", "treatment"]'))
+    arms = check_arms(_of_type("arms", document["arms"], list, 'a list of names, like ["control", "treatment"]'))
     tables = _of_type("stratum", document["stratum"], list, "one [[stratum]] table for each stratum")
     name = _of_type("name", document.get("name", default_name), str, "a name in quotes")
     return Strata(name, arms, [_stratum(number, table, arms) for number, table in enumerate(tables, start=1)])

@@ -1,0 +1,49 @@
+"""Write files whole or not at all: beside their place first, then renamed into it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path in the same folder, renamed to `path` when the block ends and deleted when it raises.
+
+    Permissions of a file that is replaced are kept, and a link goes on pointing to it. A device or a pipe is given
+    as it is: it must be written into, not replaced.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder) / "table.csv") as temporary:
+    ...         _ = temporary.write_text("arm,reward")
+    ...     (Path(folder) / "table.csv").read_text()
+    'arm,reward'
+    """
+    if is_device(path):
+        yield path
+        return
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield temporary
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file, and the folders that lead to it, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path is something that can be written into but not replaced, such as a pipe."""
+    return path.exists() and not path.is_file()
