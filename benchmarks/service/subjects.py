@@ -14,9 +14,8 @@ from benchmarks.service.load import Generator, Load, Outcome
 from benchmarks.service.measuring import Server, free_port, serving
 from benchmarks.service.skeleton import TOKEN
 
-from adhere.service.bodies import NewToken
-from adhere.service.tokens import Tokens
 from adhere.store import open_store
+from adhere.tokens import Tokens
 from adhere.trial.chain import walk
 from adhere.trial.design import make_design
 from adhere.trial.desk import Desk
@@ -75,7 +74,7 @@ def prepare(where: Where, policies: Mapping[str, str]) -> str:
         desk = Desk(store)
         for name, policy in policies.items():
             desk.create(make_design(name, policy, ARMS, seed=SEED, horizon=HORIZON))
-        return Tokens(store).make(NewToken(role="site", site="bench", label="bench"))[1]
+        return Tokens(store).make("site", "bench", site="bench")[1]
 
 
 def adhere_command(where: Where, port: int, workers: int = 1) -> list[str]:

@@ -17,10 +17,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from adhere.service.bodies import NewToken
 from adhere.service.serve import serve
-from adhere.service.tokens import Tokens
 from adhere.store import open_store
+from adhere.tokens import Tokens
 from adhere.trial.design import make_design
 from adhere.trial.desk import Desk
 from adhere.trial.requests import Recommend, Report
@@ -56,7 +55,7 @@ def new_trial(path: Path, name: str = "t") -> str:
     """Make a file with a trial and a site's token."""
     store = open_store(path)
     Desk(store).create(make_design(name, POLICY, ARMS, seed=5))
-    _, text = Tokens(store).make(NewToken(role="site", site="Leeds", label="the tests"))
+    _, text = Tokens(store).make("site", "the tests", site="Leeds")
     store.close()
     return text
 

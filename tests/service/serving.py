@@ -19,10 +19,10 @@ from typing import Any
 import uvicorn
 
 from adhere.client import Client
-from adhere.service import Settings, make_app
-from adhere.service.protocol import ProblemProtocol
-from adhere.service.tokens import Tokens
+from adhere.service import ServiceSettings, make_app
+from adhere.service.http_protocol import HttpProtocol
 from adhere.store import Store, open_store
+from adhere.tokens import Tokens
 
 ARMS = ("walk", "aspirin")
 
@@ -123,12 +123,12 @@ def _received(connection: socket.socket) -> bytes:
 
 
 @contextmanager
-def in_thread(store: Store, settings: Settings | None = None) -> Iterator[Service]:
+def in_thread(store: Store, settings: ServiceSettings | None = None) -> Iterator[Service]:
     """Serve a store from a thread of this process."""
-    token = Tokens(store).first()
+    token = Tokens(store).make_first()
     assert token is not None
     config = uvicorn.Config(
-        make_app(store, settings), http=ProblemProtocol, ws="none", loop="asyncio", log_config=None, access_log=False
+        make_app(store, settings), http=HttpProtocol, ws="none", loop="asyncio", log_config=None, access_log=False
     )
     server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -143,7 +143,7 @@ def in_thread(store: Store, settings: Settings | None = None) -> Iterator[Servic
 
 
 @contextmanager
-def in_file(path: Path, settings: Settings | None = None) -> Iterator[Service]:
+def in_file(path: Path, settings: ServiceSettings | None = None) -> Iterator[Service]:
     """Serve a new SQLite file."""
     with in_thread(open_store(path), settings) as service:
         yield service

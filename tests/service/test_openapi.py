@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from adhere.service import Settings
+from adhere.service import ServiceSettings
 from adhere.service.openapi import document
 from adhere.service.problems import KINDS
 from adhere.service.routes import ROUTES
@@ -52,7 +52,7 @@ OPERATIONS: list[Any] = [found.ok() for found in SCHEMA.get_all_operations() if 
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service that does not mind how often somebody comes without a token: here that depends on luck."""
     folder = tmp_path_factory.mktemp("patient")
-    with in_file(folder / "trials.db", Settings(failure_rate=1e6, failure_burst=1e6)) as running:
+    with in_file(folder / "trials.db", ServiceSettings(failure_rate=1e6, failure_burst=1e6)) as running:
         yield running
 
 

@@ -6,28 +6,28 @@ from typing import Any
 
 import pytest
 
-from adhere.service.bodies import (
+from adhere.service.requests import (
     Body,
-    CorrectionBody,
-    ForSubject,
-    KitAndReason,
+    NewCorrection,
+    NewErasure,
+    NewRecommendation,
+    NewReport,
     NewToken,
     NewTrial,
+    NewUnblinding,
     Reason,
-    ReportBody,
-    WhomToForget,
 )
-from adhere.service.routes import EVERY_ROLE, ROUTES, Route
+from adhere.service.routes import ALL_ROLES, ROUTES, Route
 from service.serving import ARMS, Service
 
 BODIES: dict[type[Body], dict[str, Any]] = {
     NewTrial: {"name": "of a role", "policy": "uniform", "arms": ARMS, "seed": 1},
-    ForSubject: {"subject": "S-1"},
-    ReportBody: {"reward": 1},
-    CorrectionBody: {"reason": "a slip", "reward": 0},
+    NewRecommendation: {"subject": "S-1"},
+    NewReport: {"reward": 1},
+    NewCorrection: {"reason": "a slip", "reward": 0},
     Reason: {"reason": "because"},
-    KitAndReason: {"kit": "0000-0000", "reason": "an emergency"},
-    WhomToForget: {"subject": "nobody"},
+    NewUnblinding: {"kit": "0000-0000", "reason": "an emergency"},
+    NewErasure: {"subject": "nobody"},
     NewToken: {"role": "statistician", "label": "of a role"},
 }
 GUARDED = [route for route in ROUTES if route.roles]
@@ -47,7 +47,7 @@ def ask(service: Service, route: Route, role: str | None, trial: str = "nowhere"
 @pytest.mark.parametrize("route", GUARDED, ids=name_of)
 def test_every_role_is_let_in_or_turned_away_as_the_table_says(service: Service, route: Route) -> None:
     assert ask(service, route, None) == 401
-    for role in EVERY_ROLE:
+    for role in ALL_ROLES:
         status = ask(service, route, role)
         if role not in route.roles:
             assert status == 403, role
@@ -67,7 +67,7 @@ def test_nobody_else_may_do_anything_to_a_real_trial(service: Service) -> None:
     advice = service.client("site").recommend(trial, "S-1")
     records = service.client().trial(trial)["records"]
     for route in GUARDED:
-        for role in EVERY_ROLE - route.roles:
+        for role in ALL_ROLES - route.roles:
             assert ask(service, route, role, trial, advice.id) == 403
     assert service.client().trial(trial)["records"] == records
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from adhere.errors import ConflictError
-from adhere.service import Settings
-from adhere.service.bodies import NewToken
-from adhere.service.tokens import Tokens
+from adhere.service import ServiceSettings
 from adhere.store import open_store
+from adhere.tokens import Tokens
 from service.serving import Service, in_file, in_thread, wait_until
 
 
@@ -33,9 +32,9 @@ def test_the_scheme_may_be_written_in_any_case(service: Service) -> None:
 def test_a_store_keeps_digests_only(tmp_path: Path) -> None:
     store = open_store(tmp_path / "trials.db")
     tokens = Tokens(store)
-    text = tokens.first()
+    text = tokens.make_first()
     assert text is not None
-    assert tokens.first() is None
+    assert tokens.make_first() is None
     store.close()
     assert text.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
@@ -54,9 +53,9 @@ def test_the_last_admin_cannot_be_locked_out(tmp_path: Path) -> None:
 
 def test_tokens_made_and_revoked_elsewhere_are_noticed(tmp_path: Path) -> None:
     store = open_store(tmp_path / "trials.db")
-    with in_thread(store, Settings(refresh_every=0.05)) as service:
+    with in_thread(store, ServiceSettings(refresh_every=0.05)) as service:
         elsewhere = Tokens(store)  # as another process on the same PostgreSQL would
-        token, text = elsewhere.make(NewToken(role="statistician", label="made elsewhere"))
+        token, text = elsewhere.make("statistician", "made elsewhere")
         service.tokens["elsewhere"] = text
         wait_until(lambda: service.send("GET", "/trials", role="elsewhere").status == 200)
         elsewhere.revoke(token.id)
@@ -64,7 +63,7 @@ def test_tokens_made_and_revoked_elsewhere_are_noticed(tmp_path: Path) -> None:
 
 
 def test_whoever_asks_too_often_has_to_wait(tmp_path: Path) -> None:
-    settings = Settings(token_rate=0.2, token_burst=3, failure_rate=0.2, failure_burst=2)
+    settings = ServiceSettings(token_rate=0.2, token_burst=3, failure_rate=0.2, failure_burst=2)
     with in_file(tmp_path / "trials.db", settings) as service:
         replies = [service.send("GET", "/trials") for _ in range(4)]
         assert [reply.status for reply in replies] == [200, 200, 200, 429]

@@ -1,7 +1,7 @@
 """Live trials over HTTP."""
 
 from adhere.service.app import make_app
+from adhere.service.context import ServiceSettings
 from adhere.service.serve import serve
-from adhere.service.settings import Settings
 
-__all__ = ["Settings", "make_app", "serve"]
+__all__ = ["ServiceSettings", "make_app", "serve"]

@@ -1,4 +1,4 @@
-"""The application: finds the route, asks who it is, reads, answers, counts. Plain ASGI, since every layer costs."""
+"""The ASGI application: route, authenticate, parse, handle, count. No middleware, since every layer costs time."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from adhere.errors import InputError
+from adhere.service.auth import Authenticator
 from adhere.service.background import background_tasks
-from adhere.service.calls import Call, Service
-from adhere.service.finding import Finder, number_in, trial_in
-from adhere.service.guard import Guard
+from adhere.service.context import RequestContext, Service, ServiceSettings
+from adhere.service.group_commit import ShutdownError
 from adhere.service.logs import log_request
 from adhere.service.openapi import document
-from adhere.service.problems import MEDIA_TYPE, ProblemError, problem_of
-from adhere.service.reading import GoneError, body_of, request_id, wanted
+from adhere.service.parsing import DisconnectedError, parse_body, parse_headers, parse_id, parse_key, parse_trial
+from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
+from adhere.service.router import Router
 from adhere.service.routes import ROUTES, Route
-from adhere.service.settings import Settings
-from adhere.service.writer import ClosingError
 from adhere.store import Store, StoreError
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_NOT_KEPT = (b"cache-control", b"no-store")
+_NO_STORE = (b"cache-control", b"no-store")
 _JSON = (b"content-type", b"application/json")
 _UNMATCHED = "unmatched"
 
@@ -40,71 +39,72 @@ encode = msgspec.json.Encoder().encode
 class App:
     """The service as an ASGI application."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self._finder = Finder(ROUTES)
+    def __init__(self, store: Store, settings: ServiceSettings) -> None:
+        self._router = Router(ROUTES)
         self._decoders = {route: msgspec.json.Decoder(route.body) for route in ROUTES if route.body is not None}
         self._service = Service(store, settings, document(ROUTES))
-        self._guard = Guard(self._service)
-        self._metrics, self._most, self._slow = self._service.metrics, settings.largest_body, settings.slow
-        # Starlette knows how to speak of beginning and end; requests do not pass through it.
-        self._rest = Starlette(lifespan=self._life)
+        self._auth = Authenticator(self._service)
+        self._metrics = self._service.metrics
+        self._max_body, self._slow = settings.max_body_bytes, settings.slow_request
+        # Starlette speaks the lifespan protocol; requests do not pass through it.
+        self._starlette = Starlette(lifespan=self._lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or begin and end with the server."""
+        """Answer a request, or start and stop with the server."""
         if scope["type"] != "http":
-            await self._rest(scope, receive, send)
+            await self._starlette(scope, receive, send)
             return
         begin = time.perf_counter()
-        call = Call(self._service)
+        context = RequestContext(self._service)
         route: Route | None = None
         try:
             raw = scope.get("raw_path")
             path = raw.decode("latin-1") if raw is not None else scope["path"]
-            route, parameters = self._finder.find(scope["method"], path)
-            answer = await self._answer(scope, receive, call, route, parameters)
+            route, parameters = self._router.match(scope["method"], path)
+            response = await self._handle(scope, receive, context, route, parameters)
             status = route.status
-        except GoneError:
+        except DisconnectedError:
             return
         except Exception as error:
-            answer = _problem(error)
-            status = answer.status
-            self._metrics.refusals.labels(answer.kind).inc()
-        if isinstance(answer, Response):
-            await answer(scope, receive, send)
+            response = _problem(error)
+            status = response.status
+            self._metrics.refusals.labels(response.kind).inc()
+        if isinstance(response, Response):
+            await response(scope, receive, send)
         else:
-            await _send(send, status, answer)
-        took = time.perf_counter() - begin
+            await _send(send, status, response)
+        seconds = time.perf_counter() - begin
         method = scope["method"] if scope["method"] in _METHODS else "other"
         template = route.path if route is not None else _UNMATCHED
-        self._metrics.answered(template, method, status, took)
-        log_request(method, template, status, took, call, slow=took > self._slow)
+        self._metrics.count_request(template, method, status, seconds)
+        log_request(method, template, status, seconds, context, slow=seconds > self._slow)
 
-    async def _answer(
-        self, scope: Scope, receive: Receive, call: Call, route: Route, parameters: dict[str, str]
+    async def _handle(
+        self, scope: Scope, receive: Receive, context: RequestContext, route: Route, parameters: dict[str, str]
     ) -> Any:
-        headers = wanted(scope["headers"])
+        headers = parse_headers(scope["headers"])
         if route.roles:
-            call.holder = await self._guard.admit(route, headers, scope.get("client"))
+            context.holder = await self._auth.authenticate(route, headers, scope.get("client"))
         if parameters:
             if "trial" in parameters:
-                call.trial = trial_in(parameters)
-                self._guard.check_trial(call)
+                context.trial = parse_trial(parameters)
+                self._auth.check_trial(context)
             if "id" in parameters:
-                call.id = number_in(parameters, route)
-        if route.keyed:
-            call.key = request_id(headers)
+                context.id = parse_id(parameters, route)
+        if route.idempotent:
+            context.idempotency_key = parse_key(headers)
         if route.body is not None:
-            call.body = await body_of(receive, headers, self._decoders[route], self._most)
-        call.query = scope["query_string"]
-        return await route.handler(call)
+            context.body = await parse_body(receive, headers, self._decoders[route], self._max_body)
+        context.query = scope["query_string"]
+        return await route.handler(context)
 
     @asynccontextmanager
-    async def _life(self, _app: Starlette) -> AsyncIterator[None]:
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         service = self._service
-        # What was imported stays for good. Looking through it again and again for garbage took a tenth of the time.
+        # Imported modules are never garbage; scanning them at every collection took a tenth of the time.
         gc.freeze()
         service.metrics.listen()
-        service.writer.start()
+        service.group_commit.start()
         try:
             async with background_tasks(service):
                 yield
@@ -113,32 +113,32 @@ class App:
             service.close()
 
 
-def make_app(store: Store, settings: Settings | None = None) -> App:
+def make_app(store: Store, settings: ServiceSettings | None = None) -> App:
     """The service over a store, which it closes when it ends."""
-    return App(store, settings or Settings())
+    return App(store, settings or ServiceSettings())
 
 
 def _problem(error: Exception) -> ProblemError:
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, InputError):
-        return problem_of(error)
-    if isinstance(error, (StoreError, ClosingError)):
+        return input_problem(error)
+    if isinstance(error, (StoreError, ShutdownError)):
         detail = "nothing was written; the same request may be sent again"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
-    log.error("an error nobody foresaw", exc_info=error)
+    log.error("unhandled exception", exc_info=error)
     return ProblemError("internal", "it was written down here; nothing else is told")
 
 
-async def _send(send: Send, status: int, answer: Any) -> None:
-    if isinstance(answer, ProblemError):
-        body = answer.encoded()
-        headers = [(b"content-type", MEDIA_TYPE.encode()), _NOT_KEPT]
-        headers += [(name.encode(), value.encode("latin-1")) for name, value in answer.headers.items()]
-    elif answer is None:
-        body, headers = b"", [_NOT_KEPT]
+async def _send(send: Send, status: int, response: Any) -> None:
+    if isinstance(response, ProblemError):
+        body = response.encoded()
+        headers = [(b"content-type", MEDIA_TYPE.encode()), _NO_STORE]
+        headers += [(name.encode(), value.encode("latin-1")) for name, value in response.headers.items()]
+    elif response is None:
+        body, headers = b"", [_NO_STORE]
     else:
-        body, headers = encode(answer), [_JSON, _NOT_KEPT]
+        body, headers = encode(response), [_JSON, _NO_STORE]
     if status != 204:
         headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -1,4 +1,4 @@
-"""What the service does unasked: it reads tokens again, and applies rules for missing reports."""
+"""Background tasks: refresh the tokens, apply rules for missing reports, compile the policies of known trials."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from adhere.errors import InputError
-from adhere.service.calls import Service
-from adhere.service.warming import warm
+from adhere.service.context import Service
 from adhere.store import Reading
 from adhere.trial.design import Design
 from adhere.trial.requests import Examine
@@ -20,12 +19,12 @@ log = logging.getLogger("adhere.service")
 
 @asynccontextmanager
 async def background_tasks(service: Service) -> AsyncIterator[None]:
-    """Run them for as long as the block lasts."""
+    """Run the background tasks for as long as the block lasts."""
     settings = service.settings
     tasks = [
-        asyncio.create_task(_every(settings.refresh_every, lambda: service.beside(service.tokens.refresh))),
+        asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.tokens.refresh))),
         asyncio.create_task(_every(settings.examine_every, lambda: examine(service))),
-        asyncio.create_task(_warm_all(service)),
+        asyncio.create_task(_precompile_all(service)),
     ]
     try:
         yield
@@ -40,15 +39,32 @@ async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(seconds)
         try:
             await work()
-        except Exception:  # whatever it was, there is a next time
-            log.warning("something done at intervals failed this time", exc_info=True)
+        except Exception:  # a task that failed once must still run the next time
+            log.warning("background task failed", exc_info=True)
 
 
 async def examine(service: Service) -> None:
     """Apply the rule for missing reports of every trial that has one."""
     for design in await _designs(service):
         if design.impute is not None:
-            await service.writer.ask(Examine(trial=design.name, request="", by="service"))
+            await service.group_commit.execute(Examine(trial=design.name, request="", by="service"))
+
+
+def precompile(design: Design) -> None:
+    """Compile a design's policy before its first patient would have to wait for it."""
+    engine = design.engine()
+    try:
+        made = engine.decide(engine.first_state, 0)
+    except Exception:  # a policy that fails does so at each patient, where it is recorded
+        return
+    engine.learn(made.state, 0, made.memo, made.chosen, made.chosen, design.reward_values[0])
+
+
+async def _precompile_all(service: Service) -> None:
+    """Compile the policies of all trials, each composition once."""
+    kinds = {(design.policy, len(design.arms), design.reward_values): design for design in await _designs(service)}
+    for design in kinds.values():
+        await service.in_thread(partial(precompile, design))
 
 
 async def _designs(service: Service) -> list[Design]:
@@ -57,15 +73,8 @@ async def _designs(service: Service) -> list[Design]:
         for name in view.trials():
             try:
                 found.append(service.desk.trial(name).design)
-            except InputError as error:  # its policy was not imported: its own requests will say so
-                log.warning("a trial cannot be served: %s", error)
+            except InputError as error:  # its policy was not imported; requests to the trial say so too
+                log.warning("trial cannot be served: %s", error)
         return found
 
     return await service.read(look)
-
-
-async def _warm_all(service: Service) -> None:
-    """Compile what the trials there are will need; one of each kind is enough."""
-    kinds = {(design.policy, len(design.arms), design.reward_values): design for design in await _designs(service)}
-    for design in kinds.values():
-        await service.beside(partial(warm, design))

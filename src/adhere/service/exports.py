@@ -1,4 +1,4 @@
-"""A trial as a file."""
+"""Handler of exports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from adhere.errors import InputError
-from adhere.service.calls import Call
+from adhere.service.context import RequestContext
 from adhere.store import Reading
 from adhere.trial.exporting import write_log, write_table
 
@@ -21,20 +21,20 @@ _MEDIA = {
 }
 
 
-async def export(call: Call) -> FileResponse:
-    """The whole trial in a file, which is deleted once it was sent."""
-    form = _format(call.query)
+async def export(context: RequestContext) -> FileResponse:
+    """Export a trial; the temporary file is deleted once it was sent."""
+    form = _format(context.query)
     folder = tempfile.TemporaryDirectory(prefix="adhere-")
     path = Path(folder.name) / f"trial.{form}"
 
     def write(view: Reading) -> str:
-        live = call.service.desk.trial(call.trial)
+        live = context.service.desk.trial(context.trial)
         if form == "log":
             return write_log(view, live.number, path)
         return write_table(view, live.number, live.design, path, form)
 
     try:
-        head = await call.service.read(write)
+        head = await context.service.read(write)
     except BaseException:
         folder.cleanup()
         raise

@@ -1,4 +1,4 @@
-"""Lines of JSON on standard error. They name routes by template and tokens by number: no path, body, key or token."""
+"""JSON lines on standard error. Routes are named by template and tokens by number: no path, body or key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from adhere.service.calls import Call
+from adhere.service.context import RequestContext
 
 _FIELDS = ("method", "route", "status", "milliseconds", "token")
 
@@ -19,7 +19,7 @@ log = logging.getLogger("adhere.access")
 
 
 class JsonLines(logging.Formatter):
-    """One line of JSON for each thing logged."""
+    """One line of JSON for each log record."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -32,29 +32,29 @@ class JsonLines(logging.Formatter):
         line |= {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
         if record.exc_info:
             kind, _, trace = record.exc_info
-            # Not what the error says: it may quote what somebody sent.
+            # The message of the error is left out: it may quote what a client sent.
             line["error"] = kind.__name__ if kind else ""
             line["at"] = [f"{Path(at.filename).name}:{at.lineno} {at.name}" for at in extract_tb(trace)]
         return msgspec.json.encode(line).decode()
 
 
 def set_up_logging(level: str = "info") -> None:
-    """Send everything that is logged to standard error as lines of JSON."""
+    """Log to standard error, as lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
 
-def log_request(method: str, route: str, status: int, seconds: float, call: Call, *, slow: bool) -> None:
-    """Errors and slow requests are told of; the others only if asked for, since the metrics count them all."""
+def log_request(method: str, route: str, status: int, seconds: float, context: RequestContext, *, slow: bool) -> None:
+    """Log errors and slow requests at level info and all others at debug, since the metrics count them."""
     level = logging.INFO if status >= 400 or slow else logging.DEBUG
     if log.isEnabledFor(level):
-        holder = getattr(call, "holder", None)
-        said = {
+        holder = getattr(context, "holder", None)
+        fields = {
             "method": method,
             "route": route,
             "status": status,
             "milliseconds": round(1000 * seconds, 3),
             "token": holder.id if holder is not None else None,
         }
-        log.log(level, "request", extra=said)
+        log.log(level, "request", extra=fields)

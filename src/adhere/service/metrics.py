@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus. Labels are routes, methods and numbers: no trial, no site, no subject."""
+"""Metrics for Prometheus. Labels are routes, methods and numbers: no trial, no site, no subject."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, H
 from prometheus_client.multiprocess import MultiProcessCollector
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
-FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes put their counts together
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """The counts of one process."""
+    """The metrics of one process."""
 
     def __init__(self) -> None:
         self._registry = own = CollectorRegistry()
@@ -41,7 +41,7 @@ class Metrics:
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._listener = _FallbackCounter(self._fallbacks)
 
-    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+    def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request by its route's template."""
         key = (route, method, status)
         children = self._children.get(key)
@@ -51,7 +51,7 @@ class Metrics:
         children[0].inc()
         children[1].observe(seconds)
 
-    def committed(self, n_requests: int, seconds: float) -> None:
+    def count_commit(self, n_requests: int, seconds: float) -> None:
         """Count a transaction."""
         self._commits.inc()
         self._sizes.observe(n_requests)
@@ -66,12 +66,12 @@ class Metrics:
         logging.getLogger("adhere.trial").removeHandler(self._listener)
 
     def text(self) -> bytes:
-        """All counts; those of all processes if several share a folder."""
+        """All metrics; those of all processes if several share a folder."""
         if FOLDER_VARIABLE not in os.environ:
             return generate_latest(self._registry)
-        together = CollectorRegistry()
-        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
-        return generate_latest(together)
+        shared = CollectorRegistry()
+        MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+        return generate_latest(shared)
 
 
 class _FallbackCounter(logging.Handler):

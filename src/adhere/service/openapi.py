@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the table of routes and the types of its bodies and answers."""
+"""The OpenAPI 3.1 document, made from the table of routes and the types of its requests and responses."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "trial": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^/]+$"},
     "id": {"type": "integer", "minimum": 0, "maximum": 10**15 - 1},
 }
-_KEY = {
+_IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": True,
-    "description": "The request's id in the log: a new one for each request, the same when it is sent again.",
+    "description": "A new value for each request, the same when a request is sent again.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
 }
-# What an answer is good for next: from operation, to operation, the parameters of the latter.
+# Links: from operation, to operation, the parameters of the latter.
 _NEW_TRIAL = {"trial": "$response.body#/design/name"}
 _SAME_TRIAL = {"trial": "$request.path.trial"}
-_SAME_ONE = {**_SAME_TRIAL, "id": "$response.body#/recommendation"}
+_SAME_RECOMMENDATION = {**_SAME_TRIAL, "id": "$response.body#/recommendation"}
 _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
     *(("create_trial", to, _NEW_TRIAL) for to in ("show_trial", "recommend", "results", "export", "close")),
-    *(("recommend", to, _SAME_ONE) for to in ("report", "correct", "withdraw", "show_recommendation")),
-    *(("report", to, _SAME_ONE) for to in ("report", "correct", "show_recommendation")),
+    *(("recommend", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "withdraw", "show_recommendation")),
+    *(("report", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "show_recommendation")),
     ("pause", "resume", _SAME_TRIAL),
     ("make_token", "revoke_token", {"id": "$response.body#/id"}),
 )
@@ -39,7 +39,7 @@ _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
 def document(routes: Iterable[Route]) -> bytes:
     """The document in JSON."""
     table = tuple(routes)
-    types = {kind for route in table for kind in (route.body, route.answer) if kind not in (None, bytes, dict)}
+    types = {kind for route in table for kind in (route.body, route.response) if kind not in (None, bytes, dict)}
     ordered = [Problem, *sorted(types, key=lambda kind: kind.__name__ if kind else "")]
     schemas, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     by_type = dict(zip(ordered, schemas, strict=True))
@@ -88,22 +88,22 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     ]
     for name, values in route.query:
         found.append({"name": name, "in": "query", "schema": {"enum": list(values), "default": values[0]}})
-    return [*found, _KEY] if route.keyed else found
+    return [*found, _IDEMPOTENCY_KEY] if route.idempotent else found
 
 
 def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:
-    said: dict[str, Any] = {"description": route.summary}
-    if route.answer is not None:
-        schema = schemas.get(route.answer, {"type": "object"} if route.answer is dict else {})
-        said["content"] = {media: {"schema": schema} for media in route.media}
+    response: dict[str, Any] = {"description": route.summary}
+    if route.response is not None:
+        schema = schemas.get(route.response, {"type": "object"} if route.response is dict else {})
+        response["content"] = {media: {"schema": schema} for media in route.media}
     if route.query:
-        said["headers"] = {"X-Adhere-Head": {"schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}}
+        response["headers"] = {"X-Adhere-Head": {"schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}}
     links = {
         f"{to}_next": {"operationId": to, "parameters": parameters}
         for start, to, parameters in _LINKS
         if start == route.handler.__name__
     }
-    return {**said, "links": links} if links else said
+    return {**response, "links": links} if links else response
 
 
 def _problems(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:

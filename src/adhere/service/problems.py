@@ -1,4 +1,4 @@
-"""Every error as a problem of RFC 9457: what went wrong, in which field, with which value, and what was expected."""
+"""Errors as problem documents (RFC 9457), with the field, its value and what was expected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from adhere.errors import ConflictError, InputError, UnknownError
 
 MEDIA_TYPE: Final = "application/problem+json"
-_LONGEST_VALUE, _LONGEST_DETAIL = 120, 1000
+_MAX_VALUE_LENGTH, _MAX_DETAIL_LENGTH = 120, 1000
 _PLACE = re.compile(r" - at (?:key in )?`\$?(.*)`$")
 _WHOLE = re.compile(r"(\d)\.0\b")
 _WORDS: Final = {
@@ -30,23 +30,23 @@ _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 # Each kind of problem: its status and title. The kind is the end of the problem's type.
 KINDS: Final[Mapping[str, tuple[int, str]]] = {
-    "malformed": (400, "The request cannot be read"),
-    "unauthenticated": (401, "A valid token is needed"),
-    "forbidden": (403, "This token may not do that"),
-    "unknown": (404, "There is no such thing"),
-    "method": (405, "This address takes other methods"),
-    "conflict": (409, "What happened before forbids it"),
-    "too-large": (413, "The body is too large"),
-    "media-type": (415, "The body must be JSON"),
-    "invalid": (422, "A value cannot be used"),
+    "malformed": (400, "Malformed request"),
+    "unauthenticated": (401, "Unauthenticated"),
+    "forbidden": (403, "Forbidden"),
+    "unknown": (404, "Not found"),
+    "method": (405, "Method not allowed"),
+    "conflict": (409, "Conflict"),
+    "too-large": (413, "Request body too large"),
+    "media-type": (415, "Unsupported media type"),
+    "invalid": (422, "Invalid value"),
     "too-many": (429, "Too many requests"),
-    "internal": (500, "Something went wrong here"),
-    "unavailable": (503, "Nothing can be written now"),
+    "internal": (500, "Internal server error"),
+    "unavailable": (503, "Service unavailable"),
 }
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A problem as it is sent (RFC 9457)."""
+    """A problem document (RFC 9457)."""
 
     type: str
     title: str
@@ -58,7 +58,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ProblemError(Exception):
-    """An error on its way to the client."""
+    """An error that is sent to the client as a problem document."""
 
     def __init__(
         self,
@@ -73,7 +73,13 @@ class ProblemError(Exception):
         self.kind, self.headers = kind, headers or {}
         self.status, title = KINDS[kind]
         self.body = Problem(
-            f"urn:adhere:problem:{kind}", title, self.status, _short(detail, _LONGEST_DETAIL), field, value, expected
+            f"urn:adhere:problem:{kind}",
+            title,
+            self.status,
+            _short(detail, _MAX_DETAIL_LENGTH),
+            field,
+            value,
+            expected,
         )
         super().__init__(detail)
 
@@ -82,8 +88,8 @@ class ProblemError(Exception):
         return msgspec.json.encode(self.body)
 
 
-def problem_of(error: InputError) -> ProblemError:
-    """What a trial refused, as a problem."""
+def input_problem(error: InputError) -> ProblemError:
+    """A refused value, as a problem."""
     kind = (
         "unknown"
         if isinstance(error, UnknownError)
@@ -91,20 +97,20 @@ def problem_of(error: InputError) -> ProblemError:
         if isinstance(error, ConflictError)
         else "invalid"
     )
-    value, expected = shown(error.value), _short(error.expected, _LONGEST_DETAIL)
+    value, expected = shown(error.value), _short(error.expected, _MAX_DETAIL_LENGTH)
     detail = f"{error.field}: got {value}, expected {expected}"
     return ProblemError(kind, detail, field=error.field, value=value, expected=expected)
 
 
-def problem_of_body(error: msgspec.DecodeError, raw: bytes) -> ProblemError:
-    """A body that is no JSON, or not of the shape expected; msgspec says where (``… - at `$.reward```)."""
-    said = str(error)
+def body_problem(error: msgspec.DecodeError, raw: bytes) -> ProblemError:
+    """A body that is not JSON, or not of the expected type; msgspec says where (``… - at `$.reward```)."""
+    message = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        return ProblemError("malformed", f"the body is no JSON that can be read: {said}", field="body")
-    found = _PLACE.search(said)
-    field = found.group(1).lstrip(".") if found else ""
-    what = said[: found.start()] if found else said
-    value = _value_at(raw, found.group(1)) if found else None
+        return ProblemError("malformed", f"the body is no JSON that can be read: {message}", field="body")
+    at = _PLACE.search(message)
+    field = at.group(1).lstrip(".") if at else ""
+    what = message[: at.start()] if at else message
+    value = _value_at(raw, at.group(1)) if at else None
     named = re.search(r" (missing required|unknown) field `(.*)`$", what)
     if named:
         field, value = f"{field}.{named.group(2)}".lstrip("."), None
@@ -117,7 +123,7 @@ def problem_of_body(error: msgspec.DecodeError, raw: bytes) -> ProblemError:
 
 
 def _in_words(expected: str) -> str:
-    """What msgspec expects, for people.
+    """What msgspec expects, in words.
 
     >>> _in_words("`float` <= 1.0")
     'a number at most 1'
@@ -128,11 +134,11 @@ def _in_words(expected: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as text, shortened, on one line and without what cannot be sent."""
+    """A value as short text that can be sent."""
     if isinstance(value, str):
-        return _short(value, _LONGEST_VALUE)
+        return _short(value, _MAX_VALUE_LENGTH)
     try:
-        return _short(repr(value), _LONGEST_VALUE)
+        return _short(repr(value), _MAX_VALUE_LENGTH)
     except ValueError:  # a whole number of more digits than Python prints
         return "a very large number"
 

@@ -1,10 +1,14 @@
-"""Handlers of what happens to one subject: recommendation, report, correction, withdrawal, and a look at it."""
+"""Handlers of recommendations: recommend, report, correct, withdraw, show."""
 
 from __future__ import annotations
 
+import asyncio
+
+from msgspec.structs import asdict
+
 from adhere.errors import UnknownError
-from adhere.service.answers import Derivation, HistoryLine, RecommendationView
-from adhere.service.calls import Call
+from adhere.service.context import RequestContext
+from adhere.service.responses import Derivation, HistoryLine, RecommendationView
 from adhere.store import Reading
 from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case, Part
 from adhere.trial.design import Design
@@ -16,76 +20,40 @@ from adhere.trial.sitting import LiveTrial
 _WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
 
-async def recommend(call: Call) -> Answer:
-    """An arm, or a kit, for a subject."""
-    holder = call.holder
-    return await call.ask(
-        Recommend(trial=call.trial, request=call.request, by=holder.by, site=holder.site, subject=call.body.subject)
-    )
+async def recommend(context: RequestContext) -> Answer:
+    """Recommend an arm, or a kit, for a subject."""
+    return await context.execute(Recommend, site=context.holder.site, subject=context.body.subject)
 
 
-async def report(call: Call) -> Answer:
-    """What was taken, what came of it, or both."""
-    holder, body = call.holder, call.body
-    return await call.ask(
-        Report(
-            trial=call.trial,
-            request=call.request,
-            by=holder.by,
-            site=holder.site,
-            recommendation=call.id,
-            actual=body.actual,
-            took_nothing=body.took_nothing,
-            took_other=body.took_other,
-            reward=body.reward,
-            happened=body.happened,
-        )
-    )
+async def report(context: RequestContext) -> Answer:
+    """Report the arm taken, the reward, or both."""
+    return await _execute(context, Report)
 
 
-async def correct(call: Call) -> Answer:
-    """Other values for what was reported."""
-    holder, body = call.holder, call.body
-    return await call.ask(
-        Correct(
-            trial=call.trial,
-            request=call.request,
-            by=holder.by,
-            site=holder.site,
-            recommendation=call.id,
-            reason=body.reason,
-            actual=body.actual,
-            took_nothing=body.took_nothing,
-            took_other=body.took_other,
-            reward=body.reward,
-            retract=body.retract,
-        )
-    )
+async def correct(context: RequestContext) -> Answer:
+    """Correct or retract a report."""
+    return await _execute(context, Correct)
 
 
-async def withdraw(call: Call) -> Answer:
-    """Nothing more will be heard."""
-    holder = call.holder
-    return await call.ask(
-        Withdraw(
-            trial=call.trial,
-            request=call.request,
-            by=holder.by,
-            site=holder.site,
-            recommendation=call.id,
-            reason=call.body.reason,
-        )
-    )
+async def withdraw(context: RequestContext) -> Answer:
+    """Mark a recommendation as lost to follow-up."""
+    return await _execute(context, Withdraw)
 
 
-async def show_recommendation(call: Call) -> RecommendationView:
-    """A recommendation: to a site what it knows itself, to others everything."""
+def _execute(context: RequestContext, command: type[Report | Correct | Withdraw]) -> asyncio.Future[Answer]:
+    """Execute a command on a recommendation, whose other fields are those of the body."""
+    fields = asdict(context.body)
+    return context.execute(command, site=context.holder.site, recommendation=context.id, **fields)
+
+
+async def show_recommendation(context: RequestContext) -> RecommendationView:
+    """Show a recommendation; a site sees only what it knows already."""
 
     def look(view: Reading) -> RecommendationView:
-        live = call.service.desk.trial(call.trial)
-        return _view(view, live, call.id, call.holder.site)
+        live = context.service.desk.trial(context.trial)
+        return _view(view, live, context.id, context.holder.site)
 
-    return await call.service.read(look)
+    return await context.service.read(look)
 
 
 def _view(view: Reading, live: LiveTrial, number: int, site: str | None) -> RecommendationView:
@@ -112,13 +80,13 @@ def _view(view: Reading, live: LiveTrial, number: int, site: str | None) -> Reco
 
 
 def _taken(design: Design, part: Part | None, *, hidden: bool) -> tuple[str | None, str | None]:
-    """What was taken: of which kind, and which arm unless that is hidden."""
+    """What was taken: its kind, and the arm unless that is hidden."""
     if part is None:
         return None, None
     taken = int(part.value)
     if taken in _WORDS:
         return _WORDS[taken], None
-    # Not even the kit is told: whether another kit held the same arm is what blinding hides.
+    # Not even the kit is shown: whether another kit held the same arm is what blinding hides.
     return ("kit", None) if hidden else ("arm", design.arms[taken])
 
 

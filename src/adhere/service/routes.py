@@ -1,4 +1,4 @@
-"""The table of routes. The application, the OpenAPI document and the tests of who may do what are made from it."""
+"""The table of routes, from which the application, the OpenAPI document and the tests of permissions are made."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from adhere.service import answers, bodies, recommendations, token_handlers, trials, watching
-from adhere.service.calls import Call
+from adhere.service import health, recommendations, requests, responses, tokens, trials
+from adhere.service.context import RequestContext
 from adhere.service.exports import export
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
 from adhere.trial.requests import Advice, Receipt
@@ -16,42 +16,42 @@ from adhere.trial.results import Results
 JSON: Final = "application/json"
 PUBLIC: Final[frozenset[str]] = frozenset()
 SITE, STATISTICIAN, ADMIN = "site", "statistician", "admin"
-EVERY_ROLE: Final = frozenset({SITE, STATISTICIAN, ADMIN})
-AT_A_SITE: Final = frozenset({SITE, ADMIN})
-READERS: Final = frozenset({STATISTICIAN, ADMIN})
-ADMINS: Final = frozenset({ADMIN})
+ALL_ROLES: Final = frozenset({SITE, STATISTICIAN, ADMIN})
+SITE_ROLES: Final = frozenset({SITE, ADMIN})
+ANALYST_ROLES: Final = frozenset({STATISTICIAN, ADMIN})
+ADMIN_ROLES: Final = frozenset({ADMIN})
 
 
 @dataclass(frozen=True)
 class Route:
-    """An address, who may use it (nobody named: everybody), what it takes and what it gives.
+    """A method and path, the roles that may use it (none: public), its request and its response.
 
-    `keyed` routes write to a trial's log, under the request id in the header Idempotency-Key. `problems` are kinds of
-    problem that do not follow from the rest.
+    `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
+    that do not follow from the other fields.
     """
 
     method: str
     path: str
     roles: frozenset[str]
-    handler: Callable[[Call], Awaitable[Any]]
+    handler: Callable[[RequestContext], Awaitable[Any]]
     summary: str
-    answer: type | None
+    response: type | None
     status: int = 200
-    body: type[bodies.Body] | None = None
-    keyed: bool = False
+    body: type[requests.Body] | None = None
+    idempotent: bool = False
     media: tuple[str, ...] = (JSON,)
     problems: tuple[str, ...] = ()
-    query: tuple[tuple[str, tuple[str, ...]], ...] = ()  # names and the values each may have, the default first
+    query: tuple[tuple[str, tuple[str, ...]], ...] = ()  # parameters and their values, the default first
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """All kinds of problem it can give."""
+        """All kinds of problem that it can respond with."""
         kinds = {"unavailable", *self.problems}
         if self.roles:
             kinds |= {"unauthenticated", "forbidden", "too-many"} | {"malformed"}
         if self.body is not None:
             kinds |= {"malformed", "media-type", "too-large", "invalid"}
-        if self.keyed:
+        if self.idempotent:
             kinds |= {"conflict"}
         if self.query:
             kinds |= {"invalid"}
@@ -60,86 +60,88 @@ class Route:
         return tuple(sorted(kinds))
 
 
-def _writes(path: str, roles: frozenset[str], handler: Any, summary: str, answer: type, body: Any) -> Route:
-    return Route("POST", path, roles, handler, summary, answer, status=201, body=body, keyed=True)
+def _write(path: str, roles: frozenset[str], handler: Any, summary: str, response: type, body: Any) -> Route:
+    return Route("POST", path, roles, handler, summary, response, status=201, body=body, idempotent=True)
 
 
 _TRIAL = "/trials/{trial}"
-_ONE = "/trials/{trial}/recommendations/{id}"
+_RECOMMENDATION = "/trials/{trial}/recommendations/{id}"
 
 ROUTES: Final = (
     Route(
         "POST",
         "/trials",
-        ADMINS,
+        ADMIN_ROLES,
         trials.create_trial,
-        "Begin a trial; the same design again is acknowledged",
-        answers.Made,
+        "Create a trial; the same design again changes nothing",
+        responses.TrialCreated,
         status=201,
-        body=bodies.NewTrial,
+        body=requests.NewTrial,
         problems=("conflict",),
     ),
-    Route("GET", "/trials", EVERY_ROLE, trials.list_trials, "The trials and how they stand", answers.TrialList),
-    Route("GET", _TRIAL, EVERY_ROLE, trials.show_trial, "A trial; a site sees less", answers.TrialView),
-    _writes(
+    Route("GET", "/trials", ALL_ROLES, trials.list_trials, "List the trials and their status", responses.TrialList),
+    Route("GET", _TRIAL, ALL_ROLES, trials.show_trial, "Show a trial; a site sees less", responses.TrialView),
+    _write(
         f"{_TRIAL}/recommendations",
-        AT_A_SITE,
+        SITE_ROLES,
         recommendations.recommend,
-        "Recommend an arm, in a blinded trial a kit, for a subject",
+        "Recommend an arm, or in a blinded trial a kit, for a subject",
         Advice,
-        bodies.ForSubject,
+        requests.NewRecommendation,
     ),
     Route(
         "GET",
-        _ONE,
-        EVERY_ROLE,
+        _RECOMMENDATION,
+        ALL_ROLES,
         recommendations.show_recommendation,
-        "A recommendation; to a site its own, without probabilities",
-        answers.RecommendationView,
+        "Show a recommendation; a site sees its own, without probabilities",
+        responses.RecommendationView,
     ),
-    _writes(
-        f"{_ONE}/reports",
-        AT_A_SITE,
+    _write(
+        f"{_RECOMMENDATION}/reports",
+        SITE_ROLES,
         recommendations.report,
-        "Report what was taken, what came of it, or both",
+        "Report the arm taken, the reward, or both",
         Receipt,
-        bodies.ReportBody,
+        requests.NewReport,
     ),
-    _writes(
-        f"{_ONE}/corrections",
-        AT_A_SITE,
+    _write(
+        f"{_RECOMMENDATION}/corrections",
+        SITE_ROLES,
         recommendations.correct,
-        "Correct or retract what was reported",
+        "Correct or retract a report",
         Receipt,
-        bodies.CorrectionBody,
+        requests.NewCorrection,
     ),
-    _writes(
-        f"{_ONE}/withdrawal",
-        AT_A_SITE,
+    _write(
+        f"{_RECOMMENDATION}/withdrawal",
+        SITE_ROLES,
         recommendations.withdraw,
-        "Say that nothing more will be heard",
+        "Mark as lost to follow-up",
         Receipt,
-        bodies.Reason,
+        requests.Reason,
     ),
-    _writes(f"{_TRIAL}/pause", ADMINS, trials.pause, "Recommend nothing for now", Receipt, bodies.Reason),
-    _writes(f"{_TRIAL}/resume", ADMINS, trials.resume, "Recommend again", Receipt, bodies.Reason),
-    _writes(f"{_TRIAL}/close", ADMINS, trials.close, "End the trial for good", Receipt, bodies.Reason),
-    _writes(
+    _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, "Pause a trial", Receipt, requests.Reason),
+    _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, "Resume a trial", Receipt, requests.Reason),
+    _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, "Close a trial for good", Receipt, requests.Reason),
+    _write(
         f"{_TRIAL}/unblindings",
-        READERS,
+        ANALYST_ROLES,
         trials.unblind,
-        "Say what is in a kit, and record that it was said",
+        "Unblind a kit and record it",
         Advice,
-        bodies.KitAndReason,
+        requests.NewUnblinding,
     ),
-    _writes(f"{_TRIAL}/erasures", ADMINS, trials.erase, "Forget who a subject is", Receipt, bodies.WhomToForget),
-    Route("GET", f"{_TRIAL}/results", READERS, trials.results, "What was found so far", Results),
+    _write(
+        f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, "Erase a subject's identity", Receipt, requests.NewErasure
+    ),
+    Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, "Show the results so far", Results),
     Route(
         "GET",
         f"{_TRIAL}/export",
-        READERS,
+        ANALYST_ROLES,
         export,
-        "The trial as a table (csv, parquet) or its log; the log's last hash is in X-Adhere-Head",
+        "Export a trial as a table (csv, parquet) or its log; X-Adhere-Head is the hash of the last record",
         bytes,
         media=("text/csv", "application/vnd.apache.parquet", "application/x-ndjson"),
         query=(("format", ("csv", "parquet", "log")),),
@@ -147,27 +149,27 @@ ROUTES: Final = (
     Route(
         "POST",
         "/tokens",
-        ADMINS,
-        token_handlers.make_token,
-        "Make a token, which is shown this once",
-        answers.TokenMade,
+        ADMIN_ROLES,
+        tokens.make_token,
+        "Make a token; its text is shown only now",
+        responses.TokenCreated,
         status=201,
-        body=bodies.NewToken,
+        body=requests.NewToken,
         problems=("unknown",),
     ),
-    Route("GET", "/tokens", ADMINS, token_handlers.list_tokens, "All tokens", answers.TokenList),
+    Route("GET", "/tokens", ADMIN_ROLES, tokens.list_tokens, "List all tokens", responses.TokenList),
     Route(
         "DELETE",
         "/tokens/{id}",
-        ADMINS,
-        token_handlers.revoke_token,
-        "Revoke a token; the last admin's is kept",
+        ADMIN_ROLES,
+        tokens.revoke_token,
+        "Revoke a token; the last admin's cannot be revoked",
         None,
         status=204,
         problems=("conflict",),
     ),
-    Route("GET", "/healthz", PUBLIC, watching.alive, "Whether the service is alive", answers.Healthy),
-    Route("GET", "/readyz", PUBLIC, watching.ready, "Whether it can write", answers.Healthy),
-    Route("GET", "/metrics", PUBLIC, watching.metrics, "Counts, for Prometheus", bytes, media=(METRICS_TYPE,)),
-    Route("GET", "/openapi.json", PUBLIC, watching.openapi, "This document", dict),
+    Route("GET", "/healthz", PUBLIC, health.alive, "Liveness", responses.Healthy),
+    Route("GET", "/readyz", PUBLIC, health.ready, "Readiness to write", responses.Healthy),
+    Route("GET", "/metrics", PUBLIC, health.metrics, "Metrics for Prometheus", bytes, media=(METRICS_TYPE,)),
+    Route("GET", "/openapi.json", PUBLIC, health.openapi, "This OpenAPI document", dict),
 )

@@ -20,12 +20,12 @@ from uvicorn.supervisors import Multiprocess
 from adhere.errors import InputError
 from adhere.policies import import_policies
 from adhere.service.app import App, make_app
+from adhere.service.context import ServiceSettings
+from adhere.service.http_protocol import HttpProtocol
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
-from adhere.service.protocol import ProblemProtocol
-from adhere.service.settings import Settings
-from adhere.service.tokens import Tokens
 from adhere.store import Store, open_store
+from adhere.tokens import Tokens
 
 _PATIENCE = 30  # seconds that open requests have to end
 
@@ -36,7 +36,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     workers: int = 1,
-    settings: Settings | None = None,
+    settings: ServiceSettings | None = None,
     log_level: str = "info",
     imports: Sequence[Path] = (),
 ) -> None:
@@ -50,7 +50,7 @@ def serve(
     if workers > 1 and not _takes_several(database):
         expected = "1: only PostgreSQL can be written by several processes (postgresql://…)"
         raise InputError("workers", workers, expected)
-    settings = settings or Settings()
+    settings = settings or ServiceSettings()
     _prepare(log_level, imports)
     store = open_store(database)
     try:
@@ -82,7 +82,9 @@ def _prepare(log_level: str, imports: Sequence[Path]) -> None:
         import_policies(file)
 
 
-def _worker_app(database: str | Path | None, settings: Settings, log_level: str, imports: Sequence[Path]) -> App:
+def _worker_app(
+    database: str | Path | None, settings: ServiceSettings, log_level: str, imports: Sequence[Path]
+) -> App:
     _prepare(log_level, imports)
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     return make_app(open_store(database), settings)
@@ -99,7 +101,7 @@ def _config(app: Any, **more: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="uvloop",
-        http=ProblemProtocol,
+        http=HttpProtocol,
         ws="none",
         access_log=False,
         log_config=None,
@@ -122,7 +124,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _announce(store: Store, host: str, port: int) -> None:
-    if token := Tokens(store).first():
+    if token := Tokens(store).make_first():
         print(f"The first admin token, shown only now: {token}", flush=True)
     name = f"[{host}]" if ":" in host else host
     print(f"Serving on http://{name}:{port}", flush=True)

@@ -1,14 +1,16 @@
-"""Handlers of whole trials: begin, list, show, pause, resume, close, unblind, forget somebody, results."""
+"""Handlers of trials: create, list, show, pause, resume, close, unblind, erase, results."""
 
 from __future__ import annotations
+
+import asyncio
 
 import msgspec
 
 from adhere.errors import UnknownError
-from adhere.service.answers import Made, TrialLine, TrialList, TrialView
-from adhere.service.bodies import NewTrial
-from adhere.service.calls import Call
-from adhere.service.warming import warm
+from adhere.service.background import precompile
+from adhere.service.context import RequestContext
+from adhere.service.requests import NewTrial
+from adhere.service.responses import TrialCreated, TrialLine, TrialList, TrialView
 from adhere.store import Reading
 from adhere.trial.design import Design, make_design
 from adhere.trial.fold import Standing, decode_standing, standing_of
@@ -16,62 +18,64 @@ from adhere.trial.requests import Answer, ChangeStatus, Erase, Receipt, Unblind
 from adhere.trial.results import Results
 
 
-async def create_trial(call: Call) -> Made:
-    """Begin a trial. What would be compiled at its first patient is compiled now, beside the requests of others."""
-    body: NewTrial = call.body
-    service, by = call.service, call.holder.by
+async def create_trial(context: RequestContext) -> TrialCreated:
+    """Create a trial, and compile its policy now, in a thread, rather than at its first patient."""
+    body: NewTrial = context.body
+    service, by = context.service, context.holder.by
 
     def prepared() -> Design:
         design = make_design(**{name: getattr(body, name) for name in body.__struct_fields__})
-        warm(design)
+        precompile(design)
         return design
 
-    design = await service.beside(prepared)
+    design = await service.in_thread(prepared)
 
     def created() -> tuple[Receipt, Design]:
-        # Whoever gives no seed takes any; so the same request again finds the trial it made.
-        wanted = design if body.seed is not None else _with_seed_of(call, design)
-        return service.desk.create(wanted, by=by), wanted
+        # Without a seed in the request any seed will do, so the same request again finds the trial it made.
+        chosen = design if body.seed is not None else _with_seed_of(context, design)
+        return service.desk.create(chosen, by=by), chosen
 
-    receipt, made = await service.writer.run(created)
-    return Made(receipt.record, made)
+    receipt, made = await service.group_commit.run(created)
+    return TrialCreated(receipt.record, made)
 
 
-def _with_seed_of(call: Call, design: Design) -> Design:
+def _with_seed_of(context: RequestContext, design: Design) -> Design:
     try:
-        return msgspec.structs.replace(design, seed=call.service.desk.trial(design.name).design.seed)
+        return msgspec.structs.replace(design, seed=context.service.desk.trial(design.name).design.seed)
     except UnknownError:
         return design
 
 
-async def list_trials(call: Call) -> TrialList:
-    """The trials a token may see."""
+async def list_trials(context: RequestContext) -> TrialList:
+    """List the trials that a token may see."""
 
     def look(view: Reading) -> TrialList:
-        only = call.holder.trial
+        only = context.holder.trial
         names = [name for name in view.trials() if only in (None, name)]
-        return TrialList([TrialLine(name, _standing(call, view, name).status) for name in names])
+        return TrialList([TrialLine(name, _standing(context, view, name).status) for name in names])
 
-    return await call.service.read(look)
+    return await context.service.read(look)
 
 
-def _standing(call: Call, view: Reading, trial: str) -> Standing:
+def _standing(context: RequestContext, view: Reading, trial: str) -> Standing:
     head = view.head(view.trials()[trial])
     kept = decode_standing(head.snapshot)
     if kept is not None:
         return kept
-    live = call.service.desk.trial(trial)
-    return standing_of(view, live.number, live.design.engine(), head.position)  # the live one is the writer's
+    live = context.service.desk.trial(trial)
+    return standing_of(
+        view, live.number, live.design.engine(), head.position
+    )  # the live engine belongs to the group commit
 
 
-async def show_trial(call: Call) -> TrialView:
-    """A trial: to a site what it may know, to others everything."""
+async def show_trial(context: RequestContext) -> TrialView:
+    """Show a trial; a site sees less."""
 
     def look(view: Reading) -> TrialView:
-        live = call.service.desk.trial(call.trial)
+        live = context.service.desk.trial(context.trial)
         design, head = live.design, view.head(live.number)
-        standing = _standing(call, view, call.trial)
-        if call.holder.role == "site":
+        standing = _standing(context, view, context.trial)
+        if context.holder.role == "site":
             arms = None if design.blinded else design.arms
             return TrialView(design.name, standing.status, design.blinded, design.repeats, arms)
         return TrialView(
@@ -91,53 +95,43 @@ async def show_trial(call: Call) -> TrialView:
             law=standing.law,
         )
 
-    return await call.service.read(look)
+    return await context.service.read(look)
 
 
-async def pause(call: Call) -> Answer:
-    """No more recommendations for now."""
-    return await _change_status(call, "paused")
+async def pause(context: RequestContext) -> Answer:
+    """Pause a trial."""
+    return await _change_status(context, "paused")
 
 
-async def resume(call: Call) -> Answer:
-    """Go on."""
-    return await _change_status(call, "open")
+async def resume(context: RequestContext) -> Answer:
+    """Resume a trial."""
+    return await _change_status(context, "open")
 
 
-async def close(call: Call) -> Answer:
-    """End a trial for good."""
-    return await _change_status(call, "closed")
+async def close(context: RequestContext) -> Answer:
+    """Close a trial for good."""
+    return await _change_status(context, "closed")
 
 
-async def _change_status(call: Call, status: str) -> Answer:
-    return await call.ask(
-        ChangeStatus(
-            trial=call.trial, request=call.request, by=call.holder.by, status=status, reason=call.body.reason
-        )
-    )
+def _change_status(context: RequestContext, status: str) -> asyncio.Future[Answer]:
+    return context.execute(ChangeStatus, status=status, reason=context.body.reason)
 
 
-async def unblind(call: Call) -> Answer:
-    """Say what is in a kit, and record that it was said."""
-    body = call.body
-    return await call.ask(
-        Unblind(trial=call.trial, request=call.request, by=call.holder.by, kit=body.kit, reason=body.reason)
-    )
+async def unblind(context: RequestContext) -> Answer:
+    """Unblind a kit and record it."""
+    return await context.execute(Unblind, kit=context.body.kit, reason=context.body.reason)
 
 
-async def erase(call: Call) -> Answer:
-    """Forget who a subject is."""
-    body = call.body
-    return await call.ask(
-        Erase(trial=call.trial, request=call.request, by=call.holder.by, site=body.site, subject=body.subject)
-    )
+async def erase(context: RequestContext) -> Answer:
+    """Erase a subject's identity."""
+    return await context.execute(Erase, site=context.body.site, subject=context.body.subject)
 
 
-async def results(call: Call) -> Results:
-    """What the trial has found so far."""
+async def results(context: RequestContext) -> Results:
+    """The results so far."""
 
     def look(view: Reading) -> Results:
-        live = call.service.desk.trial(call.trial)
-        return call.service.results.of(view, live.number, live.design)
+        live = context.service.desk.trial(context.trial)
+        return context.service.results.of(view, live.number, live.design)
 
-    return await call.service.read(look)
+    return await context.service.read(look)

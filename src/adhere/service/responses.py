@@ -1,4 +1,4 @@
-"""What clients are told, as types: the answers are made of them, and so is the OpenAPI document."""
+"""Response bodies."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from adhere.service.bodies import Role
+from adhere.tokens import Role
 from adhere.trial.design import Design, Imputation
 
 
 class Healthy(Struct, frozen=True):
-    """All is well."""
+    """The service works."""
 
     status: str = "ok"
 
@@ -31,7 +31,7 @@ class TrialList(Struct, frozen=True):
 
 
 class TrialView(Struct, frozen=True, omit_defaults=True):
-    """A trial. A site sees none of what could betray the next arm, nor, in a blinded trial, what the arms are."""
+    """A trial. A site sees nothing that could predict the next arm, nor, in a blinded trial, the arms."""
 
     name: str
     status: str
@@ -49,8 +49,8 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     law: str | None = None
 
 
-class Made(Struct, frozen=True):
-    """A new trial: where it stands in its own log, and its design with all that was filled in."""
+class TrialCreated(Struct, frozen=True):
+    """A new trial: the record of its creation, and its design with all defaults filled in."""
 
     record: int
     design: Design
@@ -71,7 +71,7 @@ class HistoryLine(Struct, frozen=True, omit_defaults=True):
 
 
 class Derivation(Struct, frozen=True, omit_defaults=True):
-    """How a recommendation came to be: enough to draw it again years later."""
+    """How a recommendation was derived: enough to derive it again."""
 
     arm: str
     subject: Annotated[str, Meta(description="The key that stands for the subject in the log.")]
@@ -85,12 +85,12 @@ class Derivation(Struct, frozen=True, omit_defaults=True):
     software: str
     history: list[HistoryLine]
     kit: str | None = None
-    fallback: Annotated[str, Meta(description="Why arms had equal chances.")] | None = None
-    imputed: Annotated[tuple[str, ...], Meta(description="What is only assumed.")] = ()
+    fallback: Annotated[str, Meta(description="Why all arms had equal probabilities.")] | None = None
+    imputed: Annotated[tuple[str, ...], Meta(description="What was imputed.")] = ()
 
 
 class RecommendationView(Struct, frozen=True, omit_defaults=True):
-    """A recommendation and what was reported of it; `took` is arm, kit, nothing or other."""
+    """A recommendation and its reports; `took` is arm, kit, nothing or other."""
 
     recommendation: int
     at: datetime
@@ -104,8 +104,8 @@ class RecommendationView(Struct, frozen=True, omit_defaults=True):
     derivation: Annotated[Derivation, Meta(description="Not for sites.")] | None = None
 
 
-class TokenMade(Struct, frozen=True, omit_defaults=True):
-    """A new token. Its text is shown here and never again."""
+class TokenCreated(Struct, frozen=True, omit_defaults=True):
+    """A new token. Its text is shown only here."""
 
     id: int
     token: str
@@ -128,6 +128,6 @@ class TokenLine(Struct, frozen=True, omit_defaults=True):
 
 
 class TokenList(Struct, frozen=True):
-    """All tokens, also those that were revoked."""
+    """All tokens, including revoked ones."""
 
     tokens: list[TokenLine]

@@ -1,4 +1,4 @@
-"""How often somebody may ask: a bucket that fills steadily, from which each request takes one drop."""
+"""Rate limits: token buckets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Hashable
 
-_MOST_BUCKETS = 10_000
+_MAX_BUCKETS = 10_000
 
 
 class RateLimit:
@@ -19,7 +19,7 @@ class RateLimit:
 
     def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
-        # For each key, the time at which its bucket will be full again: one number says it all.
+        # For each key, the time at which its bucket will be full again: that is all of its state.
         self._full_at: dict[Hashable, float] = {}
 
     def wait(self, key: Hashable) -> float:
@@ -29,14 +29,14 @@ class RateLimit:
         late = full_at - now - self._burst / self._rate
         if late > 1e-9:
             return late
-        if len(self._full_at) >= _MOST_BUCKETS and key not in self._full_at:
+        if len(self._full_at) >= _MAX_BUCKETS and key not in self._full_at:
             self._full_at = {known: at for known, at in self._full_at.items() if at > now}
         self._full_at[key] = full_at
         return 0.0
 
 
 def retry_after(seconds: float) -> str:
-    """The seconds to wait, as the header wants them.
+    """The seconds to wait, as the value of the header Retry-After.
 
     >>> retry_after(0.2)
     '1'

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from adhere.errors import InputError, UnknownError
+from adhere.service.group_commit import GroupCommit, ShutdownError
 from adhere.service.metrics import Metrics
-from adhere.service.writer import ClosingError, Writer
 from adhere.store import open_store
 from adhere.trial.design import make_design
 from adhere.trial.desk import Desk
@@ -48,17 +48,17 @@ def wanted(subject: str, trial: str = "t") -> Recommend:
 
 def test_what_waits_is_written_at_once(desk: WatchedDesk) -> None:
     async def main() -> list[Answer]:
-        writer = Writer(desk, Metrics())
-        writer.start()
+        group_commit = GroupCommit(desk, Metrics())
+        group_commit.start()
         desk.may_go.clear()
-        first = writer.ask(wanted("S-0"))
+        first = group_commit.execute(wanted("S-0"))
         await asyncio.sleep(0.05)
-        rest = [writer.ask(wanted(f"S-{number}")) for number in range(1, 600)]
-        made = writer.run(lambda: "done")
+        rest = [group_commit.execute(wanted(f"S-{number}")) for number in range(1, 600)]
+        made = group_commit.run(lambda: "done")
         desk.may_go.set()
         answers = [await answer for answer in (first, *rest)]
         assert await made == "done"
-        writer.close()
+        group_commit.close()
         return answers
 
     answers = asyncio.run(main())
@@ -70,17 +70,21 @@ def test_what_waits_is_written_at_once(desk: WatchedDesk) -> None:
 
 def test_each_gets_its_own_answer(desk: WatchedDesk) -> None:
     async def main() -> list[object]:
-        writer = Writer(desk, Metrics())
-        writer.start()
+        group_commit = GroupCommit(desk, Metrics())
+        group_commit.start()
         desk.may_go.clear()
-        first = writer.ask(wanted("first"))
+        first = group_commit.execute(wanted("first"))
         await asyncio.sleep(0.05)
-        others = [writer.ask(wanted("x", "nowhere")), writer.ask(wanted("poison")), writer.ask(wanted("good"))]
-        gone = writer.ask(wanted("gone"))
+        others = [
+            group_commit.execute(wanted("x", "nowhere")),
+            group_commit.execute(wanted("poison")),
+            group_commit.execute(wanted("good")),
+        ]
+        gone = group_commit.execute(wanted("gone"))
         gone.cancel()
         desk.may_go.set()
         found = await asyncio.gather(first, *others, return_exceptions=True)
-        writer.close()
+        group_commit.close()
         return list(found)
 
     first, unknown, poisoned, good = asyncio.run(main())
@@ -93,14 +97,14 @@ def test_each_gets_its_own_answer(desk: WatchedDesk) -> None:
 
 def test_closing_finishes_what_waits_and_takes_nothing_more(desk: WatchedDesk) -> None:
     async def main() -> int:
-        writer = Writer(desk, Metrics())
-        writer.start()
+        group_commit = GroupCommit(desk, Metrics())
+        group_commit.start()
         desk.may_go.clear()
-        waiting = [writer.ask(wanted(f"S-{number}")) for number in range(50)]
+        waiting = [group_commit.execute(wanted(f"S-{number}")) for number in range(50)]
         threading.Timer(0.05, desk.may_go.set).start()
-        writer.close()
-        with pytest.raises(ClosingError):
-            writer.ask(wanted("late"))
+        group_commit.close()
+        with pytest.raises(ShutdownError):
+            group_commit.execute(wanted("late"))
         return len(await asyncio.gather(*waiting))
 
     assert asyncio.run(main()) == 50

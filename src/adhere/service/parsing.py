@@ -1,30 +1,49 @@
-"""Reading a request: the headers that matter, who asks, and the body, counted while it comes."""
+"""Parse a request: path parameters, headers, and the body, whose size is limited while it is read."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from starlette.types import Receive
 
-from adhere.service.problems import ProblemError, problem_of_body, shown
+from adhere.errors import UnknownError
+from adhere.service.problems import ProblemError, body_problem, shown
+from adhere.service.routes import Route
 
 _KEY = re.compile(rb"[\x21-\x7e]{1,200}")
-_WANTED = frozenset({b"authorization", b"content-type", b"content-length", b"idempotency-key"})
+_USED_HEADERS = frozenset({b"authorization", b"content-type", b"content-length", b"idempotency-key"})
 _JSON = b"application/json"
+_MAX_DIGITS = 15
 
 
-class GoneError(Exception):
-    """The client went away before its request was whole."""
+class DisconnectedError(Exception):
+    """The client disconnected before its request was complete."""
 
 
-def wanted(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """The headers that matter, each of which may come once."""
+def parse_trial(parameters: dict[str, str]) -> str:
+    """The name of a trial, normalised as names are stored."""
+    name = parameters["trial"]
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def parse_id(parameters: dict[str, str], route: Route) -> int:
+    """The id of a recommendation or a token."""
+    text = parameters["id"]
+    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
+        return int(text)
+    what = "token" if route.path.startswith("/tokens") else "recommendation"
+    raise UnknownError(what, text, f"the number of a {what}")
+
+
+def parse_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """The headers that are used here; each may occur once."""
     found: dict[bytes, bytes] = {}
     for name, value in headers:
-        if name in _WANTED:
+        if name in _USED_HEADERS:
             if name in found:
                 text = name.decode()
                 raise ProblemError(
@@ -34,8 +53,8 @@ def wanted(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     return found
 
 
-def request_id(headers: dict[bytes, bytes]) -> str:
-    """The id a client gave its request, so that it may send it again."""
+def parse_key(headers: dict[bytes, bytes]) -> str:
+    """The Idempotency-Key, under which a client may send the same request again."""
     key = headers.get(b"idempotency-key", b"")
     if _KEY.fullmatch(key):
         return key.decode("ascii")
@@ -49,49 +68,49 @@ def request_id(headers: dict[bytes, bytes]) -> str:
     )
 
 
-async def body_of(
-    receive: Receive, headers: dict[bytes, bytes], decoder: msgspec.json.Decoder[Any], most: int
+async def parse_body(
+    receive: Receive, headers: dict[bytes, bytes], decoder: msgspec.json.Decoder[Any], max_bytes: int
 ) -> Any:
-    """The body, looked over and taken apart."""
+    """The body, decoded and validated."""
     media = headers.get(b"content-type", b"")
     if media != _JSON and media.partition(b";")[0].strip().lower() != _JSON:
         got = shown(media.decode("latin-1"))
         detail = f"the body must be application/json, not {got or 'of a kind that is not said'}"
         raise ProblemError("media-type", detail, field="Content-Type", value=got, expected="application/json")
     length = headers.get(b"content-length", b"")
-    if length.isdigit() and (len(length) > 18 or int(length) > most):
-        raise _too_large(most)
-    raw = await _read(receive, most)
+    if length.isdigit() and (len(length) > 18 or int(length) > max_bytes):
+        raise _too_large(max_bytes)
+    raw = await _read(receive, max_bytes)
     try:
         return decoder.decode(raw)
     except msgspec.DecodeError as error:
-        raise problem_of_body(error, raw) from None
+        raise body_problem(error, raw) from None
     except (UnicodeDecodeError, RecursionError):
         raise ProblemError("malformed", "the body is no JSON in UTF-8 that can be read", field="body") from None
 
 
-async def _read(receive: Receive, most: int) -> bytes:
+async def _read(receive: Receive, max_bytes: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise GoneError
+            raise DisconnectedError
         part = message.get("body", b"")
         size += len(part)
-        if size > most:
-            raise _too_large(most)
+        if size > max_bytes:
+            raise _too_large(max_bytes)
         if not message.get("more_body"):
             return b"".join((*parts, part)) if parts else part
         parts.append(part)
 
 
-def _too_large(most: int) -> ProblemError:
-    # What is left of the body is not read, so the connection cannot be used again.
+def _too_large(max_bytes: int) -> ProblemError:
+    # The rest of the body is not read, so the connection cannot be reused.
     return ProblemError(
         "too-large",
-        f"the body is larger than {most} bytes",
+        f"the body is larger than {max_bytes} bytes",
         field="body",
-        expected=f"at most {most} bytes",
+        expected=f"at most {max_bytes} bytes",
         headers={"connection": "close"},
     )

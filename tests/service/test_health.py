@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adhere.service import Settings
+from adhere.service import ServiceSettings
 from adhere.service.logs import JsonLines
 from adhere.store import StoreError, open_store
 from service.serving import Service, in_file, in_thread
@@ -121,7 +121,7 @@ def test_a_store_that_fails_answers_try_again_and_the_service_is_not_ready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = open_store(tmp_path / "trials.db")
-    with in_thread(store, Settings()) as service:
+    with in_thread(store, ServiceSettings()) as service:
         trial = service.new_trial()
         assert service.send("GET", "/readyz", role=None).status == 200
 

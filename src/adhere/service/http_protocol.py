@@ -1,5 +1,5 @@
-"""uvicorn's HTTP, with three changes: what it cannot read is a problem like others, headers have an end, and an
-answer's head and body are sent together, which halves what sending costs.
+"""uvicorn's HTTP protocol with three changes: invalid HTTP is answered with a problem document, the request's head is
+limited in size, and a response's head and body are sent together, which halves the cost of sending.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from adhere.service.problems import MEDIA_TYPE, ProblemError
 
-_LARGEST_HEAD = 64 * 1024
+_MAX_HEAD_BYTES = 64 * 1024
 
 
-class Joining:
-    """A transport that keeps back the head of an answer until its body, or the answer's end, comes."""
+class BufferedTransport:
+    """A transport that holds the head of a response back until its body, or its end, comes."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
@@ -43,28 +43,28 @@ class Joining:
         return getattr(self._transport, name)
 
 
-class ProblemProtocol(HttpToolsProtocol):
+class HttpProtocol(HttpToolsProtocol):
     """One connection."""
 
     _in_head = False
     _head_size = 0
 
     def connection_made(self, transport: Any) -> None:
-        """A client has come."""
-        super().connection_made(Joining(transport))  # type: ignore[arg-type]
+        """A client has connected."""
+        super().connection_made(BufferedTransport(transport))  # type: ignore[arg-type]
 
     def on_response_complete(self) -> None:
-        """An answer is whole."""
+        """A response is complete."""
         self.transport.flush()  # type: ignore[attr-defined]
         super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; a head that does not end would fill the memory."""
+        """Receive data; a head without end would fill the memory."""
         super().data_received(data)
         if self._in_head:
             self._head_size += len(data)
-            if self._head_size > _LARGEST_HEAD and not self.transport.is_closing():
-                self.send_400_response(f"the request's head is larger than {_LARGEST_HEAD} bytes")
+            if self._head_size > _MAX_HEAD_BYTES and not self.transport.is_closing():
+                self.send_400_response(f"the request's head is larger than {_MAX_HEAD_BYTES} bytes")
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -72,12 +72,12 @@ class ProblemProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Its headers are there."""
+        """The headers are complete."""
         self._in_head = False
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, and hang up."""
+        """Answer invalid HTTP, and close the connection."""
         body = ProblemError("malformed", msg).encoded()
         head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\n"
         self.transport.write(f"{head}connection: close\r\n\r\n".encode() + body)

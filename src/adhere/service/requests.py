@@ -1,4 +1,4 @@
-"""What clients send, field by field; anything else in a body is refused."""
+"""Request bodies; unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from adhere.trial.checks import LONGEST_NAME, LONGEST_TEXT
+from adhere.checks import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
+from adhere.tokens import Role
 from adhere.trial.design import Imputation
 
-Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
-Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
+Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
 Reward: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 Part: TypeAlias = Literal["actual", "reward"]
-Role: TypeAlias = Literal["site", "statistician", "admin"]
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What every body has in common: nothing but the fields it names."""
+    """The base of all request bodies."""
 
 
 class NewTrial(Body, frozen=True, kw_only=True):
-    """A trial's design. Without a seed it gets one that nobody can guess."""
+    """A trial's design. Without a seed a random one is chosen."""
 
     name: Name
     policy: Annotated[str, Meta(min_length=1, max_length=1000, examples=["thompson/actual"])]
@@ -35,14 +35,14 @@ class NewTrial(Body, frozen=True, kw_only=True):
     impute: Imputation | None = None
 
 
-class ForSubject(Body, frozen=True, kw_only=True):
-    """Whom to recommend an arm for, by the pseudonym the site uses."""
+class NewRecommendation(Body, frozen=True, kw_only=True):
+    """The subject to recommend an arm for, by the site's pseudonym."""
 
     subject: Name
 
 
-class ReportBody(Body, frozen=True, kw_only=True):
-    """What was taken (an arm, or a kit in a blinded trial; nothing; something else), what came of it, or both."""
+class NewReport(Body, frozen=True, kw_only=True):
+    """What was taken (an arm, or a kit in a blinded trial; nothing; something else), the reward, or both."""
 
     actual: Name | None = None
     took_nothing: bool = False
@@ -51,8 +51,8 @@ class ReportBody(Body, frozen=True, kw_only=True):
     happened: datetime | None = None
 
 
-class CorrectionBody(Body, frozen=True, kw_only=True):
-    """Other values for what was reported; what is in `retract` counts as never reported."""
+class NewCorrection(Body, frozen=True, kw_only=True):
+    """New values of what was reported; what `retract` lists counts as never reported."""
 
     reason: Text
     actual: Name | None = None
@@ -63,27 +63,27 @@ class CorrectionBody(Body, frozen=True, kw_only=True):
 
 
 class Reason(Body, frozen=True, kw_only=True):
-    """Why."""
+    """The reason of a change."""
 
     reason: Text
 
 
-class KitAndReason(Body, frozen=True, kw_only=True):
-    """Which kit to open, and why."""
+class NewUnblinding(Body, frozen=True, kw_only=True):
+    """The kit to unblind, and the reason."""
 
     kit: Name
     reason: Text
 
 
-class WhomToForget(Body, frozen=True, kw_only=True):
-    """A subject by pseudonym, and the site that uses it (none: a subject of no site)."""
+class NewErasure(Body, frozen=True, kw_only=True):
+    """A subject by pseudonym, and the site that uses it (none: a subject without a site)."""
 
     subject: Name
     site: Name | None = None
 
 
 class NewToken(Body, frozen=True, kw_only=True):
-    """Who will hold a token: a role, for a site its name, and if wanted the one trial it is for."""
+    """A role, the name of the site (role site only), and the only trial the token is for (optional)."""
 
     role: Role
     label: Name

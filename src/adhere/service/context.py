@@ -1,0 +1,94 @@
+"""What handlers work with: the context of one request, and the parts of the service that all requests share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from adhere.service.group_commit import GroupCommit
+from adhere.service.metrics import Metrics
+from adhere.store import Reading, Store
+from adhere.tokens import TokenHolder, Tokens
+from adhere.trial.desk import Desk
+from adhere.trial.requests import Answer, AnyRequest
+from adhere.trial.results import ResultsCache
+
+Result = TypeVar("Result")
+_READER_THREADS = 4
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """How the service behaves; the defaults suit most installations.
+
+    Rates are requests a second, bursts how many may come at once after a rest. Each worker counts for itself.
+    """
+
+    token_rate: float = 10_000.0
+    token_burst: float = 20_000.0
+    failure_rate: float = 2.0  # of requests without a valid token, for each client address
+    failure_burst: float = 30.0
+    examine_every: float = 60.0  # seconds between two searches for overdue reports
+    refresh_every: float = 2.0  # seconds after which a token revoked by another process is refused here
+    max_body_bytes: int = 64 * 1024
+    slow_request: float = 1.0  # seconds from which on a request is logged
+
+
+class Service:
+    """The parts of a running service, shared by all requests."""
+
+    def __init__(self, store: Store, settings: ServiceSettings, openapi: bytes) -> None:
+        self.store, self.settings, self.openapi = store, settings, openapi
+        self.desk = Desk(store)
+        self.metrics = Metrics()
+        self.group_commit = GroupCommit(self.desk, self.metrics)
+        self.tokens = Tokens(store)
+        self.results = ResultsCache()
+        self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="reader")
+
+    async def read(self, work: Callable[[Reading], Result]) -> Result:
+        """Call a function with a consistent view of the store, in another thread."""
+
+        def reading() -> Result:
+            with self.store.reading() as view:
+                return work(view)
+
+        return await self.in_thread(reading)
+
+    async def in_thread(self, work: Callable[[], Result]) -> Result:
+        """Call a function in another thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+
+    def close(self) -> None:
+        """Write what is still queued, then close the store."""
+        self.group_commit.close()
+        self._readers.shutdown()
+        self.store.close()
+
+
+class RequestContext:
+    """One request, parsed and authenticated."""
+
+    __slots__ = ("body", "holder", "id", "idempotency_key", "query", "service", "trial")
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.holder: TokenHolder
+        self.trial = ""
+        self.id = -1
+        self.idempotency_key = ""
+        self.query = b""
+        self.body: Any = None
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request in the log; the site is part of it, since sites choose their keys independently."""
+        return f"{self.holder.site or ''}/{self.idempotency_key}"
+
+    def execute(self, command: Callable[..., AnyRequest], **fields: Any) -> asyncio.Future[Answer]:
+        """The answer to a command once it is durable; raises an `InputError` if it is refused."""
+        made = command(trial=self.trial, request=self.request_id, by=self.holder.by, **fields)
+        return self.service.group_commit.execute(made)

@@ -1,0 +1,156 @@
+"""Group commit: all commands that wait are executed in one transaction, and answered when it is durable.
+
+A commit is the costly part, so all commands that wait share one. Ordinary commands, on a store that no other process
+writes to, are executed in the event loop, which stands still for as long as one commit takes: with a second thread,
+GIL contention would cost about as much again as the work. Whatever may take longer (corrections, which go through the
+log again; PostgreSQL, where others may hold a lock; a policy that is not compiled yet) is executed in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias, TypeVar
+
+from adhere.service.metrics import Metrics
+from adhere.store import StoreError
+from adhere.trial.desk import Desk
+from adhere.trial.requests import Answer, AnyRequest
+
+MAX_BATCH = 256
+_LOOP_ROUNDS = 4  # of the event loop, some ten microseconds each, in which more commands may come in
+_UNREADY_SECONDS = 10.0  # for which a commit that failed makes the service unready
+
+Result = TypeVar("Result")
+Work: TypeAlias = AnyRequest | Callable[[], Any]
+Waiting: TypeAlias = tuple[Work, asyncio.Future[Any]]
+
+log = logging.getLogger("adhere.service")
+
+
+class ShutdownError(Exception):
+    """The service is shutting down and accepts no more commands."""
+
+
+class GroupCommit:
+    """The only writer to the store in this process."""
+
+    def __init__(self, desk: Desk, metrics: Metrics) -> None:
+        self._desk, self._metrics = desk, metrics
+        self._queue: deque[Waiting] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._busy = False  # a batch is being executed, or is about to be
+        self._failed_at: float | None = None
+        self._closing = False
+
+    def start(self) -> None:
+        """Start, within the event loop whose requests are to be answered."""
+        self._loop = asyncio.get_running_loop()
+
+    def execute(self, command: AnyRequest) -> asyncio.Future[Answer]:
+        """The answer to a command once it is durable; raises an `InputError` if it is refused."""
+        return self._put(command)
+
+    def run(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
+        """Call a function that writes to the store, in its turn."""
+        return self._put(work)
+
+    def _put(self, work: Work) -> asyncio.Future[Any]:
+        if self._loop is None or self._closing:
+            raise ShutdownError
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._queue.append((work, future))
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._gather, _LOOP_ROUNDS)
+        return future
+
+    def _gather(self, rounds: int) -> None:
+        """Let the event loop go round a few times more: a commit of many costs little more than one of a few."""
+        assert self._loop is not None
+        if rounds:
+            self._loop.call_soon(self._gather, rounds - 1)
+        else:
+            self._next_batch()
+
+    def _next_batch(self) -> None:
+        if not self._queue:
+            self._busy = False
+            return
+        assert self._loop is not None
+        batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_BATCH))]
+        if all(not callable(work) and self._desk.is_quick(work) for work, _ in batch):
+            _resolve(batch, self._work(batch))
+            self._loop.call_soon(self._gather, _LOOP_ROUNDS)
+            return
+        answers = self._loop.run_in_executor(self._thread, self._work, batch)
+        answers.add_done_callback(lambda done: self._after_thread(batch, done))
+
+    def _after_thread(self, batch: Sequence[Waiting], done: asyncio.Future[list[Any]]) -> None:
+        _resolve(batch, done.result())
+        self._gather(_LOOP_ROUNDS)
+
+    def close(self) -> None:
+        """Finish what is queued, and stop. Blocks until that is done."""
+        self._closing = True
+        self._thread.shutdown()
+        rest, self._queue = list(self._queue), deque()
+        for first in range(0, len(rest), MAX_BATCH):
+            batch = rest[first : first + MAX_BATCH]
+            _resolve(batch, self._work(batch))
+
+    @property
+    def failed_lately(self) -> bool:
+        """Whether the last commit failed, a short time ago."""
+        return self._failed_at is not None and time.monotonic() - self._failed_at < _UNREADY_SECONDS
+
+    def _work(self, batch: Sequence[Waiting]) -> list[Any]:
+        """Execute the commands together, then call the functions one by one; answers in the order of the batch."""
+        commands = [work for work, _ in batch if not callable(work)]
+        answers = iter(self._commit(commands) if commands else [])
+        return [self._call(work) if callable(work) else next(answers) for work, _ in batch]
+
+    def _commit(self, commands: list[AnyRequest]) -> list[Any]:
+        begin = time.perf_counter()
+        try:
+            answers: list[Any] = list(self._desk.handle(commands))
+        except StoreError as error:
+            self._fail(error)
+            return [error] * len(commands)
+        except Exception as error:
+            if len(commands) == 1:
+                return [error]
+            # One command's error must not fail the others of its batch.
+            return [answer for command in commands for answer in self._commit([command])]
+        self._failed_at = None
+        self._metrics.count_commit(len(commands), time.perf_counter() - begin)
+        return answers
+
+    def _call(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except StoreError as error:
+            self._fail(error)
+            return error
+        except Exception as error:
+            return error
+
+    def _fail(self, error: StoreError) -> None:
+        self._failed_at = time.monotonic()
+        self._metrics.failed_commits.inc()
+        log.error("commit failed, nothing of it was written: %s", error)
+
+
+def _resolve(batch: Sequence[Waiting], answers: Sequence[Any]) -> None:
+    for (_, future), answer in zip(batch, answers, strict=True):
+        if future.done():  # the client has disconnected
+            continue
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

@@ -1,0 +1,36 @@
+"""Handlers of health checks, metrics and the OpenAPI document."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from adhere.service.context import RequestContext
+from adhere.service.metrics import MEDIA_TYPE
+from adhere.service.problems import ProblemError
+from adhere.service.responses import Healthy
+
+
+async def alive(_context: RequestContext) -> Healthy:
+    """The process answers."""
+    return Healthy()
+
+
+async def ready(context: RequestContext) -> Healthy:
+    """The store can be read, and the last commit did not fail."""
+    service = context.service
+    if service.group_commit.failed_lately:
+        raise ProblemError("unavailable", "the last commit failed", headers={"retry-after": "10"})
+    await service.in_thread(service.store.check)
+    return Healthy()
+
+
+async def metrics(context: RequestContext) -> Response:
+    """All metrics, in Prometheus's text format."""
+    return Response(
+        await context.service.in_thread(context.service.metrics.text), headers={"content-type": MEDIA_TYPE}
+    )
+
+
+async def openapi(context: RequestContext) -> Response:
+    """The OpenAPI document."""
+    return Response(context.service.openapi, media_type="application/json")

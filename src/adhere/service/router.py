@@ -1,0 +1,72 @@
+"""The router: a tree of path segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+from adhere.service.problems import ProblemError
+from adhere.service.routes import Route
+
+
+class _Node:
+    __slots__ = ("children", "methods", "parameter", "parameter_name")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Node] = {}
+        self.parameter_name = ""
+        self.parameter: _Node | None = None
+        self.methods: dict[str, Route] = {}
+
+
+class Router:
+    """The routes by method and path."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._root = _Node()
+        for route in routes:
+            node = self._root
+            for segment in route.path[1:].split("/"):
+                if segment.startswith("{"):
+                    node.parameter_name = segment.strip("{}")
+                    node.parameter = node = node.parameter or _Node()
+                else:
+                    node = node.children.setdefault(segment, _Node())
+            node.methods[route.method] = route
+
+    def match(self, method: str, raw_path: str) -> tuple[Route, dict[str, str]]:
+        """The route of a path as it was sent, and its path parameters.
+
+        Segments are decoded one by one, so that an encoded slash does not divide them.
+        """
+        node = self._root
+        parameters: dict[str, str] = {}
+        encoded = "%" in raw_path
+        for segment in raw_path[1:].split("/"):
+            text = _decoded(segment) if encoded else segment
+            if text in node.children:
+                node = node.children[text]
+            elif node.parameter is not None and text:
+                parameters[node.parameter_name] = text
+                node = node.parameter
+            else:
+                raise _not_found()
+        if not node.methods:
+            raise _not_found()
+        route = node.methods.get("GET" if method == "HEAD" else method)
+        if route is None:
+            allowed = sorted({*node.methods, *(["HEAD"] if "GET" in node.methods else [])})
+            detail = f"this address takes {', '.join(allowed)}"
+            raise ProblemError("method", detail, field="method", headers={"allow": ", ".join(allowed)})
+        return route, parameters
+
+
+def _decoded(segment: str) -> str:
+    try:
+        return unquote(segment, errors="strict")
+    except UnicodeDecodeError:
+        raise _not_found() from None
+
+
+def _not_found() -> ProblemError:
+    return ProblemError("unknown", "there is nothing at this address", field="path")
