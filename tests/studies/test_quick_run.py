@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from adhere.studies.catalogue import STUDIES
+from golden.digests import read_golden
+from golden.reproduction import data_files
 from report.browser import inspect_page
 
 LARGEST_REPORT = 8 * 2**20
@@ -49,6 +51,12 @@ def test_every_study_leaves_data_and_figures(report: tuple[Path, str]) -> None:
     assert len(figures) >= 15
     assert figures == {path.stem for path in (out / "figures").glob("*.svg")}
     assert not (out / ".unfinished").exists()
+
+
+def test_data_are_what_they_were(report: tuple[Path, str]) -> None:
+    found, golden = data_files(report[0] / "data"), read_golden("reproduction")
+    assert set(found) == set(golden)
+    assert {column: facts for column, facts in found.items() if facts != golden[column]} == {}
 
 
 def test_terminal_shows_the_claims_and_where_the_report_is(report: tuple[Path, str]) -> None:

@@ -1,0 +1,50 @@
+"""`simulate` for every policy of the battery on five populations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adhere import simulate
+from adhere.populations import Population, Strata, Stratum, homogeneous, rich_and_poor, uniform_corrective
+from contract.policies_under_test import recycles, variants
+from contract.populations_under_test import mixed
+
+from .digests import digest
+
+N_PATIENTS, N_RUNS, SEED = 70, 9, 4
+
+
+def three_arm_strata() -> Strata:
+    """Three arms, and one draw for a whole patient."""
+    strata = [
+        Stratum("compliers", 0.5, (0, 1, 2), (0.3, 0.5, 0.6)),
+        Stratum("never-takers", 0.3, (0, 0, 0), (0.7, None, None)),
+        Stratum("rotating", 0.2, (1, 2, 0), (0.2, 0.4, 0.9)),
+    ]
+    return Strata("three-arm-strata", ("none", "low", "high"), strata)
+
+
+def populations_for(subject: str) -> list[Population]:
+    """Those whose compiled code the tests of the contract need as well.
+
+    A policy that recycles is compiled for each number of different rewards: its fifth population has two arms.
+    """
+    fifth = rich_and_poor() if recycles(subject) else three_arm_strata()
+    return [mixed(2), mixed(3), homogeneous(), uniform_corrective(), fifth]
+
+
+def simulated(subject: str) -> dict[str, Any]:
+    """For each policy of a composition and each population: a digest of all that was found, and some of it."""
+    entries = {}
+    for population in populations_for(subject):
+        policies = variants(subject, population.n_arms)
+        result = simulate(policies, population, N_PATIENTS, N_RUNS, SEED, progress=False)
+        for text, found, outcome in zip(policies, result.to_json(), result.outcomes, strict=True):
+            trajectories = [outcome.trajectory(difference=difference).mean.tolist() for difference in (False, True)]
+            entries[f"{text} on {population.name}({population.n_arms})"] = {
+                "surplus": found["surplus"]["mean"],
+                "reward": found["reward"]["mean"],
+                "all": digest(found),
+                "trajectories": digest(trajectories),
+            }
+    return entries
