@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from adhere import Trial
-from adhere.policies.policy import Floats, Setting
+from adhere.policies.policy import Floats, TrialShape
 from adhere.randomness import stream
 from adhere.trial.steps import DECIDE, chances
 
@@ -22,7 +22,7 @@ SMALLEST_P_VALUE = 1e-4
 
 def draws_from(trial: Trial, n_draws: int) -> tuple[Floats, Floats]:
     """How often each arm is drawn when the next decision is made over and over, and the chances stated for it."""
-    rule, _, memo_size, spare_size, _ = trial.policy.assemble(Setting(len(trial.arms), GRADED))
+    rule, _, memo_size, spare_size, _ = trial.policy.assemble(TrialShape(len(trial.arms), GRADED))
     counts, rng, first = np.zeros(len(trial.arms)), stream(99, 0), np.array(trial.state)
     state, memo = first.copy(), np.zeros(memo_size + spare_size)
     decide = DECIDE.compiled(rule, state, memo, rng, 0)

@@ -7,7 +7,7 @@ import pytest
 
 from adhere import Exp3, HierarchicalBandit, InputError, Strata, Stratum, Trial, parse_policy, simulate
 from adhere.policies.exp3 import exp_of_small, learn_exp3
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 from oracle import default_gamma
 
 from .reference import next_chances, taught
@@ -65,7 +65,7 @@ def test_the_short_series_is_the_exponential(x: float) -> None:
 
 def test_weights_of_any_size_keep_their_ratios() -> None:
     """The weights pass what a float can hold many times over; their logarithms say what they must be."""
-    rule = Exp3(gamma=0.5).assemble(Setting(3)).rule
+    rule = Exp3(gamma=0.5).assemble(TrialShape(3)).rule
     state, memo = Exp3().initial_state(3), np.full(3, 0.01)
     rng = np.random.default_rng(8)
     for arm in rng.choice(3, 3000, p=[0.5, 0.3, 0.2]):

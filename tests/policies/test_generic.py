@@ -9,7 +9,7 @@ from numba import njit
 
 from adhere import Thompson
 from adhere.policies.generic import choose, largest_of, pick, put, share_among_largest
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 from adhere.randomness import CHOOSE, point, stream
 
 
@@ -32,7 +32,7 @@ def test_the_largest() -> None:
 
 
 def test_python_runs_the_rules_too() -> None:
-    assembled = Thompson().assemble(Setting(2))
+    assembled = Thompson().assemble(TrialShape(2))
     rng = stream(0, 0)
     point(rng, 0, CHOOSE)
     with np.errstate(over="ignore"):

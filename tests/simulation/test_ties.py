@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from adhere.policies import as_policy, choose, learn
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 from adhere.randomness import CHOOSE, point, stream
 
 
@@ -28,7 +28,7 @@ def chosen_after(rule: Any, state: Any, memo: Any, rng: Any, lessons: Any, out: 
     ("first", "second"), [((1, 0, 0), (1, 0, 0)), ((1, 0, 0), (0, 0, 1)), ((0, 1, 0, 1, 1), (1, 1, 1, 0, 0))]
 )
 def test_equal_means_are_a_tie(policy: str, first: tuple[int, ...], second: tuple[int, ...]) -> None:
-    assembled = as_policy(policy).assemble(Setting(2))
+    assembled = as_policy(policy).assemble(TrialShape(2))
     lessons = np.array([(arm, reward) for arm, rewards in enumerate((first, second)) for reward in rewards], float)
     chosen = np.zeros(2000)
     chosen_after(assembled.rule, assembled.state.copy(), np.zeros(0), stream(0, 0), lessons, chosen)

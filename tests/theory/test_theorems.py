@@ -12,7 +12,7 @@ from adhere import Strata, Stratum, simulate
 from adhere.compilation import Kernel
 from adhere.policies import as_policy
 from adhere.policies.generic import choose, remember, update
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 from adhere.populations import Population, defiers, rich_and_poor
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, stream, uniform
 
@@ -109,8 +109,8 @@ def test_theorem_1_does_not_hold_for_annealed_epsilon_greedy() -> None:
 )
 def test_exponential_weights_are_finite_after_ten_million_patients(policy: str, population: Population) -> None:
     n_patients = 10**7
-    assembled = as_policy(policy).resolved(population.n_arms, n_patients).assemble(Setting(population.n_arms))
-    state, memo = assembled.state.copy(), np.zeros(assembled.memo_size + assembled.spare_size)
+    assembled = as_policy(policy).resolved(population.n_arms, n_patients).assemble(TrialShape(population.n_arms))
+    state, memo = assembled.state.copy(), np.zeros(assembled.memo_size + assembled.scratch_size)
     tables = population.tables(0, 0, 1)
     arguments = (
         assembled.rule,

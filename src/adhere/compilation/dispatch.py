@@ -9,29 +9,29 @@ from typing import Any, TypeVar, cast
 from numba.extending import overload, register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-# Nobody calls these functions from C. Small ones disappear into the kernel, which makes it up to twice as fast;
-# large ones would only make it large, and slow to compile.
+# These functions are never called from C. Inlining small ones makes a kernel up to twice as fast; inlining large
+# ones makes it large, and slow to compile.
 _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
-_subroutines: set[Callable[..., Any]] = set()
+_not_inlined: set[Callable[..., Any]] = set()
 _implemented: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
 
-def helper(function: Function) -> Function:
+def inline(function: Function) -> Function:
     """Let compiled code use a plain function, as if its lines stood there."""
     register_jitable(**_INLINED)(function)
     return function
 
 
-def subroutine(function: Function) -> Function:
+def no_inline(function: Function) -> Function:
     """Let compiled code call a plain function that is large or seldom needed."""
     register_jitable(**_CALLED)(function)
     return function
 
 
-def rarely_needed(generic: Function) -> Function:
-    """Mark a generic function whose implementations are called, not inlined."""
-    _subroutines.add(generic)
+def implementations_not_inlined(generic: Function) -> Function:
+    """Mark a generic function whose implementations are large or seldom needed."""
+    _not_inlined.add(generic)
     return generic
 
 
@@ -53,7 +53,7 @@ def specialise(generic: Callable[..., Any], pick: Callable[..., Any], target: st
 
     With the target "cpu", on processors only.
     """
-    options = _CALLED if generic in _subroutines else _INLINED
+    options = _CALLED if generic in _not_inlined else _INLINED
     overload(generic, target=target, strict=False, jit_options=options)(pick)
 
 

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import cache_folder, classes_of, pinned
+from adhere.compilation import cache_folder, classes_of, static_type
 from adhere.errors import InputError
 from adhere.policies import Policy
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, STREAM_SIZE, stream_keys, uniforms
 from adhere.simulation.drawing import Arms, Patients
@@ -49,7 +49,7 @@ class CompiledRunner:
 
     def __init__(self, policy: Policy, population: Population, n_patients: int, grid: Integers, n_last: int) -> None:
         resolved = policy.resolved(population.n_arms, n_patients)
-        self._assembled = resolved.assemble(Setting(population.n_arms, population.reward_values))
+        self._assembled = resolved.assemble(TrialShape(population.n_arms, population.reward_values))
         self.resolved = str(resolved)
         self.deciders = self._assembled.deciders
         self._population = population
@@ -59,7 +59,7 @@ class CompiledRunner:
     @property
     def composition(self) -> Any:
         """What is compiled: policies of one composition share their compiled code."""
-        return pinned(self._assembled.rule)
+        return static_type(self._assembled.rule)
 
     def is_ready(self) -> bool:
         """Whether nothing is left to compile."""
@@ -94,7 +94,7 @@ class CompiledRunner:
     ) -> tuple[Any, ...]:
         assembled = self._assembled
         n_arms = self._population.n_arms
-        memo_size = assembled.memo_size + assembled.spare_size
+        memo_size = assembled.memo_size + assembled.scratch_size
         sizes = Sizes(assembled.state.size, memo_size, STREAM_SIZE, Arms(n_arms), len(self.deciders))
         return (
             assembled.rule,

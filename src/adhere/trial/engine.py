@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from adhere.compilation import classes_of
 from adhere.errors import InputError
 from adhere.policies import as_policy
-from adhere.policies.policy import Policy, Setting, registry
+from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
+from adhere.policies.registry import registry
 from adhere.randomness import FALLBACK, LAW, check_seed, stream, uniforms
 from adhere.trial.checks import checked_reward, is_whole
 from adhere.trial.steps import DECIDE, DECIDE_AGAIN, TAKE_LESSON, chances
@@ -63,11 +64,11 @@ class Engine:
         values = tuple(sorted({checked_reward(value) for value in reward_values}))
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
-        assembled = self.policy.assemble(Setting(n_arms, values))
+        assembled = self.policy.assemble(TrialShape(n_arms, values))
         self.estimated = self.policy.estimates_probabilities  # only now is it known of a user's policy
         self.first_state: Floats = assembled.state
         self.memo_size = assembled.memo_size
-        self._rule, self._spare_size = assembled.rule, assembled.spare_size
+        self._rule, self._scratch_size = assembled.rule, assembled.scratch_size
         self._recycles = CacheRule in classes_of(assembled.rule)
         self._values = values if self._recycles else None
         self._rng = stream(check_seed(seed), run)
@@ -152,7 +153,7 @@ class Engine:
         return self._steps[kernel](self._rule, *arguments)
 
     def _room_for(self, memo: Sequence[float]) -> Floats:
-        room = np.zeros(self.memo_size + self._spare_size)
+        room = np.zeros(self.memo_size + self._scratch_size)
         if memo:
             room[: self.memo_size] = memo
         return room
@@ -161,6 +162,8 @@ class Engine:
 def _law_of(policy: Policy, rule: Any) -> str:
     # A hybrid may use learners that its text does not name.
     classes = classes_of(rule)
-    versions = {name: cls.law for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
-    versions |= {part.name: part.law for part in policy.parts()}
+    versions = {
+        name: cls.algorithm_version for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes
+    }
+    versions |= {part.name: part.algorithm_version for part in policy.parts()}
     return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{LAW}"])

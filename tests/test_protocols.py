@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from adhere import InputError, Protocol, Thompson
 from adhere.policies import ACTUAL, CHOSEN, COMPLY
-from adhere.policies.protocols import as_protocol, credits_chosen, feedback_table
+from adhere.protocols import as_protocol, credits_chosen, feedback_table
 
 from .strategies import credit_tables
 
