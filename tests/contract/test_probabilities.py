@@ -22,9 +22,10 @@ SMALLEST_P_VALUE = 1e-4
 
 def draws_from(trial: Trial, n_draws: int) -> tuple[Floats, Floats]:
     """How often each arm is drawn when the next decision is made over and over, and the chances stated for it."""
-    rule, _, memo_size, spare_size, _ = trial.policy.assemble(TrialShape(len(trial.arms), GRADED))
+    compiled = trial.policy.assemble(TrialShape(len(trial.arms), GRADED))
+    rule = compiled.rule
     counts, rng, first = np.zeros(len(trial.arms)), stream(99, 0), np.array(trial.state)
-    state, memo = first.copy(), np.zeros(memo_size + spare_size)
+    state, memo = first.copy(), np.zeros(compiled.memo_size + compiled.scratch_size)
     decide = DECIDE.compiled(rule, state, memo, rng, 0)
     for decision in range(n_draws):
         state[:] = first

@@ -17,6 +17,7 @@ from adhere import (
     import_policies,
     parse_policy,
 )
+from adhere.policies.experts import set_of
 from adhere.policies.policy import TrialShape
 from adhere.randomness import stream
 from adhere.trial.steps import DECIDE
@@ -107,8 +108,8 @@ def test_recycling_needs_a_certified_expert() -> None:
 
 def test_an_expert_whose_table_is_chosens_is_certified() -> None:
     assembled = parse_policy("hierarchical(experts=[ucb1/credit[0 0; 1 1], ucb1/actual, ucb1])").resolved(2, 10)
-    assert assembled.assemble(TrialShape(2)).rule.drawn_only == 0b101
-    assert assembled.assemble(TrialShape(2), certified=False).rule.drawn_only == 0
+    assert assembled.assemble(TrialShape(2)).rule.certified == set_of([True, False, True])
+    assert assembled.assemble(TrialShape(2), certified=False).rule.certified == 0
 
 
 def test_deciders_are_the_experts() -> None:
@@ -153,8 +154,9 @@ def test_the_certified_experts_weight_is_finite_even_if_its_chance_was_estimated
     file.write_text(SELDOM)
     import_policies(file)
     policy = parse_policy("hierarchical(exp3(gamma=0.2), top=seldom-first)")
-    rule, state, memo_size, spare_size, _ = policy.assemble(TrialShape(2))
-    memo, rng = np.zeros(memo_size + spare_size), stream(0, 0)
+    compiled = policy.assemble(TrialShape(2))
+    rule, state = compiled.rule, compiled.state
+    memo, rng = np.zeros(compiled.memo_size + compiled.scratch_size), stream(0, 0)
     decide = DECIDE.compiled(rule, state, memo, rng, 0)
     weights = []
     for decision in range(20_000):

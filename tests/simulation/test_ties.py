@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adhere.compilation import memo_of, state_of
 from adhere.policies import as_policy, choose, learn
 from adhere.policies.policy import TrialShape
 from adhere.randomness import CHOOSE, point, stream
 
 
 @numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
-def chosen_after(rule: Any, state: Any, memo: Any, rng: Any, lessons: Any, out: Any) -> None:
+def chosen_after(rule: Any, floats: Any, memo_floats: Any, rng: Any, lessons: Any, out: Any) -> None:
+    state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
     for lesson in range(lessons.shape[0]):
         learn(rule, state, memo, int(lessons[lesson, 0]), lessons[lesson, 1], 1.0, rng)
     for t in range(out.size):

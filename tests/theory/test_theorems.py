@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adhere import Strata, Stratum, simulate
-from adhere.compilation import Kernel
+from adhere.compilation import Kernel, memo_of, state_of
 from adhere.policies import as_policy
 from adhere.policies.generic import choose, remember, update
 from adhere.policies.policy import TrialShape
@@ -128,9 +128,10 @@ def test_exponential_weights_are_finite_after_ten_million_patients(policy: str, 
 
 
 def play(
-    rule: Any, state: Any, memo: Any, rng: Any, cumulative: Any, actual: Any, reward: Any, n_patients: int
+    rule: Any, floats: Any, memo_floats: Any, rng: Any, cumulative: Any, actual: Any, reward: Any, n_patients: int
 ) -> None:
     """One trial of patients who are drawn whole, on a state that can be looked at afterwards."""
+    state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
     for t in range(n_patients):
         point(rng, t, CHOOSE)
         remember(rule, state, memo)

@@ -26,6 +26,7 @@ from adhere.compilation.layout import (
     PerArm,
     State,
     Vector,
+    laid_out,
     layout_of,
 )
 from adhere.compilation.layout_types import FEW_ON_GPU, memo_of, next_strips, part_at, state_of
@@ -59,6 +60,7 @@ __all__ = [
     "implements",
     "in_wide_vectors",
     "inline",
+    "laid_out",
     "layout_of",
     "local_floats",
     "local_integers",

@@ -21,13 +21,14 @@ definitions on the rule's type (`layout_types`), so that with a static number of
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 FromRule = Callable[[Any], Any]
+RuleClass = TypeVar("RuleClass", bound=type[Any])
 
 
 class Layout:
@@ -191,8 +192,7 @@ class Parts(Part):
         """The length of a strip."""
         longest: Any = 0
         for inner in self.inner(rule):
-            size = layout_of(self.kind, inner).size(inner)
-            longest = max(longest, size) if isinstance(size, int) and isinstance(longest, int) else size.max(longest)
+            longest = _larger(longest, layout_of(self.kind, inner).size(inner))
         return longest
 
     def size(self, rule: Any, with_scratch: bool) -> Any:
@@ -227,6 +227,23 @@ class Memo(Layout):
     """What one decision must remember until its feedback comes."""
 
     kind = "Memo"
+
+
+def _larger(one: Any, other: Any) -> Any:
+    if isinstance(one, int):
+        return max(one, other) if isinstance(other, int) else other.max(one)
+    return one.max(other)
+
+
+def laid_out(*, state: type[State] = State, memo: type[Memo] = Memo) -> Callable[[RuleClass], RuleClass]:
+    """Declare the layouts of a rule's state and memo; by default they hold nothing."""
+
+    def declare(rule: RuleClass) -> RuleClass:
+        vars_of: Any = rule
+        vars_of.State, vars_of.Memo = state, memo
+        return rule
+
+    return declare
 
 
 def layout_of(kind: str, rule: Any) -> type[Layout]:

@@ -219,7 +219,7 @@ def _place(context: Any, builder: Any, kind: Any, view: Any, name: str) -> tuple
     return builder.gep(own.floats, [_value_of(kind.layout.offset(rule, name))]), rule
 
 
-@lower_getattr_generic(LayoutType)
+@lower_getattr_generic(LayoutType)  # type: ignore[untyped-decorator]
 def _get(context: Any, builder: Any, kind: Any, view: Any, name: str) -> Any:
     field, wanted = kind.layout.fields[name], context.typing_context.resolve_getattr(kind, name)
     place, rule = _place(context, builder, kind, view, name)
@@ -238,14 +238,14 @@ def _get(context: Any, builder: Any, kind: Any, view: Any, name: str) -> Any:
     return builder.fptosi(number, _INT) if isinstance(field, Index) else number
 
 
-@lower_setattr_generic(LayoutType)
+@lower_setattr_generic(LayoutType)  # type: ignore[untyped-decorator]
 def _set(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> Any:
     kind, given = signature.args
     place, _ = _place(context, builder, kind, arguments[0], name)
     builder.store(context.cast(builder, arguments[1], given, types.float64), place)
 
 
-@lower_builtin(operator.getitem, VectorType, types.Integer)
+@lower_builtin(operator.getitem, VectorType, types.Integer)  # type: ignore[untyped-decorator]
 def _get_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind = signature.args
     floats, index, places = _entries(context, builder, kind, index_kind, arguments)
@@ -259,7 +259,7 @@ def _get_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     return found
 
 
-@lower_builtin(operator.setitem, VectorType, types.Integer, types.float64)
+@lower_builtin(operator.setitem, VectorType, types.Integer, types.float64)  # type: ignore[untyped-decorator]
 def _set_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind, _ = signature.args
     floats, index, places = _entries(context, builder, kind, index_kind, arguments[:2])

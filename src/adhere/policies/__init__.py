@@ -9,7 +9,10 @@ from adhere.policies.generic import choose, learn, probabilities, remember
 from adhere.policies.hedge import hedge, hierarchical_hedge
 from adhere.policies.hierarchical import HierarchicalBandit
 from adhere.policies.hierarchical_exp3 import HierarchicalExp3
-from adhere.policies.policy import Learner, Policy, flag, parameter, policy, registry
+from adhere.policies.parameters import flag, parameter
+from adhere.policies.policy import Learner, Policy, policy
+from adhere.policies.registry import registry
+from adhere.policies.selection import draw_from, keeps_tie
 from adhere.policies.text import as_policy, parse_policy
 from adhere.policies.thompson import Thompson
 from adhere.policies.thompson_bounded import ThompsonBounded

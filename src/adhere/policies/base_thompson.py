@@ -41,6 +41,8 @@ class BaseThompson(Learner):
 
     Examples
     --------
+    >>> str(BaseThompson())
+    'base-thompson'
     >>> from adhere import simulate
     >>> on_its_own = simulate(["base-thompson", "thompson"], "defiers", n_patients=100, n_runs=20, progress=False)
     >>> on_its_own[0].surplus.mean == on_its_own[1].surplus.mean

@@ -50,6 +50,8 @@ class EpsilonGreedy(Learner):
 
     Examples
     --------
+    >>> str(EpsilonGreedy(epsilon=0.1, protocol="actual"))
+    'epsilon-greedy(epsilon=0.1)/actual'
     >>> from adhere import simulate
     >>> result = simulate("epsilon-greedy(epsilon=0.1)", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> result[0].surplus.mean > 30

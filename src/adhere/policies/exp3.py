@@ -53,6 +53,8 @@ class Exp3(Learner):
 
     Examples
     --------
+    >>> str(Exp3(gamma=0.085, protocol="actual"))
+    'exp3(gamma=0.085)/actual'
     >>> Exp3().resolved(n_arms=2, horizon=10_000).gamma
     0.0089...
     >>> from adhere import simulate

@@ -70,6 +70,8 @@ class HierarchicalBandit(Policy):
 
     Examples
     --------
+    >>> str(HierarchicalBandit(Exp3(), recycle=True))
+    'hierarchical(exp3, recycle=true)'
     >>> from adhere import simulate
     >>> result = simulate("hierarchical(epsilon-greedy)", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> sorted(result[0].experts)

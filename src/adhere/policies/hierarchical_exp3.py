@@ -50,8 +50,8 @@ class HierarchicalExp3Memo(Memo):
 class HierarchicalExp3Rule(NamedTuple):
     """The compiled form of `HierarchicalExp3`."""
 
-    eta: float | None
-    rho: float | None
+    eta: float
+    rho: float
     n_arms: int
     credit: Any  # by expert, chosen arm and feedback
     certified: bool
@@ -84,6 +84,8 @@ class HierarchicalExp3(Policy):
 
     Examples
     --------
+    >>> str(HierarchicalExp3(eta=0.01, rho=0.02))
+    'hierarchical-exp3(eta=0.01, rho=0.02)'
     >>> from adhere import simulate
     >>> result = simulate("hierarchical-exp3", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> result[0].resolved
@@ -113,6 +115,7 @@ class HierarchicalExp3(Policy):
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rates, and the experts' feedback tables."""
         credit = np.stack([feedback_table(protocol, shape.n_arms) for protocol in _PROTOCOLS])
+        assert self.eta is not None and self.rho is not None  # noqa: PT018  (resolved)
         rule = HierarchicalExp3Rule(self.eta, self.rho, shape.n_arms, credit, certified)
         return CompiledPolicy(rule, tuple(f"exp3/{protocol}" for protocol in _PROTOCOLS))
 

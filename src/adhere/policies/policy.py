@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import Memo, State, implementation, implements, layout_of, note_sources
+from adhere.compilation import Memo, State, implementation, implements, laid_out, layout_of, note_sources
 from adhere.errors import InputError
 from adhere.policies import generic
 from adhere.policies.parameters import flag, parameter
@@ -217,8 +217,7 @@ def policy(
                 raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
         cls.name = name
         frozen: Any = dataclass(frozen=True)(cls)
-        frozen.rule_class = rule or _rule_of_learner(frozen)
-        frozen.rule_class.State, frozen.rule_class.Memo = state, memo
+        frozen.rule_class = laid_out(state=state, memo=memo)(rule or _rule_of_learner(frozen))
         registry[name] = frozen
         note_sources(cls.__module__)
         return frozen  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import Matrix, PerArm, State, generic, implements, inline
+from adhere.compilation import Matrix, PerArm, State, generic, implements, inline, laid_out
 from adhere.policies.policy import TrialShape
 from adhere.randomness import Stream, uniform
 
@@ -23,6 +23,7 @@ class Cache(State):
     counts = Matrix(rows=lambda rule: rule.n_arms, columns=lambda rule: rule.n_values)
 
 
+@laid_out(state=Cache)
 class CacheRule(NamedTuple):
     """A cache of outcomes: how many arms, and which rewards there are."""
 
@@ -30,15 +31,12 @@ class CacheRule(NamedTuple):
     n_values: int
     values: Any
 
-    State = Cache
 
-
+@laid_out()
 class NoCacheRule(NamedTuple):
     """Nothing is recycled. A type of its own, so that policies without a cache compile without its code."""
 
     n_arms: int
-
-    State = State
 
 
 AnyCacheRule = CacheRule | NoCacheRule

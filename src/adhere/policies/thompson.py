@@ -58,6 +58,8 @@ class Thompson(Learner):
 
     Examples
     --------
+    >>> str(Thompson(protocol="actual"))
+    'thompson/actual'
     >>> from adhere import simulate
     >>> result = simulate("thompson", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> result[0].surplus.mean > 30

@@ -90,6 +90,8 @@ class ThompsonBounded(Policy):
 
     Examples
     --------
+    >>> str(ThompsonBounded(Thompson(protocol="actual"), recycle=True))
+    'thompson-bounded(thompson/actual, recycle=true)'
     >>> from adhere import simulate
     >>> result = simulate("thompson-bounded(thompson/actual)", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> sorted(result[0].experts)

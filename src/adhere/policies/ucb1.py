@@ -43,6 +43,8 @@ class Ucb1(Learner):
 
     Examples
     --------
+    >>> str(Ucb1(protocol="comply"))
+    'ucb1/comply'
     >>> from adhere import simulate
     >>> result = simulate("ucb1/actual", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> result[0].surplus.mean > 30

@@ -23,6 +23,8 @@ class Uniform(Learner):
 
     Examples
     --------
+    >>> str(Uniform())
+    'uniform'
     >>> from adhere import simulate
     >>> result = simulate("uniform", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> abs(result[0].surplus.mean) < 5
