@@ -21,7 +21,7 @@ definitions on the rule's type (`layout_types`), so that with a static number of
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,11 @@ class Layout:
 
     def __init__(self, rule: Any, floats: Floats) -> None:
         self.rule, self.floats = rule, floats
+
+    if TYPE_CHECKING:  # fields are declared by subclasses
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     @classmethod
     def size(cls, rule: Any, with_scratch: bool = True) -> Any:

@@ -63,14 +63,14 @@ class BaseThompson(Learner):
 
 
 @implements(choose, BaseThompson)
-def choose_base_thompson(rule: Rule, state: BaseThompsonState, memo: Memo, weight: float, rng: Stream) -> int:
+def choose_base_thompson(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """The arm with the largest draw."""
     return draw_largest(state.successes, state.failures, weight, rng)
 
 
 @implements(learn, BaseThompson)
 def learn_base_thompson(
-    rule: Rule, state: BaseThompsonState, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
+    rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
 ) -> None:
     """Count a success or a failure, 1/p times."""
     if draw_success(reward, rng):
@@ -81,7 +81,7 @@ def learn_base_thompson(
 
 @implements(probabilities, BaseThompson)
 def probabilities_base_thompson(
-    rule: Rule, state: BaseThompsonState, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
 ) -> None:
     """By quadrature."""
     probabilities_of_being_largest(state.successes, state.failures, weight, out)

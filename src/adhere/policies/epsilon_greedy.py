@@ -63,7 +63,7 @@ class EpsilonGreedy(Learner):
 
 
 @implements(choose, EpsilonGreedy)
-def choose_epsilon_greedy(rule: Rule, state: EpsilonGreedyState, memo: Memo, weight: float, rng: Stream) -> Any:
+def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Explore with probability ε, else exploit."""
     n_arms = rule.n_arms
     # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
@@ -90,7 +90,7 @@ _SCHEDULE = np.array([1.0 / math.log(t + 1e-7) if t > 2 else 1.0 for t in range(
 
 @implements(learn, EpsilonGreedy)
 def learn_epsilon_greedy(
-    rule: Rule, state: EpsilonGreedyState, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
+    rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
 ) -> None:
     """Move the arm's mean; anneal ε."""
     count, total = state.counts[arm] + 1.0, state.totals[arm] + reward
@@ -107,7 +107,7 @@ def learn_epsilon_greedy(
 
 @implements(probabilities, EpsilonGreedy)
 def probabilities_epsilon_greedy(
-    rule: Rule, state: EpsilonGreedyState, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
 ) -> None:
     """ε/k each, and the rest shared among the arms with the highest mean."""
     n_arms = rule.n_arms

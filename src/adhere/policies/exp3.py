@@ -79,7 +79,7 @@ class Exp3(Learner):
 
 
 @implements(remember, Exp3)
-def remember_exp3(rule: Rule, state: Exp3State, memo: Exp3Memo) -> None:
+def remember_exp3(rule: Rule, state: State, memo: Memo) -> None:
     """Keep the probabilities of this decision: lessons are weighted by them."""
     n_arms, total = rule.n_arms, 0.0
     for arm in range(n_arms):
@@ -90,15 +90,13 @@ def remember_exp3(rule: Rule, state: Exp3State, memo: Exp3Memo) -> None:
 
 
 @implements(choose, Exp3)
-def choose_exp3(rule: Rule, state: Exp3State, memo: Exp3Memo, weight: float, rng: Stream) -> Any:
+def choose_exp3(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Draw from the probabilities."""
     return draw_from(memo.probabilities, rng)
 
 
 @implements(learn, Exp3)
-def learn_exp3(
-    rule: Rule, state: Exp3State, memo: Exp3Memo, arm: int, reward: float, weight: float, rng: Stream
-) -> None:
+def learn_exp3(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Raise the weight of the credited arm."""
     raised_by = rule.gamma / rule.n_arms * (weight * reward / memo.probabilities[arm])
     state.log_weights[arm] += raised_by
@@ -110,9 +108,7 @@ def learn_exp3(
 
 
 @implements(probabilities, Exp3)
-def probabilities_exp3(
-    rule: Rule, state: Exp3State, memo: Exp3Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+def probabilities_exp3(rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream) -> None:
     """As remembered."""
     for arm in range(rule.n_arms):
         out[arm] = memo.probabilities[arm]
@@ -124,7 +120,7 @@ _FEW_TERMS_DO = 0.125
 
 
 @inline
-def rescale(state: Exp3State) -> None:
+def rescale(state: State) -> None:
     """Make the largest weight 1 again."""
     largest = largest_of(state.log_weights)
     for arm in range(state.weights.size):

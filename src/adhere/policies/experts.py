@@ -7,12 +7,31 @@ recursion over the tuple, which the compiler unrolls.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import types
 
-from adhere.compilation import FEW_ON_GPU, inline, next_strips, part_at, specialise
-from adhere.policies import generic
+from adhere.compilation import (
+    FEW_ON_GPU,
+    Memo,
+    State,
+    generic,
+    implements,
+    inline,
+    next_strips,
+    part_at,
+    specialise,
+)
+from adhere.policies.generic import Rule, choose, learn, probabilities, remember, update
+from adhere.policies.recycling import (
+    AnyCacheRule,
+    CacheRule,
+    NoCacheRule,
+    holds_every_arm,
+    store_outcome,
+    take_outcome,
+)
+from adhere.randomness import Stream
 
 
 def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,11 +67,11 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
     return on_nth
 
 
-remember_nth = for_nth_expert(generic.remember)
-choose_nth = for_nth_expert(generic.choose)
-probabilities_nth = for_nth_expert(generic.probabilities)
-learn_nth = for_nth_expert(generic.learn)
-update_nth = for_nth_expert(generic.update)
+remember_nth = for_nth_expert(remember)
+choose_nth = for_nth_expert(choose)
+probabilities_nth = for_nth_expert(probabilities)
+learn_nth = for_nth_expert(learn)
+update_nth = for_nth_expert(update)
 
 
 MAX_EXPERTS = 62  # a set of them is the bits of a whole number
@@ -67,3 +86,66 @@ def set_of(members: Sequence[bool]) -> int:
 def is_in(experts: int, i: int) -> int:
     """Whether expert i belongs to a set; 0 or 1."""
     return (experts >> i) & 1
+
+
+class ByProbability(NamedTuple):
+    """A certified expert's lessons are weighted by one over its probability of being drawn."""
+
+    by_probability: bool = True
+
+
+class ByOne(NamedTuple):
+    """No expert needs a weight, so that the top's probabilities need not be computed, nor their code compiled."""
+
+    by_probability: bool = False
+
+
+Weighting = ByProbability | ByOne
+
+
+@generic
+def weight_of(weighting: Weighting, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
+    """The importance weight of the certified expert that was drawn."""
+    raise NotImplementedError
+
+
+@implements(weight_of, ByProbability)
+def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
+    """One over the top's probability of drawing it."""
+    probabilities(rule.top, state.top, memo.top, 1.0, memo.top_probabilities, rng)
+    return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
+
+
+@implements(weight_of, ByOne)
+def weight_of_one(weighting: ByOne, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
+    """One."""
+    return 1.0
+
+
+@generic
+def recycle_nth(
+    cache: AnyCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
+) -> None:
+    """What the nth expert, certified, makes of a round it was not drawn for."""
+
+
+@implements(recycle_nth, CacheRule)
+def recycle_outcome(
+    cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
+) -> None:
+    """It picks an arm and is told an outcome kept for it, once there is one for each; this one is kept."""
+    kept = part_at(state.caches, nth, cache)
+    if holds_every_arm(cache, kept):
+        # The choice is made now, not when the round's was: it remembers on its own.
+        remember_nth(rule.experts, nth, state.experts, memo.recycling)
+        own_arm = choose_nth(rule.experts, nth, state.experts, memo.recycling, 1.0, rng)
+        outcome = take_outcome(cache, kept, own_arm, rng)
+        learn_nth(rule.experts, nth, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
+    store_outcome(cache, kept, chosen, reward)
+
+
+@implements(recycle_nth, NoCacheRule)
+def recycle_nothing(
+    cache: NoCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
+) -> None:
+    """Nothing."""

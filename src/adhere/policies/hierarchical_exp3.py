@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from typing import Any, NamedTuple, Self
+from typing import Any
 
-import numpy as np
-
-from adhere.compilation import Index, Matrix, Memo, State, Vector, implements, inline
-from adhere.errors import InputError
-from adhere.policies.exp3 import Exp3
+from adhere.compilation import Memo, State, implements
 from adhere.policies.generic import (
     Probabilities,
+    Rule,
     choose,
     decider,
     probabilities,
@@ -21,44 +16,21 @@ from adhere.policies.generic import (
     replay_nothing,
     update,
 )
-from adhere.policies.parameters import parameter
-from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape, policy
-from adhere.policies.selection import draw_from, largest_of
-from adhere.protocols import ACTUAL, CHOSEN, COMPLY, feedback_table
+from adhere.policies.hierarchical_exp3_rule import (
+    N_EXPERTS,
+    HierarchicalExp3Memo,
+    HierarchicalExp3Parameters,
+    HierarchicalExp3Rule,
+    HierarchicalExp3State,
+)
+from adhere.policies.log_weights import lower, normalise
+from adhere.policies.policy import policy
+from adhere.policies.selection import draw_from
 from adhere.randomness import Stream
-
-_PROTOCOLS = (CHOSEN, ACTUAL, COMPLY)
-_EXPERTS = len(_PROTOCOLS)
-_LOWEST_LOG_WEIGHT = -1e6  # exp of it is 0 already; a floor keeps differences of logarithms finite
-
-
-class HierarchicalExp3State(State):
-    """Logarithms of the weights."""
-
-    log_v = Vector(lambda rule: _EXPERTS)
-    log_w = Matrix(rows=lambda rule: _EXPERTS, columns=lambda rule: rule.n_arms)
-
-
-class HierarchicalExp3Memo(Memo):
-    """The expert drawn, and the probabilities x and y of the decision."""
-
-    drawn = Index()
-    x = Vector(lambda rule: _EXPERTS)
-    y = Matrix(rows=lambda rule: _EXPERTS, columns=lambda rule: rule.n_arms)
-
-
-class HierarchicalExp3Rule(NamedTuple):
-    """The compiled form of `HierarchicalExp3`."""
-
-    eta: float
-    rho: float
-    n_arms: int
-    credit: Any  # by expert, chosen arm and feedback
-    certified: bool
 
 
 @policy("hierarchical-exp3", rule=HierarchicalExp3Rule, state=HierarchicalExp3State, memo=HierarchicalExp3Memo)
-class HierarchicalExp3(Policy):
+class HierarchicalExp3(HierarchicalExp3Parameters):
     """Exponential weights v over three experts, and weights w_i of each expert over the arms.
 
         v_i ← v_i · exp(-η ℓ / x_i),    w_ij ← w_ij · exp(-ρ ℓ / (x_i y_ij)),    ℓ = 1 - r
@@ -93,48 +65,18 @@ class HierarchicalExp3(Policy):
 
     """
 
-    eta: float | None = parameter(default=None, above=0)
-    rho: float | None = parameter(default=None, above=0)
-
-    def learners(self) -> tuple[Learner, ...]:
-        """Three instances of EXP3; their weights live in this policy's own state."""
-        return tuple(Exp3(protocol=protocol) for protocol in _PROTOCOLS)
-
-    def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """η and ρ from the horizon where they were left open."""
-        if horizon is None and (self.eta is None or self.rho is None):
-            name = "eta" if self.eta is None else "rho"
-            expected = "a number above 0, or a horizon (number of patients) to derive it from"
-            raise InputError(f"hierarchical-exp3 {name}", None, expected)
-
-        def rate(given: float | None, n: int) -> float:
-            return given if given is not None else math.sqrt(2.0 * math.log(n) / (n * float(horizon or 1)))
-
-        return dataclasses.replace(self, eta=rate(self.eta, _EXPERTS), rho=rate(self.rho, n_arms))
-
-    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """The rates, and the experts' feedback tables."""
-        credit = np.stack([feedback_table(protocol, shape.n_arms) for protocol in _PROTOCOLS])
-        assert self.eta is not None and self.rho is not None  # noqa: PT018  (resolved)
-        rule = HierarchicalExp3Rule(self.eta, self.rho, shape.n_arms, credit, certified)
-        return CompiledPolicy(rule, tuple(f"exp3/{protocol}" for protocol in _PROTOCOLS))
-
 
 @implements(remember, HierarchicalExp3)
-def remember_hierarchical_exp3(
-    rule: HierarchicalExp3Rule, state: HierarchicalExp3State, memo: HierarchicalExp3Memo
-) -> None:
+def remember_hierarchical_exp3(rule: Rule, state: State, memo: Memo) -> None:
     """Keep x and every y_i."""
     memo.drawn = -1
     normalise(state.log_v, memo.x)
-    for i in range(_EXPERTS):
+    for i in range(N_EXPERTS):
         normalise(state.log_w[i], memo.y[i])
 
 
 @implements(choose, HierarchicalExp3)
-def choose_hierarchical_exp3(
-    rule: HierarchicalExp3Rule, state: HierarchicalExp3State, memo: HierarchicalExp3Memo, weight: float, rng: Stream
-) -> Any:
+def choose_hierarchical_exp3(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Draw an expert, then an arm."""
     drawn = draw_from(memo.x, rng)
     memo.drawn = drawn
@@ -143,20 +85,13 @@ def choose_hierarchical_exp3(
 
 @implements(update, HierarchicalExp3)
 def update_hierarchical_exp3(
-    rule: HierarchicalExp3Rule,
-    state: HierarchicalExp3State,
-    memo: HierarchicalExp3Memo,
-    chosen: int,
-    feedback: int,
-    reward: float,
-    weight: float,
-    rng: Stream,
+    rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
     """The top learns of the expert drawn, and that expert of the arm; uncertified, all experts do."""
     drawn, loss = memo.drawn, 1.0 - reward
     if drawn >= 0 and feedback <= rule.n_arms:
         lower(state.log_v, drawn, rule.eta * loss / memo.x[drawn])
-    for i in range(_EXPERTS):
+    for i in range(N_EXPERTS):
         arm = rule.credit[i, chosen, feedback]
         if arm >= 0 and loss > 0.0 and (i == drawn or not rule.certified):
             x = memo.x[i] if rule.certified else 1.0
@@ -165,17 +100,12 @@ def update_hierarchical_exp3(
 
 @implements(probabilities, HierarchicalExp3)
 def probabilities_hierarchical_exp3(
-    rule: HierarchicalExp3Rule,
-    state: HierarchicalExp3State,
-    memo: HierarchicalExp3Memo,
-    weight: float,
-    out: Probabilities,
-    rng: Stream,
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
 ) -> None:
     """Σ_i x_i y_i."""
     for arm in range(rule.n_arms):
         out[arm] = 0.0
-    for i in range(_EXPERTS):
+    for i in range(N_EXPERTS):
         for arm in range(rule.n_arms):
             out[arm] += memo.x[i] * memo.y[i, arm]
 
@@ -184,27 +114,6 @@ implements(replay_choice, HierarchicalExp3)(replay_nothing)
 
 
 @implements(decider, HierarchicalExp3)
-def decider_hierarchical_exp3(rule: HierarchicalExp3Rule, memo: HierarchicalExp3Memo) -> int:
+def decider_hierarchical_exp3(rule: Rule, memo: Memo) -> int:
     """The expert drawn."""
     return memo.drawn  # type: ignore[no-any-return]
-
-
-@inline
-def normalise(log_weights: Any, out: Any) -> None:
-    """Weights that sum to one, from their logarithms."""
-    largest = largest_of(log_weights)
-    total = 0.0
-    for i in range(log_weights.size):
-        out[i] = math.exp(log_weights[i] - largest)
-        total += out[i]
-    for i in range(log_weights.size):
-        out[i] /= total
-
-
-@inline
-def lower(log_weights: Any, index: Any, by: float) -> None:
-    """Lower one weight; keep the largest logarithm at 0 and none below the floor."""
-    log_weights[index] -= min(by, -2.0 * _LOWEST_LOG_WEIGHT)
-    largest = largest_of(log_weights)
-    for i in range(log_weights.size):
-        log_weights[i] = max(log_weights[i] - largest, _LOWEST_LOG_WEIGHT)

@@ -1,22 +1,21 @@
-"""The compiled form of HierarchicalBandit: its rule, its state and memo, and how certified experts are weighted."""
+"""What HierarchicalBandit is made of: parameters, rule, state and memo."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import dataclasses
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
-from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector, generic, implements, part_at
+from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector
+from adhere.errors import InputError
 from adhere.policies.beta import work_size
-from adhere.policies.experts import choose_nth, learn_nth, remember_nth
-from adhere.policies.generic import Rule, probabilities
-from adhere.policies.recycling import (
-    AnyCacheRule,
-    CacheRule,
-    NoCacheRule,
-    holds_every_arm,
-    store_outcome,
-    take_outcome,
-)
-from adhere.randomness import Stream
+from adhere.policies.exp3 import Exp3
+from adhere.policies.experts import MAX_EXPERTS, ByOne, ByProbability, Weighting, set_of
+from adhere.policies.generic import Rule
+from adhere.policies.parameters import flag
+from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape
+from adhere.policies.recycling import AnyCacheRule, cache_rule
+from adhere.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
 
 NOBODY = -1
 
@@ -40,14 +39,6 @@ class HierarchicalMemo(Memo):
     recycling = Parts(lambda rule: rule.experts, scratch=True)  # what a choice from the cache remembers
 
 
-class ByProbability(NamedTuple):
-    """A certified expert's lessons are weighted by one over its probability of being drawn."""
-
-
-class ByOne(NamedTuple):
-    """No expert needs a weight, so that the top's probabilities need not be computed, nor their code compiled."""
-
-
 class HierarchicalRule(NamedTuple):
     """The rules that a hierarchy is made of."""
 
@@ -55,113 +46,94 @@ class HierarchicalRule(NamedTuple):
     experts: tuple[Rule, ...]
     n_arms: int
     certified: int  # the set of experts that learn only from rounds they were drawn for
-    weighting: ByProbability | ByOne
+    weighting: Weighting
     cache: AnyCacheRule
 
 
-@generic
-def weight_at(weighting: ByProbability | ByOne, probability: float) -> float:
-    """The importance weight of a certified expert that is drawn with this probability."""
-    raise NotImplementedError
+def _shown(value: object) -> object:
+    return str(value) if isinstance(value, Policy) else value
 
 
-@implements(weight_at, ByProbability)
-def weight_by_probability(weighting: ByProbability, probability: float) -> float:
-    """One over it."""
-    return 1.0 / probability
+def _base(name: str, value: object) -> Learner | None:
+    if value is not None and not (isinstance(value, Learner) and value.protocol == CHOSEN):
+        raise InputError(name, _shown(value), "a learner without a protocol: the hierarchy runs it under all three")
+    return value
 
 
-@implements(weight_at, ByOne)
-def weight_by_one(weighting: ByOne, probability: float) -> float:
-    """One."""
-    return 1.0
+def _top(name: str, value: object) -> Learner:
+    if not (isinstance(value, Learner) and value.protocol == CHOSEN):
+        raise InputError(name, _shown(value), "a learner without a protocol: nobody disobeys the top")
+    return value
 
 
-@generic
-def weight_of(
-    weighting: ByProbability | ByOne,
-    rule: HierarchicalRule,
-    state: HierarchicalState,
-    memo: HierarchicalMemo,
-    drawn: int,
-    rng: Stream,
-) -> float:
-    """The importance weight of the certified expert that was drawn."""
-    raise NotImplementedError
+def _experts(name: str, value: object) -> tuple[Learner, ...] | None:
+    if value is None:
+        return None
+    experts = tuple(value) if isinstance(value, (list, tuple)) else ()
+    if len(experts) < 2:
+        raise InputError(name, value, "a list of at least two learners")
+    if len(experts) > MAX_EXPERTS:
+        raise InputError(name, f"{len(experts)} learners", f"at most {MAX_EXPERTS}")
+    for expert in experts:
+        if not isinstance(expert, Learner):
+            raise InputError(name, str(expert), "a list of learners; a hybrid cannot be an expert")
+    return experts
 
 
-@implements(weight_of, ByProbability)
-def weight_from_top(
-    weighting: ByProbability,
-    rule: HierarchicalRule,
-    state: HierarchicalState,
-    memo: HierarchicalMemo,
-    drawn: int,
-    rng: Stream,
-) -> float:
-    """One over the top's probability of drawing it."""
-    probabilities(rule.top, state.top, memo.top, 1.0, memo.top_probabilities, rng)
-    return weight_at(weighting, memo.top_probabilities[drawn])
+@dataclass(frozen=True)
+class HierarchicalParameters(Policy):
+    """The fields of `HierarchicalBandit`, checked, and how it is compiled."""
 
+    base: Learner | None = field(default=None, metadata={"check": _base, "bare": True})
+    top: Learner = field(default=Exp3(), metadata={"check": _top})
+    experts: tuple[Learner, ...] | None = field(default=None, metadata={"check": _experts})
+    recycle: bool = flag(default=False)
 
-@implements(weight_of, ByOne)
-def weight_of_one(
-    weighting: ByOne,
-    rule: HierarchicalRule,
-    state: HierarchicalState,
-    memo: HierarchicalMemo,
-    drawn: int,
-    rng: Stream,
-) -> float:
-    """One."""
-    return 1.0
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.base is None) == (self.experts is None):
+            given = "neither" if self.base is None else "both"
+            raise InputError("policy hierarchical", given, "either a base learner or experts=[…]")
 
+    def learners(self) -> tuple[Learner, ...]:
+        """The experts, then the top."""
+        return (*self._all_experts(), self.top)
 
-@generic
-def recycle(
-    cache: AnyCacheRule,
-    rule: HierarchicalRule,
-    i: int,
-    state: HierarchicalState,
-    memo: HierarchicalMemo,
-    chosen: int,
-    reward: float,
-    rng: Stream,
-) -> None:
-    """What certified expert i makes of a round it was not drawn for."""
+    @property
+    def depth(self) -> int:
+        """Learners are one level below."""
+        return 2
 
+    def _all_experts(self) -> tuple[Learner, ...]:
+        if self.base is not None:
+            return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))
+        return self.experts or ()
 
-@implements(recycle, CacheRule)
-def recycle_outcome(
-    cache: CacheRule,
-    rule: HierarchicalRule,
-    i: int,
-    state: HierarchicalState,
-    memo: HierarchicalMemo,
-    chosen: int,
-    reward: float,
-    rng: Stream,
-) -> None:
-    """It picks an arm and is told an outcome kept for it, once there is one for each; this one is kept."""
-    kept = part_at(state.caches, i, cache)
-    if holds_every_arm(cache, kept):
-        # The choice is made now, not when the round's was: it remembers on its own.
-        remember_nth(rule.experts, i, state.experts, memo.recycling)
-        own_arm = choose_nth(rule.experts, i, state.experts, memo.recycling, 1.0, rng)
-        outcome = take_outcome(cache, kept, own_arm, rng)
-        learn_nth(rule.experts, i, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
-    store_outcome(cache, kept, chosen, reward)
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """Every learner settled for its own number of arms; the top's arms are the experts."""
+        return dataclasses.replace(
+            self,
+            base=self.base and self.base.resolved(n_arms, horizon),
+            top=self.top.resolved(len(self._all_experts()), horizon),
+            experts=self.experts and tuple(expert.resolved(n_arms, horizon) for expert in self.experts),
+        )
 
-
-@implements(recycle, NoCacheRule)
-def recycle_nothing(
-    cache: NoCacheRule,
-    rule: HierarchicalRule,
-    i: int,
-    state: HierarchicalState,
-    memo: HierarchicalMemo,
-    chosen: int,
-    reward: float,
-    rng: Stream,
-) -> None:
-    """Nothing."""
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """The rules of the top and of the experts; a certified expert's takes weights, unless it recycles."""
+        experts = self._all_experts()
+        certificates = [certified and credits_chosen(expert.protocol, shape.n_arms) for expert in experts]
+        recycles = self.recycle and any(certificates)
+        weighted = [is_certified and not recycles for is_certified in certificates]
+        is_weighted = any(weight and expert.uses_weight for weight, expert in zip(weighted, experts, strict=True))
+        rule = HierarchicalRule(
+            top=self.top.assemble(TrialShape(len(experts))).rule,
+            experts=tuple(
+                (expert.assemble_weighted(shape) if weight else expert.assemble(shape)).rule
+                for expert, weight in zip(experts, weighted, strict=True)
+            ),
+            n_arms=shape.n_arms,
+            certified=set_of(certificates),
+            weighting=ByProbability() if is_weighted else ByOne(),
+            cache=cache_rule(shape, recycles),
+        )
+        return CompiledPolicy(rule, tuple(str(expert) for expert in experts))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adhere.checks import is_number
 from adhere.errors import InputError
 
 
@@ -26,7 +27,7 @@ def parameter(
     def check(name: str, value: object) -> float | None:
         if value is None and default is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        if not is_number(value):
             raise InputError(name, value, expected)
         try:
             number = float(value)

@@ -75,19 +75,19 @@ class Thompson(Learner):
 
 
 @implements(choose, Thompson)
-def choose_thompson(rule: Rule, state: ThompsonState, memo: Memo, weight: float, rng: Stream) -> int:
+def choose_thompson(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """The arm with the largest draw."""
     if rule.n_arms == 2:
         return guessed(1 if uniform(rng) < state.p else 0)  # type: ignore[no-any-return]
     return choose_by_drawing(rule, state, rng)
 
 
-def choose_by_drawing(rule: Rule, state: ThompsonState, rng: Stream) -> int:
+def choose_by_drawing(rule: Rule, state: State, rng: Stream) -> int:
     """Draw a θ for each arm."""
     return draw_largest(state.successes, state.failures, 0.0, rng)
 
 
-def never_drawn(rule: Rule, state: ThompsonState, rng: Stream) -> int:
+def never_drawn(rule: Rule, state: State, rng: Stream) -> int:
     """What two arms need of it: nothing, least of all the time to compile it."""
     return 0
 
@@ -98,9 +98,7 @@ specialise(
 
 
 @implements(learn, Thompson)
-def learn_thompson(
-    rule: Rule, state: ThompsonState, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
-) -> None:
+def learn_thompson(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Count a success or a failure."""
     success = draw_success(reward, rng)
     if rule.n_arms == 2:
@@ -116,7 +114,7 @@ _STEP = 2.0**512
 
 
 @inline
-def follow_p(state: ThompsonState, arm: int, success: bool) -> None:
+def follow_p(state: State, arm: int, success: bool) -> None:
     """Move p = P(θ_1 > θ_0) and h to where they are after one more success or failure of an arm."""
     h, exponent = state.h, state.exponent
     successes, failures = state.successes[0] + state.successes[1], state.failures[0] + state.failures[1]
@@ -138,7 +136,7 @@ def follow_p(state: ThompsonState, arm: int, success: bool) -> None:
 
 @implements(probabilities, Thompson)
 def probabilities_thompson(
-    rule: Rule, state: ThompsonState, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
 ) -> None:
     """With two arms p itself, else by quadrature."""
     if rule.n_arms == 2:

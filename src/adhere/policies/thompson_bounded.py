@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import field
-from typing import NamedTuple, Self
-
-from adhere.compilation import Index, Memo, Number, Part, State, implements, view
+from adhere.compilation import Memo, State, implements, view
 from adhere.policies.beta import draw_success
 from adhere.policies.generic import (
     Probabilities,
@@ -19,55 +15,22 @@ from adhere.policies.generic import (
     replay_choice,
     update,
 )
-from adhere.policies.hybrid_arguments import check_inner
-from adhere.policies.parameters import flag
-from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape, policy
-from adhere.policies.recycling import (
-    AnyCacheRule,
-    cache_rule,
-    holds_arm,
-    remove_outcome,
-    store_outcome,
-    take_outcome,
+from adhere.policies.policy import policy
+from adhere.policies.recycling import holds_arm, remove_outcome, store_outcome, take_outcome
+from adhere.policies.thompson_bounded_rule import (
+    INNER,
+    NOBODY,
+    SAMPLER,
+    ThompsonBoundedMemo,
+    ThompsonBoundedParameters,
+    ThompsonBoundedRule,
+    ThompsonBoundedState,
 )
-from adhere.policies.thompson import Thompson
 from adhere.randomness import Stream, draw_ahead
-
-SAMPLER, INNER, NOBODY = 0, 1, -1
-
-
-class ThompsonBoundedState(State):
-    """What the sampler and the inner policy have learned, and the outcomes kept for the sampler."""
-
-    sampler = Part()
-    inner = Part()
-    cache = Part()
-
-
-class ThompsonBoundedMemo(Memo):
-    """Who decided, what was recycled, and what the parts remember."""
-
-    decided = Index()  # SAMPLER, INNER or NOBODY
-    recycled_arm = Index()  # or NOBODY
-    recycled_reward = Number()
-    recycled_success = Number()  # what the sampler learned of it
-    sampler = Part()
-    inner = Part()
-
-
-class ThompsonBoundedRule(NamedTuple):
-    """The compiled form of `ThompsonBounded`."""
-
-    sampler: Rule
-    inner: Rule
-    cache: AnyCacheRule
-    n_arms: int
-    certified: bool
-    literal: bool
 
 
 @policy("thompson-bounded", rule=ThompsonBoundedRule, state=ThompsonBoundedState, memo=ThompsonBoundedMemo)
-class ThompsonBounded(Policy):
+class ThompsonBounded(ThompsonBoundedParameters):
     """Draw two arms from a Thompson sampler; if they agree pull a third draw, if not the inner policy's arm.
 
     The sampler is *certified*: it learns, under Chosen, from its own pulls only. The inner policy is not: all
@@ -90,59 +53,25 @@ class ThompsonBounded(Policy):
 
     Examples
     --------
+    >>> from adhere import Thompson, simulate
     >>> str(ThompsonBounded(Thompson(protocol="actual"), recycle=True))
     'thompson-bounded(thompson/actual, recycle=true)'
-    >>> from adhere import simulate
     >>> result = simulate("thompson-bounded(thompson/actual)", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> sorted(result[0].experts)
     ['thompson (certified)', 'thompson/actual']
 
     """
 
-    inner: Policy = field(default=None, metadata={"check": check_inner, "bare": True})  # type: ignore[assignment]
-    recycle: bool = flag(default=False)
-    literal: bool = flag(default=False)
-
-    @property
-    def depth(self) -> int:
-        """One more than the inner policy."""
-        return 1 + self.inner.depth
-
-    def learners(self) -> tuple[Learner, ...]:
-        """The sampler, then the inner policy's."""
-        return (Thompson(), *self.inner.learners())
-
-    def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """The inner policy settled for the trial."""
-        return dataclasses.replace(self, inner=self.inner.resolved(n_arms, horizon))
-
-    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """The rules of the sampler, the inner policy and the cache."""
-        inner = self.inner.assemble(shape, certified=certified and self.literal)
-        rule = ThompsonBoundedRule(
-            sampler=Thompson().assemble(shape).rule,
-            inner=inner.rule,
-            cache=cache_rule(shape, self.recycle and certified),
-            n_arms=shape.n_arms,
-            certified=certified,
-            literal=self.literal and certified,
-        )
-        return CompiledPolicy(rule, ("thompson (certified)", *inner.deciders))
-
 
 @implements(remember, ThompsonBounded)
-def remember_thompson_bounded(
-    rule: ThompsonBoundedRule, state: ThompsonBoundedState, memo: ThompsonBoundedMemo
-) -> None:
+def remember_thompson_bounded(rule: Rule, state: State, memo: Memo) -> None:
     """Nobody has decided yet."""
     memo.decided, memo.recycled_arm, memo.recycled_reward, memo.recycled_success = NOBODY, NOBODY, 0.0, 0.0
     remember(rule.inner, state.inner, memo.inner)
 
 
 @implements(choose, ThompsonBounded)
-def choose_thompson_bounded(
-    rule: ThompsonBoundedRule, state: ThompsonBoundedState, memo: ThompsonBoundedMemo, weight: float, rng: Stream
-) -> int:
+def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """A third Thompson draw if two agree, else the inner policy's arm."""
     first = choose(rule.sampler, state.sampler, memo.sampler, 1.0, rng)
     second = choose(rule.sampler, state.sampler, memo.sampler, 1.0, rng)
@@ -161,9 +90,7 @@ def choose_thompson_bounded(
 
 
 @implements(replay_choice, ThompsonBounded)
-def replay_choice_thompson_bounded(
-    rule: ThompsonBoundedRule, state: ThompsonBoundedState, memo: ThompsonBoundedMemo, rng: Stream
-) -> None:
+def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
     """What was recycled leaves the cache and teaches the sampler again."""
     third = memo.recycled_arm
     if third != NOBODY:
@@ -175,14 +102,7 @@ def replay_choice_thompson_bounded(
 
 @implements(update, ThompsonBounded)
 def update_thompson_bounded(
-    rule: ThompsonBoundedRule,
-    state: ThompsonBoundedState,
-    memo: ThompsonBoundedMemo,
-    chosen: int,
-    feedback: int,
-    reward: float,
-    weight: float,
-    rng: Stream,
+    rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
     """The sampler learns from its own pulls, the inner policy from every round (its own, if literal)."""
     decided = memo.decided
@@ -197,12 +117,7 @@ def update_thompson_bounded(
 
 @implements(probabilities, ThompsonBounded)
 def probabilities_thompson_bounded(
-    rule: ThompsonBoundedRule,
-    state: ThompsonBoundedState,
-    memo: ThompsonBoundedMemo,
-    weight: float,
-    out: Probabilities,
-    rng: Stream,
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
 ) -> None:
     """With Thompson's probabilities p_j, the inner policy's h_j and s = Σ p_j²: s·p_j + (1 - s)·h_j.
 
@@ -226,6 +141,6 @@ def probabilities_thompson_bounded(
 
 
 @implements(decider, ThompsonBounded)
-def decider_thompson_bounded(rule: ThompsonBoundedRule, memo: ThompsonBoundedMemo) -> int:
+def decider_thompson_bounded(rule: Rule, memo: Memo) -> int:
     """The sampler, or who decided in the inner policy."""
     return 0 if memo.decided == SAMPLER else 1 + decider(rule.inner, memo.inner)

@@ -54,7 +54,7 @@ class Ucb1(Learner):
 
 
 @inline
-def upper_bound(state: Ucb1State, arm: int) -> float:
+def upper_bound(state: State, arm: int) -> float:
     """Mean and confidence of an arm; infinite without a reward."""
     if state.pulls[arm] == 0.0:
         return math.inf
@@ -62,7 +62,7 @@ def upper_bound(state: Ucb1State, arm: int) -> float:
 
 
 @implements(choose, Ucb1)
-def choose_ucb1(rule: Rule, state: Ucb1State, memo: Memo, weight: float, rng: Stream) -> int:
+def choose_ucb1(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """The arm with the highest bound."""
     best, n_tied, highest = 0, 0, -1.0
     for arm in range(rule.n_arms):
@@ -77,7 +77,7 @@ def choose_ucb1(rule: Rule, state: Ucb1State, memo: Memo, weight: float, rng: St
 
 
 @implements(learn, Ucb1)
-def learn_ucb1(rule: Rule, state: Ucb1State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
+def learn_ucb1(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Count the reward and widen every arm's confidence."""
     state.pulls[arm] += 1.0
     state.totals[arm] += reward
@@ -88,9 +88,7 @@ def learn_ucb1(rule: Rule, state: Ucb1State, memo: Memo, arm: int, reward: float
 
 
 @implements(probabilities, Ucb1)
-def probabilities_ucb1(
-    rule: Rule, state: Ucb1State, memo: Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+def probabilities_ucb1(rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream) -> None:
     """Shared equally among the arms with the highest bound."""
     for arm in range(rule.n_arms):
         out[arm] = upper_bound(state, arm)
