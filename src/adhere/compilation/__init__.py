@@ -6,6 +6,7 @@ functions by that type.
 
 from adhere.compilation.dispatch import (
     generic,
+    generic_with_default,
     implementation,
     implementations_not_inlined,
     implements,
@@ -54,6 +55,7 @@ __all__ = [
     "classes_of",
     "copy_into",
     "generic",
+    "generic_with_default",
     "guessed",
     "implementation",
     "implementations_not_inlined",

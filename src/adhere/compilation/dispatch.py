@@ -15,6 +15,7 @@ _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
 _not_inlined: set[Callable[..., Any]] = set()
 _implemented: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
+_defaults: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def inline(function: Function) -> Function:
@@ -48,6 +49,13 @@ def generic(function: Function) -> Function:
     return cast(Function, dispatch)
 
 
+def generic_with_default(function: Function) -> Function:
+    """As `generic`; what is written in the function's body is run for rules without an implementation."""
+    dispatch = generic(function)
+    _defaults[dispatch] = function
+    return dispatch
+
+
 def specialise(generic: Callable[..., Any], pick: Callable[..., Any], target: str = "generic") -> None:
     """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`.
 
@@ -60,8 +68,8 @@ def specialise(generic: Callable[..., Any], pick: Callable[..., Any], target: st
 def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function], Function]:
     """Register the decorated function as `generic`'s implementation for a class of rules or of policies."""
     if generic not in _implemented:
-        known = _implemented[generic] = {}
-        specialise(generic, lambda rule, *_: known.get(getattr(rule, "instance_class", type(None))))
+        _implemented[generic] = {}
+        specialise(generic, lambda rule, *_: implementation(generic, getattr(rule, "instance_class", type(None))))
 
     def register(function: Function) -> Function:
         _implemented[generic][getattr(owner, "rule_class", owner)] = function
@@ -71,5 +79,5 @@ def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function],
 
 
 def implementation(generic: Callable[..., Any], rule_class: type) -> Callable[..., Any] | None:
-    """A generic function's implementation for a class of rules, if there is one."""
-    return _implemented.get(generic, {}).get(rule_class)
+    """A generic function's implementation for a class of rules, or its default, if there is one."""
+    return _implemented.get(generic, {}).get(rule_class, _defaults.get(generic))

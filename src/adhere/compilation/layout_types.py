@@ -37,7 +37,6 @@ class LayoutType(types.Type):  # type: ignore[misc]
 
     def __init__(self, layout: type[Layout], rule: Any) -> None:
         self.layout, self.rule = layout, rule
-        self._hash = hash((layout, rule))
         digest = hashlib.sha256(repr(rule).encode()).hexdigest()[:12]
         super().__init__(name=f"{layout.__module__}.{layout.__qualname__}.{digest}")
 
@@ -45,9 +44,6 @@ class LayoutType(types.Type):  # type: ignore[misc]
     def key(self) -> Any:
         """What tells two of them apart."""
         return self.layout, self.rule
-
-    def __hash__(self) -> int:
-        return self._hash
 
 
 class StripsType(types.Type):  # type: ignore[misc]
@@ -69,11 +65,6 @@ class VectorType(types.Array):  # type: ignore[misc]
     def key(self) -> Any:
         """What tells two of them apart."""
         return "vector", self.length
-
-    @property
-    def mangling_args(self) -> Any:
-        """What its name is made of."""
-        return "Vector", (self.length,)
 
 
 @register_default(VectorType)

@@ -15,7 +15,7 @@ from adhere.compilation import (
     FEW_ON_GPU,
     Memo,
     State,
-    generic,
+    generic_with_default,
     implements,
     inline,
     next_strips,
@@ -26,7 +26,6 @@ from adhere.policies.generic import Rule, choose, learn, probabilities, remember
 from adhere.policies.recycling import (
     AnyCacheRule,
     CacheRule,
-    NoCacheRule,
     holds_every_arm,
     store_outcome,
     take_outcome,
@@ -103,10 +102,10 @@ class ByOne(NamedTuple):
 Weighting = ByProbability | ByOne
 
 
-@generic
+@generic_with_default
 def weight_of(weighting: Weighting, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
-    """The importance weight of the certified expert that was drawn."""
-    raise NotImplementedError
+    """The importance weight of the certified expert that was drawn: one, if no expert needs another."""
+    return 1.0
 
 
 @implements(weight_of, ByProbability)
@@ -116,17 +115,11 @@ def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Me
     return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
 
 
-@implements(weight_of, ByOne)
-def weight_of_one(weighting: ByOne, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
-    """One."""
-    return 1.0
-
-
-@generic
+@generic_with_default
 def recycle_nth(
     cache: AnyCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
-    """What the nth expert, certified, makes of a round it was not drawn for."""
+    """What the nth expert, certified, makes of a round it was not drawn for: nothing, without a cache."""
 
 
 @implements(recycle_nth, CacheRule)
@@ -142,10 +135,3 @@ def recycle_outcome(
         outcome = take_outcome(cache, kept, own_arm, rng)
         learn_nth(rule.experts, nth, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
     store_outcome(cache, kept, chosen, reward)
-
-
-@implements(recycle_nth, NoCacheRule)
-def recycle_nothing(
-    cache: NoCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
-) -> None:
-    """Nothing."""

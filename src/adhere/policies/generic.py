@@ -34,6 +34,7 @@ from adhere.compilation import (
     State,
     classes_of,
     generic,
+    generic_with_default,
     implementation,
     implementations_not_inlined,
     inline,
@@ -48,7 +49,7 @@ Rule = Any  # the compiled form of a policy: a NamedTuple
 Probabilities = Any  # an array to write them into
 
 
-@generic
+@generic_with_default
 def remember(rule: Rule, state: State, memo: Memo) -> None:
     """Write into the memo what learning will need of the state at this decision."""
 
@@ -88,7 +89,7 @@ _PROBABILITIES = Kernel(probabilities_of_learner)
 _compiled_probabilities: dict[type, Any] = {}
 
 
-@generic
+@generic_with_default
 def replay_choice(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
     """Change the state as the choice did that the memo remembers, without drawing again.
 
@@ -108,10 +109,10 @@ def update(
     """Learn from one patient."""
 
 
-@generic
+@generic_with_default
 def decider(rule: Rule, memo: Memo) -> int:
-    """Which part made the decision, as an index into the policy's `deciders`."""
-    raise NotImplementedError
+    """Which part made the decision, as an index into the policy's `deciders`; a learner has one."""
+    return 0
 
 
 @inline
@@ -141,22 +142,6 @@ def teach_one_of_two(
 
 specialise(teach, lambda *_: teach)
 specialise(teach, lambda rule, *_: teach_one_of_two if static_number(rule, "n_arms") == 2 else teach, target="cpu")
-
-
-@inline
-def remember_nothing(rule: Rule, state: State, memo: Memo) -> None:
-    """For learners whose lessons need nothing of the past."""
-
-
-@inline
-def replay_nothing(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
-    """For policies whose choices leave the state alone."""
-
-
-@inline
-def only_decider(rule: Rule, memo: Memo) -> int:
-    """For policies that are not hybrids."""
-    return 0
 
 
 ESTIMATE_DRAWS = 1000

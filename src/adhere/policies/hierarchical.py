@@ -20,8 +20,6 @@ from adhere.policies.generic import (
     learn,
     probabilities,
     remember,
-    replay_choice,
-    replay_nothing,
     update,
 )
 from adhere.policies.hierarchical_rule import (
@@ -128,9 +126,6 @@ def probabilities_hierarchical(
             probabilities_nth(rule.experts, i, state.experts, memo.experts, own_weight, of_expert, rng)
             for arm in range(rule.n_arms):
                 out[arm] += of_top[i] * of_expert[arm]
-
-
-implements(replay_choice, HierarchicalBandit)(replay_nothing)
 
 
 @implements(decider, HierarchicalBandit)

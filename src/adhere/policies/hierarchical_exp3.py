@@ -12,8 +12,6 @@ from adhere.policies.generic import (
     decider,
     probabilities,
     remember,
-    replay_choice,
-    replay_nothing,
     update,
 )
 from adhere.policies.hierarchical_exp3_rule import (
@@ -108,9 +106,6 @@ def probabilities_hierarchical_exp3(
     for i in range(N_EXPERTS):
         for arm in range(rule.n_arms):
             out[arm] += memo.x[i] * memo.y[i, arm]
-
-
-implements(replay_choice, HierarchicalExp3)(replay_nothing)
 
 
 @implements(decider, HierarchicalExp3)

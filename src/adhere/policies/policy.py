@@ -181,10 +181,6 @@ def _complete(learner: type[Learner]) -> None:
             expected = f"a function decorated with @implements({function.__name__}, {learner.__name__})"
             raise InputError(f"policy {learner.name}", f"no {function.__name__}", expected)
     implements(generic.update, learner)(generic.update_learner)
-    implements(generic.decider, learner)(generic.only_decider)
-    implements(generic.replay_choice, learner)(generic.replay_nothing)
-    if implementation(generic.remember, learner.rule_class) is None:
-        implements(generic.remember, learner)(generic.remember_nothing)
     if implementation(generic.probabilities, learner.rule_class) is None:
         implements(generic.probabilities, learner)(generic.estimate_probabilities)
         _without_probabilities.add(learner)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import Matrix, PerArm, State, generic, implements, inline, laid_out
+from adhere.compilation import Matrix, PerArm, State, generic_with_default, implements, inline, laid_out
 from adhere.policies.policy import TrialShape
 from adhere.randomness import Stream, uniform
 
@@ -49,24 +49,24 @@ def cache_rule(shape: TrialShape, recycle: bool) -> AnyCacheRule:
     return CacheRule(shape.n_arms, len(shape.reward_values), np.array(shape.reward_values))
 
 
-@generic
+@generic_with_default
 def holds_arm(rule: AnyCacheRule, cache: Cache, arm: int) -> bool:
-    """Whether an outcome of an arm is kept."""
-    raise NotImplementedError
+    """Whether an outcome of an arm is kept; never, without a cache."""
+    return False
 
 
-@generic
+@generic_with_default
 def store_outcome(rule: AnyCacheRule, cache: Cache, arm: int, reward: float) -> None:
-    """Keep the outcome of a round."""
+    """Keep the outcome of a round, if there is a cache."""
 
 
-@generic
+@generic_with_default
 def take_outcome(rule: AnyCacheRule, cache: Cache, arm: int, rng: Stream) -> float:
     """Draw one of an arm's outcomes and remove it; returns its reward."""
-    raise NotImplementedError
+    return 0.0
 
 
-@generic
+@generic_with_default
 def remove_outcome(rule: AnyCacheRule, cache: Cache, arm: int, reward: float) -> None:
     """Remove an outcome that was taken, by its reward.
 
@@ -79,12 +79,6 @@ def remove_outcome(rule: AnyCacheRule, cache: Cache, arm: int, reward: float) ->
 def holds_arm_in_cache(rule: CacheRule, cache: Cache, arm: int) -> bool:
     """Look at the arm's total."""
     return cache.totals[arm] > 0.0  # type: ignore[no-any-return]
-
-
-@implements(holds_arm, NoCacheRule)
-def holds_nothing(rule: NoCacheRule, cache: State, arm: int) -> bool:
-    """Never."""
-    return False
 
 
 @implements(store_outcome, CacheRule)
@@ -109,16 +103,6 @@ def count_outcome(rule: CacheRule, cache: Cache, arm: int, reward: float, change
     cache.counts[arm, value] += change
 
 
-@implements(store_outcome, NoCacheRule)
-def store_nowhere(rule: NoCacheRule, cache: State, arm: int, reward: float) -> None:
-    """Forget it."""
-
-
-@implements(remove_outcome, NoCacheRule)
-def remove_nothing(rule: NoCacheRule, cache: State, arm: int, reward: float) -> None:
-    """There was nothing to take."""
-
-
 @implements(take_outcome, CacheRule)
 def take_from_cache(rule: CacheRule, cache: Cache, arm: int, rng: Stream) -> float:
     """Draw a reward in proportion to its count."""
@@ -132,12 +116,6 @@ def take_from_cache(rule: CacheRule, cache: Cache, arm: int, rng: Stream) -> flo
     cache.totals[arm] -= 1.0
     cache.counts[arm, value] -= 1.0
     return rule.values[value]  # type: ignore[no-any-return]
-
-
-@implements(take_outcome, NoCacheRule)
-def take_nothing(rule: NoCacheRule, cache: State, arm: int, rng: Stream) -> float:
-    """There is nothing to take."""
-    return 0.0
 
 
 @inline
