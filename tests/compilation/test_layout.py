@@ -20,10 +20,9 @@ from adhere.compilation import (
     Vector,
     laid_out,
     memo_of,
-    next_strips,
-    part_at,
     state_of,
     static_type,
+    strip,
 )
 
 
@@ -111,14 +110,14 @@ def touch(rule: Any, floats: Any, memo_floats: Any, arm: int) -> None:
     memo.work[rule.n_arms + memo.drawn] += 3.0
     state.top.counts[1] += memo.drawn
     state.top.rate *= 4.0
-    first = part_at(state.experts, 0, rule.experts[0])
+    first = state_of(rule.experts[0], strip(state.experts, 0, 2))
     first.means[arm] += 100.0
-    part_at(memo.experts, 0, rule.experts[0]).shares[arm] = first.means[arm]
-    second = part_at(next_strips(state.experts), 0, rule.experts[1])
+    memo_of(rule.experts[0], strip(memo.experts, 0, 2)).shares[arm] = first.means[arm]
+    second = state_of(rule.experts[1], strip(state.experts, 1, 2))
     second.table[arm, 2] = 10.0
     row = second.table[0]
     row[0] = 20.0 + row.size
-    part_at(state.spares, 1, rule.top).rate = 30.0
+    state_of(rule.top, strip(state.spares, 1, 2)).rate = 30.0
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 5])

@@ -30,12 +30,12 @@ from adhere.compilation.layout import (
     laid_out,
     layout_of,
 )
-from adhere.compilation.layout_types import FEW_ON_GPU, memo_of, next_strips, part_at, state_of
+from adhere.compilation.layout_types import FEW_ON_GPU, memo_of, state_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
 from adhere.compilation.sources import note_sources, noted_digest
 from adhere.compilation.static import MAX_STATIC, static_number, static_type
 from adhere.compilation.storage import cache_folder
-from adhere.compilation.view import view
+from adhere.compilation.view import strip, view
 
 __all__ = [
     "FEW_ON_GPU",
@@ -68,16 +68,15 @@ __all__ = [
     "local_integers",
     "local_words",
     "memo_of",
-    "next_strips",
     "no_inline",
     "note_sources",
     "noted_digest",
-    "part_at",
     "room_for",
     "specialise",
     "state_of",
     "static_number",
     "static_type",
+    "strip",
     "unlikely",
     "view",
 ]

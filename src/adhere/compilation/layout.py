@@ -191,7 +191,7 @@ class Part(Field):
 
 
 class Parts(Part):
-    """One strip for each of several rules inside the rule, all strips of the same length; see `part_at`."""
+    """One strip for each of several rules inside the rule, all strips of the same length; see `strip`."""
 
     def stride(self, rule: Any) -> Any:
         """The length of a strip."""
@@ -211,15 +211,8 @@ class Parts(Part):
         return np.concatenate([np.pad(strip, (0, stride - strip.size)) for strip in strips])
 
     def read(self, rule: Any, floats: Floats) -> Any:
-        """The strips."""
-        return Strips(self.kind, self.stride(rule), floats)
-
-
-class Strips:
-    """Strips of one length that belong to several rules."""
-
-    def __init__(self, kind: str, stride: int, floats: Floats) -> None:
-        self.kind, self.stride, self.floats = kind, stride, floats
+        """All strips; see `strip`."""
+        return floats
 
 
 class State(Layout):

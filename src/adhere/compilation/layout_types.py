@@ -21,7 +21,7 @@ from numba.np.arrayobj import fix_integer_index
 
 from adhere.compilation.hints import is_gpu
 from adhere.compilation.intrinsic import intrinsic
-from adhere.compilation.layout import Index, Layout, Matrix, Number, Part, Parts, Strips, Vector, layout_of
+from adhere.compilation.layout import Index, Layout, Matrix, Number, Part, Parts, Vector, layout_of
 from adhere.compilation.view import array_at
 
 types: Any = _types  # whose own annotations leave most of it out
@@ -44,14 +44,6 @@ class LayoutType(types.Type):  # type: ignore[misc]
     def key(self) -> Any:
         """What tells two of them apart."""
         return self.layout, self.rule
-
-
-class StripsType(types.Type):  # type: ignore[misc]
-    """Strips of one length that belong to several rules; the stride is None if it is not static."""
-
-    def __init__(self, kind: str, stride: int | None) -> None:
-        self.kind, self.stride = kind, stride
-        super().__init__(name=f"Strips.{kind}.{stride}")
 
 
 class VectorType(types.Array):  # type: ignore[misc]
@@ -77,12 +69,6 @@ class _LayoutModel(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
         rule = [] if _is_static(kind.rule) else [("rule", kind.rule)]
         super().__init__(manager, kind, [("floats", types.CPointer(types.float64)), *rule])
-
-
-@register_default(StripsType)
-class _StripsModel(models.StructModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [("floats", types.CPointer(types.float64)), ("stride", types.int64)])
 
 
 class _IrNumber:
@@ -189,14 +175,12 @@ class _LayoutAttributes(AttributeTemplate):  # type: ignore[misc]
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
         field, rule = kind.layout.fields.get(name), _Rule(kind.rule)
-        if isinstance(field, Parts):
-            return StripsType(field.kind, _static(field.stride(rule)))
-        if isinstance(field, Part):
+        if isinstance(field, Part) and not isinstance(field, Parts):
             inner = field.inner(rule)
             return LayoutType(layout_of(field.kind, inner), inner.kind)
         if isinstance(field, Matrix):
             return types.Array(types.float64, 2, "C")
-        if isinstance(field, Vector):
+        if isinstance(field, (Vector, Parts)):
             return VectorType(_static(field.size(rule, True)))
         if isinstance(field, Index):
             return types.int64
@@ -214,16 +198,12 @@ def _place(context: Any, builder: Any, kind: Any, view: Any, name: str) -> tuple
 def _get(context: Any, builder: Any, kind: Any, view: Any, name: str) -> Any:
     field, wanted = kind.layout.fields[name], context.typing_context.resolve_getattr(kind, name)
     place, rule = _place(context, builder, kind, view, name)
-    if isinstance(field, Parts):
-        own = cgutils.create_struct_proxy(wanted)(context, builder)
-        own.floats, own.stride = place, _value_of(field.stride(rule))
-        return own._getvalue()
-    if isinstance(field, Part):
+    if isinstance(wanted, LayoutType):
         return _layout(context, builder, wanted, place, field.inner(rule).value)
     if isinstance(field, Matrix):
         shape = [_value_of(field.rows(rule)), _value_of(field.columns(rule))]
         return array_at(context, builder, wanted, place, shape)
-    if isinstance(field, Vector):
+    if isinstance(wanted, VectorType):
         return array_at(context, builder, wanted, place, [_value_of(field.size(rule, True))])
     number = builder.load(place)
     return builder.fptosi(number, _INT) if isinstance(field, Index) else number
@@ -297,38 +277,3 @@ def state_of(rule: Any, floats: Any) -> Any:
 def memo_of(rule: Any, floats: Any) -> Any:
     """A flat array as the memo of a rule."""
     return layout_of("Memo", rule)(rule, floats)
-
-
-def _part_at(typing_context: Any, strips: Any, index: Any, rule: Any) -> Any:
-    kind = LayoutType(getattr(rule.instance_class, strips.kind), _bare(rule))
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        own = cgutils.create_struct_proxy(strips)(context, builder, arguments[0])
-        stride = own.stride if strips.stride is None else ir.Constant(_INT, strips.stride)
-        place = builder.gep(own.floats, [builder.mul(stride, arguments[1])])
-        value = None if _is_static(kind.rule) else _bare_value(context, builder, rule, kind.rule, arguments[2])
-        return _layout(context, builder, kind, place, value)
-
-    return kind(strips, types.int64, rule), code
-
-
-@intrinsic(_part_at)
-def part_at(strips: Any, index: int, rule: Any) -> Any:
-    """The strip of this index, as the state or the memo of the rule it belongs to."""
-    floats = strips.floats[strips.stride * index : strips.stride * (index + 1)]
-    return layout_of(strips.kind, rule)(rule, floats)
-
-
-def _next_strips(typing_context: Any, strips: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        own = cgutils.create_struct_proxy(strips)(context, builder, arguments[0])
-        own.floats = builder.gep(own.floats, [own.stride])
-        return own._getvalue()
-
-    return strips(strips), code
-
-
-@intrinsic(_next_strips)
-def next_strips(strips: Any) -> Any:
-    """The strips without the first."""
-    return Strips(strips.kind, strips.stride, strips.floats[strips.stride :])

@@ -48,3 +48,27 @@ def view(array: Any, start: int) -> Any:
     [3.0, 4.0]
     """
     return array[start:]
+
+
+def _strip(typing_context: Any, array: Any, index: Any, count: Any) -> Any:
+    kind = types.Array(types.float64, 1, "C")
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole = context.make_array(array)(context, builder, arguments[0])
+        length = builder.udiv(cgutils.unpack_tuple(builder, whole.shape, 1)[0], arguments[2])
+        floats = builder.gep(whole.data, [builder.mul(length, arguments[1])])
+        return array_at(context, builder, kind, floats, [length])
+
+    return kind(array, types.intp, types.intp), code
+
+
+@intrinsic(_strip)
+def strip(array: Any, index: int, count: int) -> Any:
+    """One of several strips of equal length that a flat array is made of.
+
+    >>> import numpy
+    >>> strip(numpy.arange(6.0), 1, 3).tolist()
+    [2.0, 3.0]
+    """
+    length = array.size // count
+    return array[length * index : length * (index + 1)]

@@ -18,9 +18,11 @@ from adhere.compilation import (
     generic_with_default,
     implements,
     inline,
-    next_strips,
-    part_at,
+    memo_of,
     specialise,
+    state_of,
+    strip,
+    view,
 )
 from adhere.policies.generic import Rule, choose, learn, probabilities, remember, update
 from adhere.policies.recycling import (
@@ -37,19 +39,20 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
     """A generic function that takes (experts, n, states, memos, …) and acts on the nth expert."""
 
     def by_index(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
-        expert = experts[nth]
-        return function(expert, part_at(states, nth, expert), part_at(memos, nth, expert), *rest)
+        expert, n = experts[nth], len(experts)
+        return function(expert, state_of(expert, strip(states, nth, n)), memo_of(expert, strip(memos, nth, n)), *rest)
 
     def on_nth(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
         return by_index(experts, nth, states, memos, *rest)
 
     def the_only(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
-        return function(experts[0], part_at(states, 0, experts[0]), part_at(memos, 0, experts[0]), *rest)
+        return function(experts[0], state_of(experts[0], states), memo_of(experts[0], memos), *rest)
 
     def by_recursion(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
         if nth == 0:
-            return function(experts[0], part_at(states, 0, experts[0]), part_at(memos, 0, experts[0]), *rest)
-        return on_nth(experts[1:], nth - 1, next_strips(states), next_strips(memos), *rest)
+            return function(experts[0], state_of(experts[0], states), memo_of(experts[0], memos), *rest)
+        n = len(experts)
+        return on_nth(experts[1:], nth - 1, view(states, states.size // n), view(memos, memos.size // n), *rest)
 
     def one_by_one(experts: Any, *_: Any) -> Callable[..., Any]:
         return the_only if len(experts) == 1 else by_recursion
@@ -127,7 +130,7 @@ def recycle_outcome(
     cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
     """It picks an arm and is told an outcome kept for it, once there is one for each; this one is kept."""
-    kept = part_at(state.caches, nth, cache)
+    kept = state_of(cache, strip(state.caches, nth, len(rule.experts)))
     if holds_every_arm(cache, kept):
         # The choice is made now, not when the round's was: it remembers on its own.
         remember_nth(rule.experts, nth, state.experts, memo.recycling)
