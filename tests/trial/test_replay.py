@@ -91,7 +91,7 @@ def test_a_report_that_was_changed_shows_in_the_next_recommendation() -> None:
 
 def test_under_another_law_probabilities_are_checked_and_arms_not(monkeypatch: pytest.MonkeyPatch) -> None:
     live = played()
-    monkeypatch.setattr(Thompson, "law", 2)
+    monkeypatch.setattr(Thompson, "algorithm_version", 2)
     found = replayed(live)
     assert found.difference is None
     assert (found.n_derived, found.n_by_probabilities) == (0, 12)
