@@ -1,32 +1,39 @@
-"""What can be asked of live trials, and what is answered."""
+"""The commands a live trial accepts, and its responses."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import msgspec
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What every request says: which trial, under which id, who asks, and for which site (None: for any)."""
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What every command has: its trial, its request id, who sends it, and the site it acts for (None: any)."""
 
     trial: str
-    request: str
+    request_id: str
     by: str = ""
     site: str | None = None
 
+    # Whether a closed trial still accepts it.
+    when_closed: ClassVar[bool] = False
+    # What must not stand in a log that cannot be erased, not even as a plain digest.
+    private: ClassVar[tuple[str, ...]] = ()
 
-class Recommend(Request, frozen=True, kw_only=True):
-    """An arm for a subject."""
 
+class Recommend(Command, frozen=True, kw_only=True):
+    """Recommend an arm for a subject."""
+
+    private: ClassVar[tuple[str, ...]] = ("subject",)
     subject: str
 
 
-class Report(Request, frozen=True, kw_only=True):
-    """What was taken (an arm or, in a blinded trial, a kit; nothing; something else), what came of it, or both."""
+class Report(Command, frozen=True, kw_only=True):
+    """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
 
-    recommendation: int
+    private: ClassVar[tuple[str, ...]] = ("took_other",)
+    recommendation_id: int
     actual: str | None = None
     took_nothing: bool = False
     took_other: str | None = None
@@ -34,10 +41,11 @@ class Report(Request, frozen=True, kw_only=True):
     happened: datetime | None = None
 
 
-class Correct(Request, frozen=True, kw_only=True):
-    """Other values for what was reported; what is in `retract` ("actual", "reward") counts as never reported."""
+class Correct(Command, frozen=True, kw_only=True):
+    """Replace reported values; parts in `retract` ("actual", "reward") count as never reported."""
 
-    recommendation: int
+    private: ClassVar[tuple[str, ...]] = ("took_other",)
+    recommendation_id: int
     reason: str
     actual: str | None = None
     took_nothing: bool = False
@@ -46,53 +54,58 @@ class Correct(Request, frozen=True, kw_only=True):
     retract: tuple[str, ...] = ()
 
 
-class Withdraw(Request, frozen=True, kw_only=True):
-    """Nothing more will be heard of a recommendation."""
+class Withdraw(Command, frozen=True, kw_only=True):
+    """Mark a recommendation as lost to follow-up."""
 
-    recommendation: int
+    recommendation_id: int
     reason: str
 
 
-class ChangeStatus(Request, frozen=True, kw_only=True):
-    """Pause a trial ("paused"), go on ("open") or close it for good ("closed")."""
+class ChangeStatus(Command, frozen=True, kw_only=True):
+    """Pause a trial ("paused"), resume it ("open") or close it for good ("closed")."""
 
     status: str
     reason: str
 
 
-class Unblind(Request, frozen=True, kw_only=True):
-    """What is in a kit."""
+class Unblind(Command, frozen=True, kw_only=True):
+    """Disclose the arm in a kit."""
 
+    when_closed: ClassVar[bool] = True
     kit: str
     reason: str
 
 
-class Erase(Request, frozen=True, kw_only=True):
-    """Forget who a subject is."""
+class Erase(Command, frozen=True, kw_only=True):
+    """Erase a subject's identity."""
 
+    when_closed: ClassVar[bool] = True
+    private: ClassVar[tuple[str, ...]] = ("subject",)
     subject: str
 
 
-class Examine(Request, frozen=True, kw_only=True):
-    """Apply the trial's rule for missing reports to the recommendations that are old enough by now."""
+class ImputeMissing(Command, frozen=True, kw_only=True):
+    """Apply the trial's rule for missing reports to the recommendations that are old enough."""
+
+    when_closed: ClassVar[bool] = True
 
 
-AnyRequest: TypeAlias = Recommend | Report | Correct | Withdraw | ChangeStatus | Unblind | Erase | Examine
+AnyCommand: TypeAlias = Recommend | Report | Correct | Withdraw | ChangeStatus | Unblind | Erase | ImputeMissing
 
 
-class Advice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A recommendation: its number, and the arm or, in a blinded trial, the kit."""
+class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A recommendation: its id, and the arm or, in a blinded trial, the kit."""
 
-    recommendation: int
+    recommendation_id: int
     arm: str | None = None
     kit: str | None = None
 
 
 class Receipt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where in the log something was written."""
+    """The position in the log at which a command was recorded."""
 
     record: int
-    recommendation: int | None = None
+    recommendation_id: int | None = None
 
 
-Answer: TypeAlias = Advice | Receipt
+Response: TypeAlias = RecommendationResponse | Receipt

@@ -1,25 +1,27 @@
-"""One recommendation and all that was heard of it since; and what a policy learns from that, and where in the log.
+"""One recommendation and everything reported about it; and the lessons a policy learns from that.
 
-Each part of a report, the actual arm and the reward, stands at a *place*: the position of the record that first
-brought it. A correction changes the value and leaves the place, so that the policy learns as if the right value had
-been reported then. An imputed value has a place as a reported one has, and so has the truth that replaces it.
+Each part of a report, the actual arm and the reward, has a *place*: the position of the record that first reported
+it. A correction changes the value and leaves the place, so that the policy learns as if the right value had been
+reported then. An imputed value has a place like a reported one, and keeps it when the reported value replaces it.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-TOOK_NOTHING: Final = -1  # none of the arms
-TOOK_OTHER: Final = -2  # something that is no arm
+from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, Withdrawn, decode
+from adhere.trial.lessons import Row
 
 
 class Part(NamedTuple):
     """The actual arm, or the reward: its value, its place, and whether it was only imputed.
 
-    Where a kit was named instead of an arm, `kit` is the number of its recommendation.
+    Where a kit was named instead of an arm, `kit` is the id of its recommendation.
     """
 
     value: float
@@ -28,22 +30,16 @@ class Part(NamedTuple):
     kit: int | None = None
 
 
-class Lesson(NamedTuple):
-    """What a policy learns at a place (see `policies.generic` for `feedback`)."""
+class History(msgspec.Struct, frozen=True):
+    """One recommendation and what was reported about it."""
 
-    place: int
-    feedback: int
-    reward: float
-
-
-class Case(msgspec.Struct, frozen=True):
-    """One recommendation and what is known of it."""
-
-    decision: int
+    recommendation_id: int
     position: int
+    at: datetime
+    site: str
     chosen: int
     memo: tuple[float, ...] = ()
-    learns: bool = True  # no policy learns from a fallback, which it did not choose
+    fallback: str = ""
     actual: Part | None = None
     reward: Part | None = None
     withdrawn: bool = False
@@ -51,84 +47,92 @@ class Case(msgspec.Struct, frozen=True):
     was_retracted: bool = False
 
     @property
-    def may_be_imputed(self) -> bool:
-        """Whether the rule for missing reports may speak: once, and not where somebody took a report back."""
-        return self.is_open and not self.was_imputed and not self.was_retracted
+    def is_open(self) -> bool:
+        """Whether a report is still expected; an imputed value may still be replaced by a reported one."""
+        complete = all(part is not None and not part.imputed for part in (self.actual, self.reward))
+        return not self.withdrawn and not complete
 
     @property
-    def is_open(self) -> bool:
-        """Whether something is still to be heard; what was only imputed was not."""
-        heard = all(part is not None and not part.imputed for part in (self.actual, self.reward))
-        return not self.withdrawn and not heard
+    def may_be_imputed(self) -> bool:
+        """Whether the rule for missing reports applies: once, and not after a retraction."""
+        return self.is_open and not self.was_imputed and not self.was_retracted
 
-    def reported(
-        self,
-        position: int,
-        actual: int | None,
-        reward: float | None,
-        *,
-        imputed: bool = False,
-        kit: int | None = None,
-    ) -> Case:
-        """The case after a report: a missing part is filled, an imputed one replaced at its place."""
-        return replace(
-            self,
-            actual=_heard(self.actual, position, actual, imputed, kit),
-            reward=_heard(self.reward, position, reward, imputed),
-            was_imputed=self.was_imputed or imputed,
-        )
+    def lessons(self, n_arms: int) -> tuple[Row, ...]:
+        """What a policy learns: at most one lesson from the reward and one from an actual arm that comes later.
 
-    def corrected(
-        self,
-        position: int,
-        actual: int | None,
-        reward: float | None,
-        retract: tuple[str, ...] = (),
-        *,
-        kit: int | None = None,
-    ) -> Case:
-        """The case after a correction: new values at the old places; what is retracted was never reported."""
-        return replace(
-            self,
-            actual=None if "actual" in retract else _corrected(self.actual, position, actual, kit),
-            reward=None if "reward" in retract else _corrected(self.reward, position, reward),
-            was_retracted=self.was_retracted or bool(retract),
-        )
-
-    def lessons(self, n_arms: int) -> tuple[Lesson, ...]:
-        """What a policy learns, in order: at most one lesson from the reward and one from an actual arm that is late.
-
-        >>> Case(0, 1, 1, actual=Part(0, 3), reward=Part(1.0, 2)).lessons(2)
-        (Lesson(place=2, feedback=2, reward=1.0), Lesson(place=3, feedback=3, reward=1.0))
+        >>> from datetime import datetime
+        >>> history = History(0, 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
+        >>> history.lessons(2)
+        ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
         """
-        if self.reward is None or not self.learns:
+        if self.reward is None or self.fallback:  # a policy does not learn from a fallback, which it did not choose
             return ()
         reward, place = self.reward.value, self.reward.place
         arm = -1 if self.actual is None else int(self.actual.value)
-        if self.actual is None or arm < 0:  # whoever needs an arm waits, for good if none of ours was taken
-            return (Lesson(place, n_arms, reward),)
+        if self.actual is None or arm < 0:  # learners that need an arm wait, for good if none of ours was taken
+            return (self._lesson(place, n_arms, reward),)
         if self.actual.place <= place:
-            return (Lesson(place, arm, reward),)
-        return (Lesson(place, n_arms, reward), Lesson(self.actual.place, n_arms + 1 + arm, reward))
+            return (self._lesson(place, arm, reward),)
+        return (self._lesson(place, n_arms, reward), self._lesson(self.actual.place, n_arms + 1 + arm, reward))
+
+    def _lesson(self, place: int, feedback: int, reward: float) -> Row:
+        return (place, self.recommendation_id, self.chosen, feedback, reward, self.memo)
 
 
-def first_difference(before: tuple[Lesson, ...], after: tuple[Lesson, ...]) -> int | None:
-    """The first place where two lists of lessons differ."""
-    places = {lesson.place for lesson in set(before) ^ set(after)}
-    return min(places) if places else None
+def evolve_history(history: History | None, event: AnyEvent) -> History:
+    """The history of a recommendation after one more event about it."""
+    if history is None:
+        assert isinstance(event, Recommended)
+        return History(
+            event.recommendation_id, event.position, event.at, event.site, event.chosen, event.memo, event.fallback
+        )
+    if isinstance(event, Reported):
+        return replace(
+            history,
+            actual=_reported(history.actual, event.position, event.actual, event.kit),
+            reward=_reported(history.reward, event.position, event.reward),
+        )
+    if isinstance(event, Imputed):
+        return replace(
+            history,
+            actual=history.actual or _part(event.actual, event.position, imputed=True),
+            reward=history.reward or _part(event.reward, event.position, imputed=True),
+            was_imputed=True,
+        )
+    if isinstance(event, Corrected):
+        return replace(
+            history,
+            actual=_corrected(history.actual, event, event.actual, "actual"),
+            reward=_corrected(history.reward, event, event.reward, "reward"),
+            was_retracted=history.was_retracted or bool(event.retract),
+        )
+    return replace(history, withdrawn=True) if isinstance(event, Withdrawn) else history
 
 
-def _heard(
-    part: Part | None, position: int, value: float | None, imputed: bool, kit: int | None = None
-) -> Part | None:
-    if value is None:
-        return part
+def history_of(bodies: Iterable[bytes]) -> History:
+    """The history of a recommendation from its records, in order."""
+    history: History | None = None
+    for body in bodies:
+        history = evolve_history(history, decode(body))
+    assert history is not None
+    return history
+
+
+def _part(value: float | None, place: int, *, imputed: bool = False, kit: int | None = None) -> Part | None:
+    return None if value is None else Part(value, place, imputed, kit)
+
+
+def _reported(part: Part | None, position: int, value: float | None, kit: int | None = None) -> Part | None:
+    """A missing part is filled; an imputed one is replaced, at its place."""
     if part is None:
-        return Part(value, position, imputed, kit)
-    return Part(value, part.place, kit=kit) if part.imputed and not imputed else part
+        return _part(value, position, kit=kit)
+    return Part(value, part.place, kit=kit) if part.imputed and value is not None else part
 
 
-def _corrected(part: Part | None, position: int, value: float | None, kit: int | None = None) -> Part | None:
+def _corrected(part: Part | None, event: Corrected, value: float | None, name: str) -> Part | None:
+    """A new value at the old place; what is retracted was never reported."""
+    if name in event.retract:
+        return None
     if value is None:
         return part
-    return Part(value, position if part is None else part.place, kit=kit)
+    return Part(value, event.position if part is None else part.place, kit=event.kit if name == "actual" else None)

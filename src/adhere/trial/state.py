@@ -1,115 +1,120 @@
-"""A trial's state as a fold over its log: every lesson at its place, every recommendation as it was logged."""
+"""The state of a trial, and `evolve`, the one reducer that derives it from the log.
+
+`evolve` is pure: it changes neither its arguments nor anything else. A lesson at the end of the log is learned at
+once. An event that changes an earlier lesson only marks the policy's state as outdated from that lesson's place on
+(`relearn_from`); `projection.Projection` then learns the later lessons again, in one compiled loop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TypeAlias
 
 import msgspec
-import numpy as np
+from immutables import Map
+from msgspec.structs import replace
 
-from adhere.store.contract import Reading
-from adhere.trial.case import Case, first_difference
-from adhere.trial.chain import walk
+from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
-from adhere.trial.events import Recommended, case_of, decode, status_after
+from adhere.trial.events import AnyEvent, Closed, Corrected, Paused, Recommended, Reported, Resumed
+from adhere.trial.history import History, evolve_history
+from adhere.trial.lessons import CHOICE, Row, arrays_of
 
-KEEP_EVERY = 4096  # records between two kept states, from which a correction is worked in
-
-
-def is_kept(position: int) -> bool:
-    """Whether the state after a position is kept."""
-    return position % KEEP_EVERY == 0
+Histories: TypeAlias = Map[int, History]
 
 
-class Standing(msgspec.Struct, frozen=True, array_like=True):
-    """What all of a log amounts to. It is kept beside the log's head, and could be had from the log at any time."""
+class TrialState(msgspec.Struct, frozen=True):
+    """What a log amounts to, up to a position.
 
-    state: bytes
-    law: str
-    decisions: int = 0
-    status: str = "open"
-    examined: int = 0  # the first decision the rule for missing reports has not looked at yet
-
-
-def encode_standing(standing: Standing) -> bytes:
-    """For the store."""
-    return msgspec.msgpack.encode(standing)
-
-
-def decode_standing(data: bytes) -> Standing | None:
-    """From the store; None if it is missing or damaged, and the log must say it."""
-    try:
-        return msgspec.msgpack.decode(data, type=Standing)
-    except msgspec.DecodeError:
-        return None
-
-
-def standing_of(view: Reading, trial: int, engine: Engine, until: int) -> Standing:
-    """What a log amounts to, from its first record on."""
-    decisions, status = 0, "open"
-    for record in walk(view, trial):
-        event = decode(record.body)
-        decisions += isinstance(event, Recommended)
-        status = status_after(status, event)
-    state = fold(view, trial, engine, engine.first_state, 0, until)
-    return Standing(state.tobytes(), engine.law, decisions, status)
-
-
-def state_from(data: bytes) -> Floats:
-    """A policy's state from its bytes."""
-    return np.frombuffer(data, dtype=np.float64).copy()
-
-
-def learn_at_end(engine: Engine, state: Floats, before: Case, after: Case, position: int) -> Floats | int:
-    """The state after the latest record about a case; or, if that changes earlier lessons, the first such place."""
-    lessons = after.lessons(engine.n_arms)
-    place = first_difference(before.lessons(engine.n_arms), lessons)
-    if place is None:
-        return state
-    if place < position:
-        return place
-    for lesson in lessons:
-        if lesson.place == position:
-            state = engine.learn(state, after.decision, after.memo, after.chosen, lesson.feedback, lesson.reward)
-    return state
-
-
-def fold(
-    view: Reading,
-    trial: int,
-    engine: Engine,
-    state: Floats,
-    after: int,
-    until: int,
-    keep: Callable[[int, Floats], None] = lambda position, state: None,
-) -> Floats:
-    """The state at `until`, from the state at an earlier position, by the log as it stood at `until`.
-
-    `keep` is told the states on the way that are to be kept.
+    `histories` has the recommendations loaded so far, not all of them. `n_examined` is how far the rule for missing
+    reports has come; it is no part of the log.
     """
-    while after < until:
-        end = min(until, after - after % KEEP_EVERY + KEEP_EVERY)
-        some = view.records(trial, after, end - after)
-        decisions = {record.decision for record in some if record.decision is not None}
-        bodies = view.cases(trial, sorted(decisions), until)
-        cases = [case_of(decode(body) for body in records) for records in bodies.values()]
-        acts = ((place, case) for case in cases for place in _places(case, engine.n_arms) if after < place <= end)
-        for place, acting in sorted(acts, key=lambda act: act[0]):
-            state = _act(engine, state, acting, place)
-        after = end
-        if is_kept(end):
-            keep(end, state)
-    return state
+
+    design: Design
+    engine: Engine
+    policy_state: Floats
+    position: int = 1
+    status: str = "open"
+    n_recommendations: int = 0
+    n_examined: int = 0
+    relearn_from: int | None = None
+    histories: Histories = Map()
 
 
-def _places(case: Case, n_arms: int) -> list[int]:
-    return [case.position, *(lesson.place for lesson in case.lessons(n_arms))]
+def initial_state(design: Design, engine: Engine) -> TrialState:
+    """The state after a trial's first record."""
+    return TrialState(design, engine, engine.first_state)
 
 
-def _act(engine: Engine, state: Floats, case: Case, place: int) -> Floats:
-    if place == case.position:
-        return engine.decide_again(state, case.decision, case.memo)
-    for lesson in case.lessons(engine.n_arms):
-        if lesson.place == place:
-            state = engine.learn(state, case.decision, case.memo, case.chosen, lesson.feedback, lesson.reward)
-    return state
+def evolve(state: TrialState, event: AnyEvent) -> TrialState:
+    """The state after one more event."""
+    recommendation_id = getattr(event, "recommendation_id", None)
+    if recommendation_id is None:
+        return replace(state, position=event.position, status=_status(state.status, event))
+    before = state.histories.get(recommendation_id)
+    after = evolve_history(before, event)
+    policy_state, relearn_from = _learn(state, before, after, event)
+    return replace(
+        state,
+        position=event.position,
+        n_recommendations=state.n_recommendations + isinstance(event, Recommended),
+        policy_state=policy_state,
+        relearn_from=relearn_from,
+        histories=state.histories.set(recommendation_id, after),
+    )
+
+
+def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
+    """All lessons of a recommendation: the choice where it changes the policy's state, then what was reported."""
+    if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
+        return ()
+    lessons = history.lessons(engine.n_arms)
+    if not engine.recycles:
+        return lessons
+    return ((history.position, history.recommendation_id, history.chosen, CHOICE, 0.0, history.memo), *lessons)
+
+
+def changed_lessons(engine: Engine, before: History | None, after: History) -> dict[int, Row | None]:
+    """The lessons by which two histories of a recommendation differ, by place; None for one that is gone."""
+    old, new = lessons_of(engine, before), lessons_of(engine, after)
+    if old == new:
+        return {}
+    rows: dict[int, Row | None] = {row[0]: None for row in old if row not in new}
+    return rows | {row[0]: row for row in new if row not in old}
+
+
+def _learn(state: TrialState, before: History | None, after: History, event: AnyEvent) -> tuple[Floats, int | None]:
+    """The policy's state after an event, or the first place from which it must be learned again."""
+    changed = changed_lessons(state.engine, before, after)
+    places = set(changed)
+    if state.design.blinded and before is not None:
+        # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.
+        places |= _restated_places(before, event)
+    if not places:
+        return state.policy_state, state.relearn_from
+    first = min(places)
+    if state.relearn_from is not None or first < event.position:
+        return state.policy_state, min(first, state.relearn_from or first)
+    lesson = changed[event.position]  # the only one: a record reports one lesson
+    assert lesson is not None
+    return state.engine.learn(state.policy_state, arrays_of(lesson)), None
+
+
+def _restated_places(before: History, event: AnyEvent) -> set[int]:
+    """The places of the parts that an event reports again, whether or not their values differ."""
+    if not isinstance(event, Reported | Corrected):
+        return set()
+    retracted = event.retract if isinstance(event, Corrected) else ()
+    restated = [
+        part
+        for name, value, part in (("actual", event.actual, before.actual), ("reward", event.reward, before.reward))
+        if value is not None or name in retracted
+    ]
+    return {part.place for part in restated if part is not None}
+
+
+def _status(status: str, event: AnyEvent) -> str:
+    if isinstance(event, Paused):
+        return "paused"
+    if isinstance(event, Resumed):
+        return "open"
+    return "closed" if isinstance(event, Closed) else status

@@ -1,4 +1,4 @@
-"""The chain of hashes: each record's hash covers its body and the hash before it, so that no byte changes unseen."""
+"""The hash chain: each record's hash covers its body and the hash before it, so that every change is detected."""
 
 from __future__ import annotations
 
@@ -9,8 +9,18 @@ from typing import Final
 
 import msgspec
 
-from adhere.store.contract import Reading, Record
-from adhere.trial.events import AnyEvent, Corrected, Created, Erased, Recommended, Reported, decode, record_of
+from adhere.store.contract import ReadTransaction, Record
+from adhere.trial.events import (
+    LOG_FORMAT,
+    AnyEvent,
+    Corrected,
+    Created,
+    Erased,
+    Recommended,
+    Reported,
+    decode,
+    to_record,
+)
 
 START: Final = bytes(32)
 _BEFORE_ALL: Final = -(2**62)
@@ -22,13 +32,13 @@ def link(before: bytes, body: bytes) -> bytes:
 
 
 def commitment(salt: bytes, text: str) -> str:
-    """A digest that stands for a text and says nothing of it once the salt is gone."""
+    """A digest that replaces a text; it reveals nothing once the salt is deleted."""
     return hashlib.sha256(salt + text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The first record that is not as it was written, and what is wrong with it."""
+    """The first record that was changed, and what is wrong with it."""
 
     position: int
     what: str
@@ -39,37 +49,38 @@ class Fault:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `verify` found: how far the log is whole, its last hash, and the first fault."""
+    """The result of `verify`: the number of intact records, the last hash, and the first fault."""
 
     n_records: int
     head: str
     fault: Fault | None = None
 
 
-def walk(view: Reading, trial: int, tell: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
+def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
     """All records of a trial, in order."""
-    after = _BEFORE_ALL  # not 0: a record that somebody put before the first must be seen
+    after = _BEFORE_ALL  # not 0: a record inserted before the first must be found
     while some := view.records(trial, after):
         yield from some
         after = some[-1].position
-        tell(len(some))
+        on_progress(len(some))
 
 
 def verify(
-    view: Reading, trial: int, head: str | None = None, tell: Callable[[int], None] = lambda n: None
+    view: ReadTransaction, trial: int, head: str | None = None, on_progress: Callable[[int], None] = lambda n: None
 ) -> Verdict:
     """Check every record of a trial against the chain, and what is kept outside it against its digests.
 
-    With `head`, the hash printed by an earlier export, the log must still contain that record: without it, nobody can
-    see from a log alone that its end was cut off.
+    With `head`, the hash printed by an earlier export, the log must still contain that record: a log alone does not
+    show that its last records were cut off.
     """
     before, count, seen = START, 0, False
     outside = _Outside()
-    for record in walk(view, trial, tell):
+    for record in walk(view, trial, on_progress):
         count += 1
-        if fault := fault_in(record, before, count):
-            return Verdict(count - 1, before.hex(), fault)
-        outside.expect(decode(record.body))
+        event = checked_event(record, before, count)
+        if isinstance(event, Fault):
+            return Verdict(count - 1, before.hex(), event)
+        outside.expect(event)
         before = record.hash
         seen = seen or before.hex() == head
     try:
@@ -84,27 +95,28 @@ def verify(
     return Verdict(count, before.hex())
 
 
-def fault_in(record: Record, before: bytes, position: int) -> Fault | None:
-    """What is wrong with a record that should stand at a position, after a record with this hash."""
+def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fault:
+    """The event of the record at a position, after a record with this hash; or what is wrong with the record."""
     if not (isinstance(record.body, bytes) and isinstance(record.hash, bytes) and isinstance(record.position, int)):
         return Fault(position, "is not stored as it was written")
     if record.position != position:
         return Fault(position, f"is missing; the next one is record {record.position}")
     if link(before, record.body) != record.hash:
         return Fault(position, "its hash does not fit its text and the record before it")
-    event: AnyEvent | None
     try:
         event = decode(record.body)
     except msgspec.DecodeError as error:
         return Fault(position, f"cannot be read: {error}")
-    if record_of(event, record.body, record.hash) != record:
+    if to_record(event, record.body, record.hash) != record:
         return Fault(position, "what it is found by differs from its text")
     if isinstance(event, Created) != (position == 1):
         return Fault(position, "a trial is created in its first record and nowhere else")
-    return None
+    if isinstance(event, Created) and event.log_format != LOG_FORMAT:
+        return Fault(position, f"the log has format {event.log_format}, and this version reads format {LOG_FORMAT}")
+    return event
 
 
-def _fault_of_head(view: Reading, trial: int, count: int, last: bytes) -> Fault | None:
+def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -> Fault | None:
     head = view.head(trial)
     if (head.position, head.hash) != (count, last):
         return Fault(min(count, head.position) + 1, f"the log should end at record {head.position}, not {count}")
@@ -116,26 +128,26 @@ def _fault_of_head(view: Reading, trial: int, count: int, last: bytes) -> Fault 
 
 
 class _Outside:
-    """What a log says must be kept outside of it, unless the person was erased."""
+    """What must be kept outside a log according to it, unless the person was erased."""
 
     def __init__(self) -> None:
         self._latest: dict[str, int] = {}  # the latest recommendation of each subject
         self._subjects: dict[int, str] = {}  # whose each recommendation is
-        self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and of whom it speaks
+        self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and whom it is about
 
     def expect(self, event: AnyEvent) -> None:
-        """Take note of a record."""
+        """Follow a record."""
         if isinstance(event, Recommended):
-            self._latest[event.subject] = event.decision
-            self._subjects[event.decision] = event.subject
+            self._latest[event.subject] = event.recommendation_id
+            self._subjects[event.recommendation_id] = event.subject
         elif isinstance(event, Reported | Corrected) and event.text:
-            self._notes[event.position] = (event.text, self._subjects[event.decision])
+            self._notes[event.position] = (event.text, self._subjects[event.recommendation_id])
         elif isinstance(event, Erased):
             self._latest.pop(event.subject, None)
             self._notes = {at: note for at, note in self._notes.items() if note[1] != event.subject}
 
-    def fault(self, view: Reading, trial: int, count: int) -> Fault | None:
-        """The first thing that is missing, too much, or another."""
+    def fault(self, view: ReadTransaction, trial: int, count: int) -> Fault | None:
+        """The first thing that is missing, superfluous or different."""
         for subject in view.subjects(trial):
             known = self._latest.pop(subject.key, None) == subject.latest
             if not known or commitment(subject.salt, subject.pseudonym) != subject.key:

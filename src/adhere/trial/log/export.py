@@ -1,4 +1,4 @@
-"""A trial written into a file: a table in CSV or Parquet, or its log."""
+"""Export a trial: a table in CSV or Parquet, or its log."""
 
 from __future__ import annotations
 
@@ -9,40 +9,42 @@ from pathlib import Path
 import polars as pl
 
 from adhere.errors import InputError
-from adhere.store.contract import Reading
+from adhere.store.contract import ReadTransaction
 from adhere.trial.design import Design
-from adhere.trial.log_file import write_log
-from adhere.trial.table import schema, tables
+from adhere.trial.log.log_file import write_log
+from adhere.trial.log.table import schema, tables
 
 FORMATS = ("csv", "parquet", "log")
 __all__ = ["FORMATS", "write_log", "write_table"]
 
 
 def write_table(
-    view: Reading,
+    view: ReadTransaction,
     trial: int,
     design: Design,
     path: Path,
     format: str,  # noqa: A002  (what everybody calls it)
-    tell: Callable[[int], None] = lambda n: None,
+    on_progress: Callable[[int], None] = lambda n: None,
 ) -> str:
     """Write a trial's table; returns the head of the log it was made from."""
     head = view.head(trial).hash.hex()
     if format == "csv":
-        _write_csv(view, trial, design, path, tell)
+        _write_csv(view, trial, design, path, on_progress)
     elif format == "parquet":
         # Row by row through a file, so that memory stays flat however long the trial is.
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "rows.csv"
-            _write_csv(view, trial, design, rows, tell)
+            _write_csv(view, trial, design, rows, on_progress)
             pl.scan_csv(rows, schema=schema(design.arms)).sink_parquet(path)
     else:
         raise InputError("format", format, f"one of {', '.join(FORMATS)}")
     return head
 
 
-def _write_csv(view: Reading, trial: int, design: Design, path: Path, tell: Callable[[int], None]) -> None:
+def _write_csv(
+    view: ReadTransaction, trial: int, design: Design, path: Path, on_progress: Callable[[int], None]
+) -> None:
     with path.open("wb") as file:
         pl.DataFrame(schema=schema(design.arms)).write_csv(file)
-        for table in tables(view, trial, design, tell):
+        for table in tables(view, trial, design, on_progress):
             table.write_csv(file, include_header=False, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")

@@ -13,18 +13,17 @@ from typing import Any
 import msgspec
 
 from adhere.errors import InputError
-from adhere.store.contract import Head, Reading, Record, Store, Subject, Writing
-from adhere.trial.chain import START, Fault, fault_in, verify, walk
-from adhere.trial.events import Created, decode, record_of
+from adhere.store.contract import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
+from adhere.trial.events import LOG_FORMAT, Created, created_event, decode, to_record
+from adhere.trial.log.chain import START, Fault, checked_event, verify, walk
 
 _AT_ONCE = 1000
-_VERSION = 1
 
 
-class Start(msgspec.Struct, frozen=True, tag_field="line", tag="adhere-log", forbid_unknown_fields=True):
-    """What the file is."""
+class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="adhere-log"):
+    """What the file is. Files of format 1 have no such field."""
 
-    version: int
+    format: int = 1
     trial: str
 
 
@@ -65,13 +64,14 @@ _decoder: msgspec.json.Decoder[Start | RecordLine | SubjectLine | NoteLine | End
 )
 
 
-def write_log(view: Reading, trial: int, path: Path, tell: Callable[[int], None] = lambda n: None) -> str:
+def write_log(
+    view: ReadTransaction, trial: int, path: Path, on_progress: Callable[[int], None] = lambda n: None
+) -> str:
     """Write a trial's log; returns its head."""
-    created = decode(view.records(trial, 0, 1)[0].body)
-    assert isinstance(created, Created)
+    name = created_event(view, trial).design.name
     with path.open("wb") as file:
-        file.write(_encode(Start(_VERSION, created.design.name)) + b"\n")
-        for record in walk(view, trial, tell):
+        file.write(_encode(Start(format=LOG_FORMAT, trial=name)) + b"\n")
+        for record in walk(view, trial, on_progress):
             file.write(_encode(RecordLine(record.hash.hex(), record.body.decode())) + b"\n")
         for subject in view.subjects(trial):
             file.write(
@@ -84,9 +84,11 @@ def write_log(view: Reading, trial: int, path: Path, tell: Callable[[int], None]
     return head.hash.hex()
 
 
-def read_log(path: Path, store: Store, tell: Callable[[int], None] = lambda n: None) -> tuple[str, Fault | None]:
+def read_log(
+    path: Path, store: Store, on_progress: Callable[[int], None] = lambda n: None
+) -> tuple[str, Fault | None]:
     """Read a log into a store; returns the trial's name, and the first fault, in which case nothing was kept."""
-    reading = _LogReading(path, tell)
+    reading = _LogReading(path, on_progress)
     try:
         with store.writing() as writing:
             reading.into(writing)
@@ -101,20 +103,23 @@ class _FaultyError(Exception):
 
 
 class _LogReading:
-    def __init__(self, path: Path, tell: Callable[[int], None]) -> None:
-        self._path, self._tell = path, tell
+    def __init__(self, path: Path, on_progress: Callable[[int], None]) -> None:
+        self._path, self._on_progress = path, on_progress
         self.name = ""
         self._count, self._hash = 0, START
         self._waiting: list[Record] = []
 
-    def into(self, writing: Writing) -> None:
+    def into(self, writing: WriteTransaction) -> None:
         lines = self._lines()
         first = next(lines, None)
-        if not isinstance(first, Start) or first.version != _VERSION:
+        if not isinstance(first, Start):
             raise InputError("file", str(self._path), "a log written by adhere trial export")
+        if first.format != LOG_FORMAT:
+            found = f"a log of format {first.format}"
+            raise InputError("file", found, f"format {LOG_FORMAT}, which this version of adhere reads")
         self.name = first.trial
         end: End | None = None
-        trial = writing.make_trial(self.name, Head(0, START, b""))
+        trial = writing.add_trial(self.name, Head(0, START, b""))
         for line in lines:
             if end is not None:
                 raise _FaultyError(self._count, "something follows the end of the log")
@@ -124,13 +129,13 @@ class _LogReading:
                     self._write(writing, trial)
             elif isinstance(line, SubjectLine):
                 salt = self._from_hex(line.salt)
-                writing.enrol(trial, [Subject(line.pseudonym, line.key, salt, line.latest)])
+                writing.add_subjects(trial, [Subject(line.pseudonym, line.key, salt, line.latest)])
             elif isinstance(line, NoteLine):
                 if not 1 <= line.position <= self._count:
                     raise _FaultyError(
                         self._count, f"a free text belongs to record {line.position}, which is not there"
                     )
-                writing.note(trial, line.position, self._from_hex(line.salt), line.text)
+                writing.save_note(trial, line.position, self._from_hex(line.salt), line.text)
             elif isinstance(line, End):
                 end = line
         if not self._count or end is None or (end.position, end.hash) != (self._count, self._hash.hex()):
@@ -153,21 +158,21 @@ class _LogReading:
         body = line.body.encode()
         position = self._count + 1
         try:
-            event = decode(body)
+            record = to_record(decode(body), body, self._from_hex(line.hash))
         except msgspec.DecodeError as error:
             raise _FaultyError(position, f"cannot be read: {error}") from None
-        record = record_of(event, body, self._from_hex(line.hash))
-        if fault := fault_in(record, self._hash, position):
-            raise _FaultyError(position, fault.what)
+        event = checked_event(record, self._hash, position)
+        if isinstance(event, Fault):
+            raise _FaultyError(position, event.what)
         if isinstance(event, Created) and event.design.name != self.name:
             raise _FaultyError(position, f"the file says it is of trial {self.name!r}, not {event.design.name!r}")
         self._count, self._hash = position, record.hash
         self._waiting.append(record)
 
-    def _write(self, writing: Writing, trial: int) -> None:
-        # What the records amount to is left empty: whoever needs it works it out from them.
+    def _write(self, writing: WriteTransaction, trial: int) -> None:
+        # Without a snapshot: it is derived from the records when it is needed.
         writing.append(trial, self._waiting, Head(self._count, self._hash, b""))
-        self._tell(len(self._waiting))
+        self._on_progress(len(self._waiting))
         self._waiting = []
 
     def _from_hex(self, text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Replay: every recommendation of a log derived again, from the log as it stood when it was made."""
+"""Replay: derive every recommendation of a log again, from the log as it stood when it was made."""
 
 from __future__ import annotations
 
@@ -7,158 +7,150 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adhere.store.contract import Reading
-from adhere.trial.case import Case
-from adhere.trial.chain import START, Fault, fault_in, walk
-from adhere.trial.engine import Decision, Engine, Floats
-from adhere.trial.events import AnyEvent, Created, Recommended, case_of, decode, status_after, with_event
-from adhere.trial.fold import decode_standing, fold, is_kept, learn_at_end, state_from
+from adhere.store.contract import ReadTransaction, WriteTransaction
+from adhere.trial.engine import Choice
+from adhere.trial.events import AnyEvent, Created, Recommended
+from adhere.trial.log.chain import START, Fault, checked_event, walk
+from adhere.trial.projection import CHECKPOINT_EVERY, Projection, scratch_cache
+from adhere.trial.snapshot import decode_snapshot, floats_from
+from adhere.trial.state import initial_state
 
-_CLOSE = 1e-9  # another machine's mathematical library may differ in the last bits
+_TOLERANCE = 1e-9  # another machine's mathematical library may differ in the last bits
 
 
 @dataclass
-class Replay:
-    """What a replay found: how many recommendations came out the same, and the first that did not."""
+class ReplayResult:
+    """How many recommendations were derived again with the same result, and the first difference."""
 
     n_records: int = 0
     n_derived: int = 0
     n_by_probabilities: int = 0
     n_imported: int = 0
     n_fallbacks: int = 0
-    other_laws: set[str] = field(default_factory=set)
-    law: str = ""
+    other_versions: set[str] = field(default_factory=set)
+    algorithm_version: str = ""
     head: str = ""
     difference: Fault | None = None
 
 
-def replay(view: Reading, trial: int, tell: Callable[[int], None] = lambda n: None) -> Replay:
-    """Derive every recommendation of a trial again, and compare the state at the end with the one that is kept."""
-    return _Replaying(view, trial).run(tell)
+def replay(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> ReplayResult:
+    """Derive every recommendation of a trial again, and compare the caches beside the log with it."""
+    with scratch_cache() as cache:
+        return _Replayer(view, trial, cache).run(on_progress)
 
 
-class _Replaying:
-    def __init__(self, view: Reading, trial: int) -> None:
-        self._view, self._trial = view, trial
-        self._found = Replay()
-        self._cases: dict[int, Case] = {}  # those of which more is likely to be heard
-        self._decisions, self._status = 0, "open"
-        self._engine: Engine
-        self._state: Floats
-        self._kept: list[tuple[int, Floats]] = []
+class _Replayer:
+    def __init__(self, view: ReadTransaction, trial: int, cache: WriteTransaction) -> None:
+        self._view, self._trial, self._cache = view, trial, cache
+        self._result = ReplayResult()
+        self._projection: Projection
 
-    def run(self, tell: Callable[[int], None]) -> Replay:
-        before = START
-        for record in walk(self._view, self._trial, tell):
-            place = self._found.n_records + 1
-            fault = fault_in(record, before, place) or self._follow(decode(record.body))
+    def run(self, on_progress: Callable[[int], None]) -> ReplayResult:
+        result, before = self._result, START
+        for record in walk(self._view, self._trial, on_progress):
+            event = checked_event(record, before, result.n_records + 1)
+            fault = event if isinstance(event, Fault) else self._follow(event)
             if fault:
-                self._found.difference = fault
-                return self._found
-            before, self._found.n_records = record.hash, place
-            if is_kept(place):
-                self._kept.append((place, self._state))
-        self._found.head = before.hex()
-        self._found.difference = self._compare_with_standing()
-        return self._found
+                result.difference = fault
+                return result
+            before, result.n_records = record.hash, result.n_records + 1
+        self._projection.catch_up()
+        self._projection.flush()
+        result.head = before.hex()
+        result.difference = self._compare_snapshot()
+        return result
 
     def _follow(self, event: AnyEvent) -> Fault | None:
         if isinstance(event, Created):
-            self._engine = event.design.engine()
-            self._state, self._found.law = self._engine.first_state, self._engine.law
+            engine = event.design.engine()
+            self._result.algorithm_version = engine.algorithm_version
+            state = initial_state(event.design, engine)
+            self._projection = Projection(self._view, self._cache, self._trial, state)
             return None
-        if isinstance(event, Recommended):
-            if what := self._difference(event):
-                return Fault(event.position, f"recommendation {event.decision}: {what}")
-            self._decisions += 1
-            self._state = self._engine.decide_again(self._state, event.decision, event.memo)
-            self._cases[event.decision] = with_event(None, event)
-            return None
-        self._status = status_after(self._status, event)
-        decision: int | None = getattr(event, "decision", None)
-        if decision is not None:
-            self._learn(event, decision)
+        if isinstance(event, Recommended) and (what := self._compare_recommendation(event)):
+            return Fault(event.position, f"recommendation {event.recommendation_id}: {what}")
+        self._projection.follow(event)
         return None
 
-    def _learn(self, event: AnyEvent, decision: int) -> None:
-        before = self._cases.get(decision)
-        if before is None:
-            bodies = self._view.cases(self._trial, [decision], event.position - 1)[decision]
-            before = case_of(decode(body) for body in bodies)
-        after = with_event(before, event)
-        learned = learn_at_end(self._engine, self._state, before, after, event.position)
-        self._state = self._folded(learned, event.position) if isinstance(learned, int) else learned
-        if after.is_open:
-            self._cases[decision] = after
-        else:
-            self._cases.pop(decision, None)
-
-    def _folded(self, place: int, until: int) -> Floats:
-        while self._kept and self._kept[-1][0] >= place:
-            self._kept.pop()
-        start, state = self._kept[-1] if self._kept else (0, self._engine.first_state)
-
-        def keep(position: int, state: Floats) -> None:
-            if position < until:
-                self._kept.append((position, state))
-
-        return fold(self._view, self._trial, self._engine, state, start, until, keep)
-
-    def _difference(self, event: Recommended) -> str | None:
-        if event.decision != self._decisions:
-            return f"it should have the number {self._decisions}"
+    def _compare_recommendation(self, event: Recommended) -> str | None:
+        self._projection.catch_up()
+        result, state = self._result, self._projection.state
+        engine, number = state.engine, event.recommendation_id
+        if number != state.n_recommendations:
+            return f"it should have the number {state.n_recommendations}"
         if event.imported:
-            self._found.n_imported += 1
+            result.n_imported += 1
             return None
-        if event.seen != event.position - 1:
-            return f"it had seen record {event.seen}, not the one before it"
+        if event.learned_up_to != state.position:
+            return f"the policy had learned up to record {event.learned_up_to}, not up to the one before it"
         if event.fallback:
-            self._found.n_fallbacks += 1
-            return _compare(event, self._engine.fall_back(self._state, event.decision, event.fallback))
-        if event.law != self._engine.law:
-            self._found.n_by_probabilities += 1
-            self._found.other_laws.add(event.law)
-            if len(event.memo) != self._engine.memo_size:
-                return f"its memo has {len(event.memo)} numbers, and {self._engine.memo_size} by today's law"
-            probabilities = self._engine.probabilities(self._state, event.decision, event.memo)
+            result.n_fallbacks += 1
+            return _compare_choice(event, engine.fall_back(number, event.fallback))
+        if event.algorithm_version != engine.algorithm_version:
+            result.n_by_probabilities += 1
+            result.other_versions.add(event.algorithm_version)
+            if len(event.memo) != engine.memo_size:
+                return f"its memo has {len(event.memo)} numbers, and {engine.memo_size} in today's version"
+            probabilities = engine.probabilities(state.policy_state, number, event.memo)
             return _compare_numbers("the probabilities", event.probabilities, probabilities)
-        if event.key != self._engine.key:
-            return f"it was drawn by the key {event.key}, and the trial's is {self._engine.key}"
-        self._found.n_derived += 1
+        if event.key != engine.key:
+            return f"it was drawn by the key {event.key}, and the trial's is {engine.key}"
+        result.n_derived += 1
         try:
-            return _compare(event, self._engine.decide(self._state, event.decision))
+            return _compare_choice(event, engine.choose(state.policy_state, number))
         except Exception as error:
             return f"the policy failed at it: {error}"
 
-    def _compare_with_standing(self) -> Fault | None:
-        standing = decode_standing(self._view.head(self._trial).snapshot)
-        if standing is None:  # as after an import: there is nothing to compare with
+    def _compare_snapshot(self) -> Fault | None:
+        state, end = self._projection.state, self._result.n_records
+        snapshot = decode_snapshot(self._view.head(self._trial).snapshot)
+        if snapshot is None:  # as after an import
             return None
-        found = (standing.decisions, standing.status)
-        if found != (self._decisions, self._status):
-            what = f"{found[0]} recommendations and {found[1]!r}, not {self._decisions} and {self._status!r}"
-            return Fault(self._found.n_records, f"the state kept beside the log says {what}")
-        if standing.law != self._engine.law:
+        stored = (snapshot.n_recommendations, snapshot.status)
+        if stored != (state.n_recommendations, state.status):
+            what = (
+                f"{stored[0]} recommendations and {stored[1]!r}, not {state.n_recommendations} and {state.status!r}"
+            )
+            return Fault(end, f"the snapshot beside the log says {what}")
+        if snapshot.algorithm_version != state.engine.algorithm_version:
             return None
-        for position, state in self._kept:
-            copy = self._view.state_before(self._trial, position + 1)
-            if copy is not None and copy[0] == position and copy[1] != state.tobytes():
-                return Fault(position, "the copy of the state kept for it is another than the log gives")
-        difference = _compare_numbers("the state", state_from(standing.state).tolist(), self._state.tolist())
-        return Fault(self._found.n_records, f"beside the log, {difference}") if difference else None
+        stored_state = floats_from(snapshot.policy_state).tolist()
+        difference = _compare_numbers("the state", stored_state, state.policy_state.tolist())
+        if difference:
+            return Fault(end, f"beside the log, {difference}")
+        # A table that lost lessons is rebuilt before it is used.
+        whole = self._view.count_lessons(self._trial) == snapshot.n_lessons
+        for start in range(0, end, CHECKPOINT_EVERY):
+            if fault := self._compare_caches(start, compare_lessons=whole):
+                return fault
+        return None
+
+    def _compare_caches(self, start: int, *, compare_lessons: bool) -> Fault | None:
+        """Compare the checkpoint at a position and the lessons up to the next one."""
+        stored, derived = (cache.state_before(self._trial, start + 1) for cache in (self._view, self._cache))
+        if stored and derived and stored[0] == derived[0] == start and stored[1] != derived[1]:
+            return Fault(start, "the checkpoint of the policy's state differs from the log")
+        end = start + CHECKPOINT_EVERY
+        tables = [
+            b"".join(block.data for block in cache.lessons(self._trial, start, end))
+            for cache in (self._view, self._cache)
+        ]
+        if compare_lessons and tables[0] != tables[1]:
+            return Fault(start + 1, "the table of lessons from here on differs from the log")
+        return None
 
 
-def _compare(event: Recommended, made: Decision) -> str | None:
-    if event.chosen != made.chosen:
-        return f"arm {event.chosen} was logged, and arm {made.chosen} comes out"
-    return _compare_numbers("the probabilities", event.probabilities, made.probabilities) or _compare_numbers(
-        "the memo", event.memo, made.memo
+def _compare_choice(event: Recommended, choice: Choice) -> str | None:
+    if event.chosen != choice.chosen:
+        return f"arm {event.chosen} was logged, and arm {choice.chosen} comes out"
+    return _compare_numbers("the probabilities", event.probabilities, choice.probabilities) or _compare_numbers(
+        "the memo", event.memo, choice.memo
     )
 
 
 def _compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]) -> str | None:
     if tuple(logged) == tuple(derived):
         return None
-    if len(logged) == len(derived) and np.allclose(logged, derived, rtol=_CLOSE, atol=_CLOSE, equal_nan=True):
+    if len(logged) == len(derived) and np.allclose(logged, derived, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
         return None
     return f"{name} {list(logged)} were logged, and {list(derived)} come out"

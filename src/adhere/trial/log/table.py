@@ -9,12 +9,12 @@ TRTAOTH    what else was taken, in words          AVAL      the reward
 RANDDTM    when it was recommended                TRTADTM   when it was taken or, unless said, reported
 ADTM       when the outcome was observed or, unless said, reported
 TRTADTYP   IMPUTED if TRTA is only assumed        DTYPE     IMPUTED if AVAL is only assumed
-WITHDFL    Y if withdrawn                         PROPENS   the chance that TRTP had
-PROB_…     the chance of each arm                 ESTFL     Y if the chances were estimated by drawing
-RECID      the recommendation's number            FALLBACK  why its arm was drawn with equal chances
+WITHDFL    Y if withdrawn                         PROPENS   the probability of TRTP
+PROB_…     the probability of each arm            ESTFL     Y if they were estimated by drawing
+RECOMMENDATION_ID                                 FALLBACK  why arms had equal probabilities
 RECPOS     the record it stands in                SEENPOS   the last record the policy had learned from
 TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL counts from
-MEMO       what the policy remembers of it        RANDKEY, LAW, SOFTWARE   what it was drawn by
+MEMO       what the policy remembers of it        RANDKEY, ALGORITHM_VERSION, SOFTWARE
 =========  ==========================================================================================
 """
 
@@ -27,10 +27,11 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from adhere.store.contract import Reading
-from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case
+from adhere.store.contract import ReadTransaction
+from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, case_of, decode
+from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode
+from adhere.trial.history import History, evolve_history
 
 AT_ONCE = 2000
 _TIME = pl.Datetime("us", "UTC")
@@ -57,7 +58,7 @@ def schema(arms: Sequence[str]) -> dict[str, Any]:
         "PROPENS": pl.Float64,
         **{f"PROB_{arm}": pl.Float64 for arm in arms},
         "ESTFL": pl.String,
-        "RECID": pl.Int64,
+        "RECOMMENDATION_ID": pl.Int64,
         "FALLBACK": pl.String,
         "RECPOS": pl.Int64,
         "SEENPOS": pl.Int64,
@@ -65,23 +66,23 @@ def schema(arms: Sequence[str]) -> dict[str, Any]:
         "AVALPOS": pl.Int64,
         "MEMO": pl.String,
         "RANDKEY": pl.String,
-        "LAW": pl.String,
+        "ALGORITHM_VERSION": pl.String,
         "SOFTWARE": pl.String,
     }
 
 
 def tables(
-    view: Reading, trial: int, design: Design, tell: Callable[[int], None] = lambda n: None
+    view: ReadTransaction, trial: int, design: Design, on_progress: Callable[[int], None] = lambda n: None
 ) -> Iterator[pl.DataFrame]:
     """The table, some thousand rows at a time."""
     who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
     notes = view.notes(trial)
     first = 0
-    while bodies := view.cases(trial, range(first, first + AT_ONCE)):
-        rows = [_row(design, [decode(body) for body in bodies[decision]], who, notes) for decision in sorted(bodies)]
+    while bodies := view.histories(trial, range(first, first + AT_ONCE)):
+        rows = [_row(design, [decode(body) for body in bodies[number]], who, notes) for number in sorted(bodies)]
         yield pl.DataFrame(rows, schema=schema(design.arms), orient="row")
         first += AT_ONCE
-        tell(len(rows))
+        on_progress(len(rows))
 
 
 def _row(
@@ -90,9 +91,9 @@ def _row(
     who: Mapping[str, str],
     notes: Mapping[int, tuple[bytes, str]],
 ) -> tuple[Any, ...]:
-    made, case = events[0], case_of(events)
+    made, history = events[0], _history(events)
     assert isinstance(made, Recommended)
-    taken = None if case.actual is None else int(case.actual.value)
+    taken = None if history.actual is None else int(history.actual.value)
     actual_from, reward_from = _source(events, "actual"), _source(events, "reward")
     other = notes.get(actual_from.position) if actual_from is not None and taken == TOOK_OTHER else None
     return (
@@ -103,39 +104,47 @@ def _row(
         design.arms[taken] if taken is not None and taken >= 0 else None,
         None if taken is None else _STATUS.get(taken, "ARM"),
         other and other[1],
-        case.reward and case.reward.value,
+        history.reward and history.reward.value,
         made.at,
-        case.actual and _when(_source(events, "actual", corrections=False) or actual_from),
-        case.reward and _when(_source(events, "reward", corrections=False) or reward_from),
-        "IMPUTED" if case.actual and case.actual.imputed else None,
-        "IMPUTED" if case.reward and case.reward.imputed else None,
-        "Y" if case.withdrawn else None,
+        history.actual and _when(_source(events, "actual", corrections=False) or actual_from),
+        history.reward and _when(_source(events, "reward", corrections=False) or reward_from),
+        "IMPUTED" if history.actual and history.actual.imputed else None,
+        "IMPUTED" if history.reward and history.reward.imputed else None,
+        "Y" if history.withdrawn else None,
         made.probabilities[made.chosen] if made.probabilities else None,
         *(made.probabilities or (None,) * len(design.arms)),
         "Y" if made.estimated else None,
-        made.decision,
+        made.recommendation_id,
         made.fallback or None,
         made.position,
-        made.seen,
-        case.actual and case.actual.place,
-        case.reward and case.reward.place,
+        made.learned_up_to,
+        history.actual and history.actual.place,
+        history.reward and history.reward.place,
         msgspec.json.encode(made.memo).decode(),
         made.key,
-        made.law,
+        made.algorithm_version,
         made.software,
     )
 
 
+def _history(events: Sequence[AnyEvent]) -> History:
+    history: History | None = None
+    for event in events:
+        history = evolve_history(history, event)
+    assert history is not None
+    return history
+
+
 def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) -> AnyEvent | None:
     """The record whose value of a part counts; without corrections, the report that they corrected."""
-    case: Case | None = None
+    history: History | None = None
     source: AnyEvent | None = None
-    for n, event in enumerate(events):
-        before = None if case is None else getattr(case, part)
-        case = case_of(events[: n + 1])
+    for event in events:
+        before = getattr(history, part, None)
+        history = evolve_history(history, event)
         if isinstance(event, Corrected):
             source = event if corrections and getattr(event, part) is not None else source
-        elif isinstance(event, Reported | Imputed) and getattr(case, part) != before:
+        elif isinstance(event, Reported | Imputed) and getattr(history, part) != before:
             source = event
     return source
 

@@ -1,8 +1,8 @@
 """A table of recommendations read into a trial of its own: one that `export` wrote, or one with the same columns.
 
-What a policy must remember of each recommendation (MEMO) cannot be made up afterwards: a table without it suits only
-policies that remember nothing. The policy learns from the rows in the order of their records or, without those, in
-that of the table. Nothing is drawn, so replay has nothing to derive again and says so.
+A table without the memo of each recommendation (MEMO) can be imported only for policies that have none. The policy
+learns from the rows in the order of their records or, without those, in that of the table. Nothing is drawn, so
+replay has nothing to derive again and says so.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from typing import Any, NamedTuple
 import msgspec
 import polars as pl
 
+from adhere.checks import check_text
 from adhere.errors import InputError, nearest
-from adhere.store.contract import Store
-from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.chain import commitment
-from adhere.trial.checks import checked_text
+from adhere.store.contract import Store, Subject
+from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
-from adhere.trial.desk import begin
 from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn
-from adhere.trial.sitting import Sitting
+from adhere.trial.log.chain import commitment
+from adhere.trial.processor import create_trial
+from adhere.trial.transaction import TrialTransaction
+from adhere.trial.verbs.context import Change
 
 _ALSO_CALLED = {
     "subject": "USUBJID",
@@ -38,8 +39,8 @@ _ALSO_CALLED = {
 }
 
 
-class _Act(NamedTuple):
-    """Something a row tells, and where in the order of all it stands."""
+class _Step(NamedTuple):
+    """An event that a row stands for, and its place in the order of all."""
 
     order: tuple[float, int, int]
     row: int
@@ -65,7 +66,7 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def arms_in(table: pl.DataFrame) -> list[str]:
-    """The arms a table names, in the order of its columns of chances or, without those, of the alphabet."""
+    """The arms a table names, in the order of its columns of probabilities or, without those, of the alphabet."""
     listed = [column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")]
     named = {arm for column in ("TRTP", "TRTA") if column in table.columns for arm in table[column].drop_nulls()}
     return listed or sorted(named)
@@ -82,26 +83,26 @@ def import_table(
     store: Store,
     design: Design,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    tell: Callable[[int], None] = lambda n: None,
+    on_progress: Callable[[int], None] = lambda n: None,
 ) -> int:
-    """Enter a trial with everything a table says of it; returns the number of records."""
+    """Create a trial with everything a table says of it; returns the number of records."""
     rows = table.to_dicts()
     with store.writing() as writing:
-        live = begin(writing, design, now(), "import")
-        sitting = Sitting(writing, live, now, writing.take(live.number, [], [], [])())
-        for act in sorted(act for number, row in enumerate(rows) for act in _acts(number, row)):
+        live = create_trial(writing, design, now(), "import")
+        transaction = TrialTransaction(writing, live, *writing.lock_and_fetch(live.number, [], [], [])())
+        for step in sorted(step for number, row in enumerate(rows) for step in _steps(number, row)):
             try:
-                _enter(sitting, rows[act.row], act.what, now)
+                transaction.append(_change(transaction, rows[step.row], step.what, now))
             except InputError as error:
-                raise InputError(f"row {act.row + 1}, {error.field}", error.value, error.expected) from None
-            tell(act.what == "recommended")
-        sitting.finish()
-        return sitting.position
+                raise InputError(f"row {step.row + 1}, {error.field}", error.value, error.expected) from None
+            on_progress(step.what == "recommended")
+        transaction.finish()
+        return transaction.state.position
 
 
-def _acts(number: int, row: Mapping[str, Any]) -> list[_Act]:
+def _steps(number: int, row: Mapping[str, Any]) -> list[_Step]:
     start = _number(row, "RECPOS", number)
-    acts = [_Act((start, number, 0), number, "recommended")]
+    steps = [_Step((start, number, 0), number, "recommended")]
     heard: dict[float, list[str]] = {}
     for part, column, place in (("actual", "TRTASTAT", "TRTAPOS"), ("reward", "AVAL", "AVALPOS")):
         known = _text(row, column) or (part == "actual" and _text(row, "TRTA"))
@@ -112,10 +113,10 @@ def _acts(number: int, row: Mapping[str, Any]) -> list[_Act]:
         told = {kind: [part for part in parts if _kind(row, part) == kind] for kind in kinds}
         # The arm first: a reward that stands at the same place was learned together with it.
         for turn, (kind, said) in enumerate(sorted(told.items(), key=lambda item: "actual" not in item[1]), 1):
-            acts.append(_Act((at, number, turn), number, f"{kind} {' '.join(said)}"))
+            steps.append(_Step((at, number, turn), number, f"{kind} {' '.join(said)}"))
     if _text(row, "WITHDFL").upper() == "Y":
-        acts.append(_Act((float("inf"), number, 3), number, "withdrawn"))
-    return acts
+        steps.append(_Step((float("inf"), number, 3), number, "withdrawn"))
+    return steps
 
 
 def _kind(row: Mapping[str, Any], part: str) -> str:
@@ -125,66 +126,57 @@ def _kind(row: Mapping[str, Any], part: str) -> str:
 _IMPUTED = {"actual": "TRTADTYP", "reward": "DTYPE"}
 
 
-def _enter(sitting: Sitting, row: dict[str, Any], what: str, now: Callable[[], datetime]) -> None:
+def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: Callable[[], datetime]) -> Change:
     kind, *parts = what.split()
+    state = transaction.state
     if kind == "recommended":
-        sitting.now = _clock(row, "RANDDTM", now)
-        row["_decision"] = _recommended(sitting, row)
-        return
-    decision = row["_decision"]
+        row["_id"] = state.n_recommendations
+        return _recommended(transaction, row, _time(row, "RANDDTM", now))
+    stamp = {"position": state.position + 1, "by": "import", "recommendation_id": row["_id"]}
     if kind == "withdrawn":
-        sitting.now = now
-        sitting.add(Withdrawn, "import", decision=decision, reason="imported")
-        return
-    sitting.now = _clock(row, "TRTADTM" if "actual" in parts else "ADTM", now)
-    actual, other = _taken(sitting, row) if "actual" in parts else (None, None)
-    reward = sitting.engine.check_reward(_number(row, "AVAL", 0.0)) if "reward" in parts else None
+        return Change(Withdrawn(**stamp, at=now(), reason="imported"))
+    at = _time(row, "TRTADTM" if "actual" in parts else "ADTM", now)
+    actual, other = _taken(state.design, row) if "actual" in parts else (None, None)
+    reward = state.engine.check_reward(_number(row, "AVAL", 0.0)) if "reward" in parts else None
     if kind == "imputed":
-        sitting.add(Imputed, "import", decision=decision, actual=actual, reward=reward)
-        return
+        return Change(Imputed(**stamp, at=at, actual=actual, reward=reward))
+    if other is None:
+        return Change(Reported(**stamp, at=at, actual=actual, reward=reward))
     salt = secrets.token_bytes(16)
-    text = commitment(salt, other) if other is not None else ""
-    event = sitting.add(Reported, "import", decision=decision, actual=actual, reward=reward, text=text)
-    if other is not None:
-        sitting.note(event.position, salt, other)
+    event = Reported(**stamp, at=at, actual=actual, reward=reward, text=commitment(salt, other))
+    return Change(event, note=(salt, other))
 
 
-def _recommended(sitting: Sitting, row: Mapping[str, Any]) -> int:
-    design, engine = sitting.design, sitting.engine
-    memo = _memo(row)
-    fallback = _text(row, "FALLBACK")
-    if len(memo) != engine.memo_size and not fallback:
-        expected = f"the {engine.memo_size} numbers that {engine.policy} remembers of a recommendation"
+def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: datetime) -> Change:
+    state = transaction.state
+    memo_size, memo, fallback = state.engine.memo_size, _memo(row), _text(row, "FALLBACK")
+    if len(memo) != memo_size and not fallback:
+        expected = f"the {memo_size} numbers that {state.engine.policy} remembers of a recommendation"
         raise InputError("MEMO", list(memo), expected)
     site = _text(row, "SITEID")
     name = _text(row, "USUBJID").removeprefix(f"{_text(row, 'STUDYID')}/")
-    pseudonym = name if name.startswith(f"{site}/") else f"{site}/{checked_text('USUBJID', name)}"
-    subject = sitting.subject(pseudonym)
-    if subject is None:
-        subject = sitting.new_subject(pseudonym)
-        sitting.enrol(subject)
-    decision = sitting.decisions
-    sitting.state = engine.decide_again(sitting.state, decision, memo)
-    sitting.add(
-        Recommended,
-        "import",
-        decision=decision,
+    pseudonym = name if name.startswith(f"{site}/") else f"{site}/{check_text('USUBJID', name)}"
+    salt = secrets.token_bytes(16)
+    subject = transaction.subject(pseudonym) or Subject(pseudonym, commitment(salt, pseudonym), salt)
+    event = Recommended(
+        position=state.position + 1,
+        at=at,
+        by="import",
+        recommendation_id=state.n_recommendations,
         subject=subject.key,
         site=site,
-        seen=sitting.position,
-        chosen=_arm(design, "TRTP", row["TRTP"]),
-        probabilities=_probabilities(design, row),
+        learned_up_to=state.position,
+        chosen=_arm(state.design, "TRTP", row["TRTP"]),
+        probabilities=_probabilities(state.design, row),
         memo=memo,
         estimated=_text(row, "ESTFL") == "Y",
         key=_text(row, "RANDKEY"),
-        law=_text(row, "LAW"),
+        algorithm_version=_text(row, "ALGORITHM_VERSION"),
         software=_text(row, "SOFTWARE"),
         fallback=fallback,
         imported=True,
     )
-    sitting.decisions += 1
-    sitting.follow(pseudonym, decision)
-    return decision
+    return Change(event, subject._replace(latest=event.recommendation_id))
 
 
 def _memo(row: Mapping[str, Any]) -> tuple[float, ...]:
@@ -195,7 +187,7 @@ def _memo(row: Mapping[str, Any]) -> tuple[float, ...]:
         raise InputError("MEMO", text, "a list of numbers, e.g. [0.5, 1]") from None
 
 
-def _taken(sitting: Sitting, row: Mapping[str, Any]) -> tuple[int, str | None]:
+def _taken(design: Design, row: Mapping[str, Any]) -> tuple[int, str | None]:
     status = _text(row, "TRTASTAT").upper() or "ARM"
     if status not in ("ARM", "NOTHING", "OTHER"):
         raise InputError("TRTASTAT", status, "ARM, NOTHING or OTHER")
@@ -205,7 +197,7 @@ def _taken(sitting: Sitting, row: Mapping[str, Any]) -> tuple[int, str | None]:
         return TOOK_NOTHING, None
     if status == "OTHER":
         return TOOK_OTHER, _text(row, "TRTAOTH") or None
-    return _arm(sitting.design, "TRTA", row.get("TRTA")), None
+    return _arm(design, "TRTA", row.get("TRTA")), None
 
 
 def _arm(design: Design, column: str, name: Any) -> int:
@@ -218,10 +210,10 @@ def _probabilities(design: Design, row: Mapping[str, Any]) -> tuple[float, ...]:
     names = [f"PROB_{arm}" for arm in design.arms]
     if not all(_text(row, name) for name in names):
         return ()
-    chances = tuple(_number(row, name, 0.0) for name in names)
-    if min(chances) < 0.0 or abs(sum(chances) - 1.0) > 1e-6:
-        raise InputError(", ".join(names), list(chances), "chances from 0 to 1 that add up to 1")
-    return chances
+    values = tuple(_number(row, name, 0.0) for name in names)
+    if min(values) < 0.0 or abs(sum(values) - 1.0) > 1e-6:
+        raise InputError(", ".join(names), list(values), "probabilities from 0 to 1 that add up to 1")
+    return values
 
 
 def _text(row: Mapping[str, Any], column: str) -> str:
@@ -240,12 +232,12 @@ def _number(row: Mapping[str, Any], column: str, otherwise: float) -> float:
     return number
 
 
-def _clock(row: Mapping[str, Any], column: str, now: Callable[[], datetime]) -> Callable[[], datetime]:
+def _time(row: Mapping[str, Any], column: str, now: Callable[[], datetime]) -> datetime:
     value = row.get(column)
     if not value:
-        return now
+        return now()
     try:
         when = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     except ValueError:
         raise InputError(column, value, "a time, e.g. 2026-03-01T09:30:00Z") from None
-    return lambda: when if when.tzinfo else when.replace(tzinfo=UTC)
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
