@@ -34,7 +34,7 @@ class ServiceError(Exception):
 class Recommended(msgspec.Struct, frozen=True):
     """A recommendation: its number, and the arm or, in a blinded trial, the kit."""
 
-    id: int = msgspec.field(name="recommendation")
+    id: int = msgspec.field(name="recommendation_id")
     arm: str | None = None
     kit: str | None = None
 
@@ -43,7 +43,7 @@ class Recorded(msgspec.Struct, frozen=True):
     """Where in the trial's log something was written, and about which recommendation."""
 
     record: int
-    recommendation: int | None = None
+    recommendation_id: int | None = None
 
 
 class IssuedToken(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from adhere.trial.steps import decide, take_lesson
 
 import adhere
 from adhere import InputError, Trial, simulate
@@ -13,7 +14,6 @@ from adhere.populations import stroke_heparin, uniform_other
 from adhere.simulation import runners
 from adhere.simulation.kernel import run_block
 from adhere.trial import engine
-from adhere.trial.steps import decide, take_lesson
 from contract.policies_under_test import variants
 from contract.populations_under_test import mixed
 

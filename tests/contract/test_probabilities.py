@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from adhere.trial.steps import DECIDE, chances
 from scipy import stats
 
 from adhere import Trial
 from adhere.policies.policy import Floats, Setting
 from adhere.randomness import stream
-from adhere.trial.steps import DECIDE, chances
 
 from .playing import trial_on
 from .policies_under_test import variants

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from adhere.trial.steps import DECIDE
 
 from adhere import (
     EpsilonGreedy,
@@ -19,7 +20,6 @@ from adhere import (
 )
 from adhere.policies.policy import Setting
 from adhere.randomness import stream
-from adhere.trial.steps import DECIDE
 
 ARMS = ("a", "b")
 PLAIN = "hierarchical(ucb1, top=epsilon-greedy)"

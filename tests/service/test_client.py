@@ -31,7 +31,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path)
     assert advice.arm in ARMS
     assert advice.kit is None
     heard = site.report("headache", advice.id, actual=advice.arm, reward=1, happened=datetime.now(UTC))
-    assert heard.recommendation == advice.id
+    assert heard.recommendation_id == advice.id
     again = site.recommend("headache", "S-2")
     site.report("headache", again.id, took_other="ibuprofen")
     corrected = site.correct("headache", again.id, "a slip", took_nothing=True)
@@ -66,7 +66,7 @@ def test_a_recommendation_is_explained_to_those_who_may_know(service: Service) -
     everything = service.client("statistician").recommendation(name, advice.id)["derivation"]
     assert everything["probabilities"] == {"walk": 0.5, "aspirin": 0.5}
     assert [line["event"] for line in everything["history"]] == ["recommended", "reported"]
-    assert {"memo", "key", "law", "software", "seen"} <= set(everything)
+    assert {"memo", "key", "algorithm_version", "software", "seen"} <= set(everything)
 
 
 def test_a_site_is_told_of_a_trial_only_what_it_needs(service: Service) -> None:
@@ -148,7 +148,7 @@ def test_a_call_is_repeated_under_its_id_until_it_is_answered() -> None:
             if len(seen) == 1:
                 self.close_connection = True  # carried out, perhaps, and no answer
                 return
-            status, body = (503, b"{}") if len(seen) == 2 else (201, b'{"recommendation": 4, "arm": "walk"}')
+            status, body = (503, b"{}") if len(seen) == 2 else (201, b'{"recommendation_id": 4, "arm": "walk"}')
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

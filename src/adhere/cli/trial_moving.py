@@ -43,7 +43,7 @@ def import_trial(
 ) -> None:
     """Import a trial."""
     from adhere.store import open_store
-    from adhere.trial.log_file import read_log
+    from adhere.trial.log.log_file import read_log
 
     import_all(imports)
     if not path.is_file():
@@ -55,8 +55,8 @@ def import_trial(
                 raise InputError(option, value, "a table; a log says all of this itself")
         store = open_store(into)
         try:
-            with bar("imported") as tell:
-                known, fault = read_log(path, store, tell)
+            with bar("imported") as on_progress:
+                known, fault = read_log(path, store, on_progress)
         finally:
             store.close()
         if fault:
@@ -77,7 +77,7 @@ def _import_table(
 ) -> None:
     from adhere.store import open_store
     from adhere.trial.design import make_design
-    from adhere.trial.table_import import arms_in, import_table, read_table
+    from adhere.trial.log.table_import import arms_in, import_table, read_table
 
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
@@ -93,8 +93,8 @@ def _import_table(
     )
     store = open_store(into)
     try:
-        with bar("imported", "recommendations") as tell:
-            n_records = import_table(table, store, design, tell=tell)
+        with bar("imported", "recommendations") as on_progress:
+            n_records = import_table(table, store, design, on_progress=on_progress)
     finally:
         store.close()
     typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
@@ -109,11 +109,11 @@ def _listed(rewards: str) -> tuple[float, ...]:
 
 def _rewards(table: object) -> tuple[float, ...]:
     """Every reward in a table: policies that recycle outcomes count them by value."""
-    from adhere.trial.design import MOST_REWARD_VALUES
-    from adhere.trial.table_import import rewards_in
+    from adhere.trial.design import MAX_REWARD_VALUES
+    from adhere.trial.log.table_import import rewards_in
 
     found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
-    return tuple(sorted({0.0, 1.0, *found})) if len(found) < MOST_REWARD_VALUES - 1 else (0.0, 1.0)
+    return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
 
 
 BACKUP_HELP = """\

@@ -193,6 +193,8 @@ def _check(path: Path, read_only: bool) -> None:
             raise StoreError(f"{path} is a folder: give the name of a file in it")
         if read_only and not path.is_file():
             raise StoreError(f"{path} is no file")
+        if not path.parent.is_dir():
+            raise StoreError(f"{path} cannot be written: no such directory")
     except OSError as error:
         raise StoreError(f"{path} cannot be reached: {error.strerror}") from None
 

@@ -47,8 +47,9 @@ class LessonArrays(NamedTuple):
 
 def arrays_of(row: Row) -> LessonArrays:
     """A single lesson."""
-    _, *numbers, reward, memo = row
-    return LessonArrays(*(np.array([n]) for n in numbers), np.array([reward]), np.array([memo], np.float64))
+    _, number, chosen, feedback, reward, memo = row
+    ids, arms, known = np.array([number]), np.array([chosen]), np.array([feedback])
+    return LessonArrays(ids, arms, known, np.array([reward]), np.array([memo], np.float64))
 
 
 class Lessons:

@@ -137,8 +137,11 @@ class CommandProcessor:
                 transaction.append(change)
                 event = change.event
         elif event.digest != digest or not _same_text(transaction, command, event):
-            stamp = {"by": command.by, "request_id": command.request_id, "of": event.position, "asked": digest}
-            transaction.append(Change(Conflicted(position=transaction.state.position + 1, at=self._now(), **stamp)))
+            at, position = self._now(), transaction.state.position + 1
+            header = {"by": command.by, "request_id": command.request_id}
+            transaction.append(
+                Change(Conflicted(position=position, at=at, **header, of=event.position, asked=digest))
+            )
             raise ConflictError(
                 "request id", command.request_id, "an id of its own: something else was asked under this one"
             )

@@ -35,7 +35,7 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     yield f"Trial {design.name}, recommendation {recommendation_id}: {design.arms[made.chosen]}"
     yield f"  when       {made.at.isoformat()} (record {made.position})"
     yield f"  for        {who.get(made.subject, 'somebody who was erased')} (key {made.subject})"
-    yield f"  asked by   {made.by or 'nobody named'}, request {made.request or 'without an id'}"
+    yield f"  asked by   {made.by or 'nobody named'}, request {made.request_id or 'without an id'}"
     yield f"  policy     {design.policy}, which had learned from the records up to {made.learned_up_to}"
     probabilities = [f"{arm} {p:.4f}" for arm, p in zip(design.arms, made.probabilities, strict=False)]
     how = "estimated by drawing" if made.estimated else "exact"

@@ -9,11 +9,11 @@ import pytest
 
 from adhere.store import open_store
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.chain import Verdict, verify
-from adhere.trial.exporting import write_log
-from adhere.trial.log_file import read_log
+from adhere.trial.log.chain import Verdict, verify
+from adhere.trial.log.export import write_log
+from adhere.trial.log.log_file import read_log
 
-from .live import Live
+from ..live import Live
 
 N_RECORDS = 8
 
@@ -79,8 +79,8 @@ def test_every_byte_of_every_record_counts(written: Path, column: str) -> None:
     ("change", "named"),
     [
         ("DELETE FROM records WHERE position = 3", 3),
-        ("UPDATE records SET request = request || 'x' WHERE position = 4", 4),
-        ("UPDATE records SET decision = 7 WHERE position = 5", 5),
+        ("UPDATE records SET request_id = request_id || 'x' WHERE position = 4", 4),
+        ("UPDATE records SET recommendation_id = 7 WHERE position = 5", 5),
         ("UPDATE records SET subject = 'x' WHERE position = 2", 2),
         ("UPDATE records SET position = 99 WHERE position = 6", 6),
         ("UPDATE trials SET hash = zeroblob(32)", 9),
@@ -90,7 +90,10 @@ def test_every_byte_of_every_record_counts(written: Path, column: str) -> None:
         ("DELETE FROM subjects WHERE pseudonym = 'Leeds/Bob'", 8),
         ("UPDATE subjects SET latest = 2 WHERE pseudonym = 'Leeds/Bob'", 8),
         ("UPDATE trials SET name = 'another'", 1),
-        ("INSERT INTO records SELECT trial, 0, body, hash, NULL, decision, NULL FROM records WHERE position = 2", 1),
+        (
+            "INSERT INTO records SELECT trial, 0, body, hash, NULL, recommendation_id, NULL FROM records WHERE position = 2",
+            1,
+        ),
         ("UPDATE records SET body = CAST(body AS TEXT) WHERE position = 5", 5),
         ("UPDATE records SET hash = CAST(hash AS TEXT) WHERE position = 5", 5),
         ("UPDATE trials SET position = 'x'", 8),

@@ -9,15 +9,15 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.store import open_store
-from adhere.trial.chain import verify
+from adhere.trial.commands import Withdraw
 from adhere.trial.design import Imputation, make_design
-from adhere.trial.exporting import write_table
-from adhere.trial.fold import decode_standing
-from adhere.trial.replay import replay
-from adhere.trial.requests import Withdraw
-from adhere.trial.table_import import arms_in, import_table, read_table, rewards_in
+from adhere.trial.log.chain import verify
+from adhere.trial.log.export import write_table
+from adhere.trial.log.replay import replay
+from adhere.trial.log.table_import import arms_in, import_table, read_table, rewards_in
+from adhere.trial.snapshot import decode_snapshot
 
-from .live import Live
+from ..live import Live
 
 POLICY = "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)"
 
@@ -34,9 +34,9 @@ def live() -> Live:
     live.report(4, actual="aspirin", happened=live.clock())
     live.correct(1, actual="aspirin", reward=0.0)
     live.correct(5, retract=("reward",))
-    live.desk.ask(Withdraw(trial="t", request="w", recommendation=3, reason="moved away"))
+    live.send(Withdraw(trial="t", request_id="w", recommendation_id=3, reason="moved away"))
     live.clock.pass_days(15)
-    live.examine()
+    live.impute_missing()
     live.report(7, actual="walk", reward=1.0)
     return live
 
@@ -51,8 +51,8 @@ def test_the_columns_are_cdiscs(live: Live, tmp_path: Path) -> None:
     with live.store.reading() as view:
         assert head == view.head(1).hash.hex()
     table = pl.read_csv(tmp_path / "t.csv", try_parse_dates=True)
-    assert table["RECID"].to_list() == list(range(20))
-    by_id = {row["RECID"]: row for row in table.to_dicts()}
+    assert table["RECOMMENDATION_ID"].to_list() == list(range(20))
+    by_id = {row["RECOMMENDATION_ID"]: row for row in table.to_dicts()}
     assert by_id[1] | {"USUBJID": "t/Leeds/s1", "TRTA": "aspirin", "TRTASTAT": "ARM", "AVAL": 0.0} == by_id[1]
     assert by_id[2] | {"TRTA": None, "TRTASTAT": "OTHER", "TRTAOTH": "tea, “green”"} == by_id[2]
     assert by_id[3] | {"TRTASTAT": None, "AVAL": None, "DTYPE": None, "WITHDFL": "Y"} == by_id[3]
@@ -72,9 +72,9 @@ def test_a_table_is_read_back_into_the_same_state(live: Live, tmp_path: Path, su
     assert set(rewards_in(table)) == {0.0, 1.0}
     import_table(table, store, make_design("again", POLICY, arms_in(table), seed=5, horizon=40))
     with store.reading() as view:
-        standing = decode_standing(view.head(1).snapshot)
-        assert standing is not None
-        assert standing.state == live.standing().state
+        snapshot = decode_snapshot(view.head(1).snapshot)
+        assert snapshot is not None
+        assert snapshot.policy_state == live.snapshot().policy_state
         assert verify(view, 1).fault is None
         found = replay(view, 1)
         assert (found.difference, found.n_imported) == (None, 20)
@@ -90,9 +90,9 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
     table, store = read_table(path), open_store()
     import_table(table, store, make_design("plain", "thompson/actual", arms_in(table), seed=1))
     with store.reading() as view:
-        standing = decode_standing(view.head(1).snapshot)
-        assert standing is not None
-        assert standing.decisions == 3
+        snapshot = decode_snapshot(view.head(1).snapshot)
+        assert snapshot is not None
+        assert snapshot.n_recommendations == 3
     with pytest.raises(InputError, match=r"row 1, MEMO: got \[\], expected the 5 numbers that hierarchical"):
         import_table(table, store, make_design("hybrid", "hierarchical(thompson)", arms_in(table), horizon=9))
     with store.reading() as view:
@@ -110,7 +110,7 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
         ("USUBJID,subject,TRTP\nx,x,a\n", "subject and USUBJID"),
         ("USUBJID,TRTP,MEMO\nx,a,abc\ny,b,\n", "row 1, MEMO: got 'abc'"),
         ("USUBJID,TRTP,RECPOS\nx,a,nan\ny,b,1\n", "RECPOS: got 'nan'"),
-        ("USUBJID,TRTP,PROB_a,PROB_b\nx,a,7,-3\n", "chances from 0 to 1"),
+        ("USUBJID,TRTP,PROB_a,PROB_b\nx,a,7,-3\n", "probabilities from 0 to 1"),
         ("USUBJID,TRTP,TRTA,TRTASTAT\nx,a,b,nothing\n", "TRTASTAT is NOTHING"),
     ],
 )
@@ -135,16 +135,16 @@ def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(tmp_path: Path)
         live = Live("thompson/actual", seed=seed, impute=rule, reward_values=(0.0, 0.5, 1.0))
         live.recommend("s")
         live.clock.pass_days(2)
-        live.examine()
+        live.impute_missing()
         live.report(0, actual="aspirin")
         written(live, tmp_path / "t.csv")
         store = open_store()
         design = make_design("again", "thompson/actual", live.design.arms, seed=seed, reward_values=(0.0, 0.5, 1.0))
         import_table(read_table(tmp_path / "t.csv"), store, design)
         with store.reading() as view:
-            standing = decode_standing(view.head(1).snapshot)
-        assert standing is not None
-        assert standing.state == live.standing().state
+            snapshot = decode_snapshot(view.head(1).snapshot)
+        assert snapshot is not None
+        assert snapshot.policy_state == live.snapshot().policy_state
 
 
 def test_a_correction_changes_the_words_and_keeps_the_day(tmp_path: Path) -> None:
