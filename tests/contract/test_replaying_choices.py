@@ -21,8 +21,7 @@ def test_a_choice_can_be_replayed_from_its_memo(subject: str, n_arms: int) -> No
             before = trial._state
             recommendation = trial.recommend()  # whose event the reducer replays
             engine, chosen_state = before.engine, before.policy_state.copy()
-            memo, rng = engine._room(()), engine._stream.copy()
-            engine._run(CHOOSE_ARM, chosen_state, memo, rng, recommendation.id)
+            engine._run(CHOOSE_ARM, chosen_state, engine._buffers.memo, engine._buffers.rng, recommendation.id)
             assert trial._state.policy_state.tobytes() == chosen_state.tobytes(), text
             n_changed += chosen_state.tobytes() != before.policy_state.tobytes()
             chosen = population.arms.index(recommendation.arm)

@@ -253,8 +253,7 @@ def test_tokens(store: Store) -> None:
         transaction.add_token(one)
 
 
-def test_blocks_of_lessons_are_found_by_their_place_replaced_and_dropped(place: Place) -> None:
-    store = place.open()
+def test_blocks_of_lessons_are_found_by_their_place_replaced_and_dropped(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
     blocks = [LessonBlock(first, n, EVERY_BYTE * n) for first, n in ((3, 2), (9, 1), (12, 4))]
     with store.writing() as transaction:

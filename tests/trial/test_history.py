@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_changed_lessons_are_those_to_learn_again() -> None:
     class FakeEngine:
         n_arms, memo_size, recycles = K, 0, False
 
-    def changed(before: History, after: History) -> dict[int, Any]:
+    def changed(before: History, after: History) -> Mapping[int, Any]:
         return changed_lessons(FakeEngine, before, after)  # type: ignore[arg-type]
 
     late = reported(reported(FIRST, 11, None, 1.0), 15, 2, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from adhere.policies.generic import choose, probabilities, remember, repeat, upd
 from adhere.policies.policy import DEEPEST, Policy, Setting, registry
 from adhere.policies.recycling import CacheRule
 from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LAW, LEARN, LEARN_LATE, check_seed, point, stream, uniforms
-from adhere.trial.lessons import CHOICE, LessonArrays, arrays_of
+from adhere.trial.lessons import CHOICE, LessonArrays, Row
 
 Floats = NDArray[np.float64]
 _SUM_TOLERANCE = 1e-6
@@ -28,34 +29,26 @@ log = logging.getLogger("adhere.trial")
 
 
 def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: int) -> int:
-    """Write the memo and choose an arm."""
+    """Write the memo and choose an arm; then turn the stream to where probabilities are estimated."""
     remember(rule, state, memo)
     point(rng, recommendation_id, CHOOSE)
-    return choose(rule, state, memo, 1.0, rng)
+    chosen = choose(rule, state, memo, 1.0, rng)
+    point(rng, recommendation_id, ESTIMATE)
+    return chosen
 
 
-def learn_lessons(
-    rule: Any,
-    state: Any,
-    memo: Any,
-    rng: Any,
-    ids: Any,
-    chosen: Any,
-    feedback: Any,
-    rewards: Any,
-    memos: Any,
-    done: Any,
-) -> None:
+def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
     """Learn from lessons in order; `done` counts them, so that the one at which a policy fails is known."""
-    for lesson in range(ids.size):
+    for lesson in range(facts.shape[0]):
+        recommendation_id, chosen, feedback = facts[lesson, 0], facts[lesson, 1], facts[lesson, 2]
         for i in range(memo.size):
-            memo[i] = memos[lesson, i] if i < memos.shape[1] else 0.0
-        if feedback[lesson] == CHOICE:
-            point(rng, ids[lesson], CHOOSE)
+            memo[i] = values[lesson, 1 + i] if i + 1 < values.shape[1] else 0.0
+        if feedback == CHOICE:
+            point(rng, recommendation_id, CHOOSE)
             repeat(rule, state, memo, rng)
         else:
-            point(rng, ids[lesson], LEARN if feedback[lesson] <= rule.n_arms else LEARN_LATE)
-            update(rule, state, memo, chosen[lesson], feedback[lesson], rewards[lesson], 1.0, rng)
+            point(rng, recommendation_id, LEARN if feedback <= rule.n_arms else LEARN_LATE)
+            update(rule, state, memo, chosen, feedback, values[lesson, 0], 1.0, rng)
         done[0] += 1
 
 
@@ -73,6 +66,17 @@ class Choice(NamedTuple):
     probabilities: tuple[float, ...]
     memo: tuple[float, ...]
     fallback: str = ""
+
+
+class _Buffers(threading.local):
+    """Arrays that compiled code works in, one set for each thread: making them anew takes longer than most steps."""
+
+    def __init__(self, state: Floats, stream: Any, memo_size: int, memo_room: int, n_arms: int) -> None:
+        self.state, self.rng, self.memo = state.copy(), stream.copy(), np.zeros(memo_room)
+        # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
+        self.out = np.zeros(2 * (DEEPEST + 1) * n_arms + work_size(n_arms))
+        self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + memo_size)))
+        self.done = np.zeros(1, np.int64)
 
 
 class Engine:
@@ -105,9 +109,11 @@ class Engine:
         self.first_state: Floats = compiled.state
         self.memo_size = compiled.memo_size
         self.recycles = CacheRule in classes_of(compiled.rule)
-        self._rule, self._spare_size = compiled.rule, compiled.spare_size
+        self._rule = compiled.rule
         self._values = values if self.recycles else None
         self._stream = stream(check_seed(seed), run)
+        memo_room = compiled.memo_size + compiled.spare_size
+        self._buffers = _Buffers(compiled.state, self._stream, self.memo_size, memo_room, n_arms)
         self._kernels: dict[Any, Any] = {}
         self.algorithm_version = _algorithm_version(self.policy, self._rule)
         # The random key of all recommendations; a recommendation's id is its place in the stream.
@@ -125,17 +131,20 @@ class Engine:
         except Exception:  # a policy that fails is reported at each recommendation
             return
         reward = 0.0 if self._values is None else self._values[0]
-        self.learn(self.first_state, arrays_of((1, 0, choice.chosen, choice.chosen, reward, choice.memo)))
+        self.learn_one(self.first_state, (1, 0, choice.chosen, choice.chosen, reward, choice.memo))
 
     def choose(self, state: Floats, recommendation_id: int) -> Choice:
         """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense."""
-        memo, after, rng = self._room(()), state.copy(), self._stream.copy()
-        chosen = int(self._run(CHOOSE_ARM, after, memo, rng, recommendation_id))
+        buffers = self._buffers
+        after, memo = buffers.state, buffers.memo
+        after[:] = state
+        memo.fill(0.0)
+        chosen = int(self._run(CHOOSE_ARM, after, memo, buffers.rng, recommendation_id))
         if not 0 <= chosen < self.n_arms:
             raise InputError(f"arm chosen by {self.policy}", chosen, f"a number from 0 to {self.n_arms - 1}")
         if not self.recycles and after.tobytes() != state.tobytes():
             raise InputError(f"policy {self.policy}", "a choose that changes the state", "only learn to change it")
-        distribution = self._probabilities(state, recommendation_id, memo)
+        distribution = self._probabilities(state)
         if not abs(sum(distribution) - 1.0) <= _SUM_TOLERANCE:  # also catches a NaN
             raise InputError(f"probabilities of {self.policy}", distribution, "numbers from 0 to 1 that add up to 1")
         remembered = tuple(memo[: self.memo_size].tolist())
@@ -158,22 +167,35 @@ class Engine:
 
     def probabilities(self, state: Floats, recommendation_id: int, memo: Sequence[float]) -> list[float]:
         """The probability of each arm at a recommendation, from the state before it and its memo."""
-        return self._probabilities(state, recommendation_id, self._room(memo))
+        buffers = self._buffers
+        buffers.memo.fill(0.0)
+        buffers.memo[: self.memo_size] = memo
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        return self._probabilities(state)
 
     def learn(self, state: Floats, lessons: LessonArrays) -> Floats:
         """The state after some lessons. A lesson at which the policy fails is left out, here and in every replay."""
-        after, memo, rng, done = state.copy(), self._room(()), self._stream.copy(), np.zeros(1, np.int64)
+        buffers, after = self._buffers, state.copy()
+        buffers.done[0] = 0
         try:
-            self._run(LEARN_LESSONS, after, memo, rng, *lessons, done)
+            self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
             return after
         except Exception:
             log.warning("policy failed to learn from a report, which is left out", exc_info=True)
         # The failed lesson may have changed part of the state: learn again up to it, then go on behind it.
-        failed = int(done[0])
+        failed = int(buffers.done[0])
         after = state.copy()
-        self._run(LEARN_LESSONS, after, memo, rng, *lessons.part(0, failed), done)
+        self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons.part(0, failed), buffers.done)
         rest = lessons.part(failed + 1)
-        return self.learn(after, rest) if rest.ids.size else after
+        return self.learn(after, rest) if rest.facts.size else after
+
+    def learn_one(self, state: Floats, row: Row) -> Floats:
+        """The state after a single lesson."""
+        facts, values = one = self._buffers.one_lesson
+        _, facts[0, 0], facts[0, 1], facts[0, 2], values[0, 0], memo = row
+        if memo:
+            values[0, 1:] = memo
+        return self.learn(state, one)
 
     def check_reward(self, value: object) -> float:
         """A reward this policy can learn from."""
@@ -184,24 +206,15 @@ class Engine:
             raise InputError("reward", value, expected)
         return reward
 
-    def _probabilities(self, state: Floats, recommendation_id: int, memo: Floats) -> list[float]:
-        rng = self._stream.copy()
-        point(rng, recommendation_id, ESTIMATE)
-        # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
-        out = np.zeros(2 * (DEEPEST + 1) * self.n_arms + work_size(self.n_arms))
-        probabilities(self._rule, state.copy(), memo, 1.0, out, rng)
-        return [min(1.0, max(0.0, p)) for p in out[: self.n_arms].tolist()]  # rounding may pass 1
+    def _probabilities(self, state: Floats) -> list[float]:
+        buffers = self._buffers
+        probabilities(self._rule, state.copy(), buffers.memo, 1.0, buffers.out, buffers.rng)
+        return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
 
     def _run(self, kernel: Any, *arguments: Any) -> Any:
         if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
             self._kernels[kernel] = kernel.compiled(self._rule, *arguments)
         return self._kernels[kernel](self._rule, *arguments)
-
-    def _room(self, memo: Sequence[float]) -> Floats:
-        room = np.zeros(self.memo_size + self._spare_size)
-        if memo:
-            room[: self.memo_size] = memo
-        return room
 
 
 def _algorithm_version(policy: Policy, rule: Any) -> str:

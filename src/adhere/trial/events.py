@@ -160,17 +160,17 @@ _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 decode = _decoder.decode
 
 
+def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:
+    """What a record is looked up by: request id, recommendation, subject."""
+    # The evidence of a conflict repeats a request id, which stays that of the first command.
+    request_id = event.request_id or None if not isinstance(event, Conflicted) else None
+    subject = event.subject if isinstance(event, Recommended) else None
+    return request_id, getattr(event, "recommendation_id", None), subject
+
+
 def to_record(event: AnyEvent, body: bytes, digest: bytes) -> Record:
-    """A record of the log, with the keys it is looked up by."""
-    return Record(
-        event.position,
-        body,
-        digest,
-        # The evidence of a conflict repeats a request id, which stays that of the first command.
-        event.request_id or None if not isinstance(event, Conflicted) else None,
-        getattr(event, "recommendation_id", None),
-        event.subject if isinstance(event, Recommended) else None,
-    )
+    """A record of the log."""
+    return Record(event.position, body, digest, *lookup_keys(event))
 
 
 def created_event(view: ReadTransaction, trial: int) -> Created:

@@ -49,7 +49,8 @@ class History(msgspec.Struct, frozen=True):
     @property
     def is_open(self) -> bool:
         """Whether a report is still expected; an imputed value may still be replaced by a reported one."""
-        complete = all(part is not None and not part.imputed for part in (self.actual, self.reward))
+        actual, reward = self.actual, self.reward
+        complete = actual is not None and reward is not None and not actual.imputed and not reward.imputed
         return not self.withdrawn and not complete
 
     @property

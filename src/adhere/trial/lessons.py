@@ -21,8 +21,8 @@ Row: TypeAlias = tuple[int, int, int, int, float, tuple[float, ...]]
 
 @lru_cache
 def _layout(memo_size: int) -> tuple[Struct, np.dtype[Any]]:
-    fields = [("place", "<i8"), ("id", "<i8"), ("chosen", "<i8"), ("feedback", "<i8"), ("reward", "<f8")]
-    return Struct(f"<qqqqd{memo_size}d"), np.dtype([*fields, ("memo", "<f8", (memo_size,))])
+    fields = [("place", "<i8"), ("facts", "<i8", (3,)), ("values", "<f8", (1 + memo_size,))]
+    return Struct(f"<qqqqd{memo_size}d"), np.dtype(fields)
 
 
 def pack_row(row: Row) -> bytes:
@@ -32,24 +32,14 @@ def pack_row(row: Row) -> bytes:
 
 
 class LessonArrays(NamedTuple):
-    """Lessons as the compiled loop takes them."""
+    """Lessons as the compiled loop takes them, one row each."""
 
-    ids: Any
-    chosen: Any
-    feedback: Any
-    rewards: Any
-    memos: Any
+    facts: Any  # recommendation, arm chosen, feedback
+    values: Any  # reward, then the memo
 
     def part(self, start: int, end: int | None = None) -> LessonArrays:
         """Some consecutive lessons of them."""
-        return LessonArrays(*(array[start:end] for array in self))
-
-
-def arrays_of(row: Row) -> LessonArrays:
-    """A single lesson."""
-    _, number, chosen, feedback, reward, memo = row
-    ids, arms, known = np.array([number]), np.array([chosen]), np.array([feedback])
-    return LessonArrays(ids, arms, known, np.array([reward]), np.array([memo], np.float64))
+        return LessonArrays(self.facts[start:end], self.values[start:end])
 
 
 class Lessons:
@@ -74,25 +64,26 @@ class Lessons:
 
     def arrays(self) -> LessonArrays:
         """For the compiled loop."""
-        names = ("id", "chosen", "feedback", "reward", "memo")
-        return LessonArrays(*(np.ascontiguousarray(self.rows[name]) for name in names))
+        return LessonArrays(np.ascontiguousarray(self.rows["facts"]), np.ascontiguousarray(self.rows["values"]))
 
     def without(self, place: int, recommendation_id: int) -> Lessons:
         """All but the lesson of a recommendation at a place (its choice stays)."""
-        rows = self.rows
-        found = (rows["place"] == place) & (rows["id"] == recommendation_id) & (rows["feedback"] != CHOICE)
-        return Lessons(rows[~found].tobytes(), rows.dtype["memo"].shape[0])
+        facts = self.rows["facts"]
+        found = (self.places == place) & (facts[:, 0] == recommendation_id) & (facts[:, 2] != CHOICE)
+        return self._of(self.rows[~found].tobytes())
 
     def merged(self, row: Row) -> Lessons:
         """With one more lesson, at its place."""
-        at = int(np.searchsorted(self.places, row[0], side="right"))
-        data, size = self.rows.tobytes(), self.rows.dtype.itemsize
-        return Lessons(data[: at * size] + pack_row(row) + data[at * size :], self.rows.dtype["memo"].shape[0])
+        at, size = int(np.searchsorted(self.places, row[0], side="right")), self.rows.dtype.itemsize
+        data = self.rows.tobytes()
+        return self._of(data[: at * size] + pack_row(row) + data[at * size :])
 
     def sorted(self) -> Lessons:
         """In the order of their places."""
-        order = np.argsort(self.places, kind="stable")
-        return Lessons(self.rows[order].tobytes(), self.rows.dtype["memo"].shape[0])
+        return self._of(self.rows[np.argsort(self.places, kind="stable")].tobytes())
+
+    def _of(self, data: bytes) -> Lessons:
+        return Lessons(data, self.rows.dtype["values"].shape[0] - 1)
 
     def __len__(self) -> int:
         return int(self.rows.size)

@@ -17,11 +17,11 @@ from adhere.store import LessonBlock, ReadTransaction, WriteTransaction, open_st
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import AnyEvent, Recommended, created_event, decode
-from adhere.trial.history import History, history_of
+from adhere.trial.history import history_of
 from adhere.trial.lessons import Lessons, Row, pack_row
 from adhere.trial.log.chain import walk
 from adhere.trial.snapshot import floats_from, restored_state
-from adhere.trial.state import TrialState, changed_lessons, evolve, initial_state, lessons_of
+from adhere.trial.state import TrialState, evolve, initial_state, lessons_of
 
 CHECKPOINT_EVERY = 4096
 _END = 2**62
@@ -68,11 +68,14 @@ class Projection:
 
     def apply(self, event: AnyEvent) -> None:
         """Take one more event into the state and the table of lessons."""
-        number: int | None = getattr(event, "recommendation_id", None)
-        before = None if number is None else self.state.histories.get(number)
         self.state = evolve(self.state, event)
-        if number is not None:
-            self._add_lessons(before, self.state.histories[number], event.position)
+        for place, row in self.state.changed_lessons.items():
+            if place == event.position:
+                assert row is not None
+                self._new.append(row)
+                self.n_lessons += 1
+            else:
+                self._change_lesson(place, event.recommendation_id, row)  # type: ignore[union-attr]
         if event.position % CHECKPOINT_EVERY == 0:
             self.catch_up()
             self._merge_blocks(event.position)
@@ -81,10 +84,11 @@ class Projection:
     def follow(self, event: AnyEvent) -> None:
         """As `apply`, for an event read from the log: what it needs is loaded before and dropped once complete."""
         number: int | None = getattr(event, "recommendation_id", None)
-        if number is not None and not isinstance(event, Recommended):
+        is_new = number is None or isinstance(event, Recommended)
+        if number is not None and not is_new and number not in self.state.histories:
             self.load([number])
         self.apply(event)
-        if number is not None and not self.state.histories[number].is_open:
+        if number is not None and not is_new and not self.state.histories[number].is_open:
             self.forget([number])
 
     def catch_up(self) -> None:
@@ -99,15 +103,6 @@ class Projection:
             block = LessonBlock(self._new[0][0], len(self._new), b"".join(map(pack_row, self._new)))
             self._cache.save_lessons(self._trial, block)
             self._new = []
-
-    def _add_lessons(self, before: History | None, after: History, position: int) -> None:
-        for place, row in changed_lessons(self.state.engine, before, after).items():
-            if place == position:
-                assert row is not None
-                self._new.append(row)
-                self.n_lessons += 1
-            else:
-                self._change_lesson(place, after.recommendation_id, row)
 
     def _change_lesson(self, place: int, recommendation_id: int, row: Row | None) -> None:
         self.flush()

@@ -7,6 +7,7 @@ once. An event that changes an earlier lesson only marks the policy's state as o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -17,9 +18,10 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import AnyEvent, Closed, Corrected, Paused, Recommended, Reported, Resumed
 from adhere.trial.history import History, evolve_history
-from adhere.trial.lessons import CHOICE, Row, arrays_of
+from adhere.trial.lessons import CHOICE, Row
 
 Histories: TypeAlias = Map[int, History]
+ChangedLessons: TypeAlias = Mapping[int, Row | None]  # by place; None for a lesson that is gone
 
 
 class TrialState(msgspec.Struct, frozen=True):
@@ -37,7 +39,11 @@ class TrialState(msgspec.Struct, frozen=True):
     n_recommendations: int = 0
     n_examined: int = 0
     relearn_from: int | None = None
+    changed_lessons: ChangedLessons = {}  # by the last event
     histories: Histories = Map()
+
+
+_UNCHANGED: ChangedLessons = {}
 
 
 def initial_state(design: Design, engine: Engine) -> TrialState:
@@ -49,16 +55,20 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
     """The state after one more event."""
     recommendation_id = getattr(event, "recommendation_id", None)
     if recommendation_id is None:
-        return replace(state, position=event.position, status=_status(state.status, event))
+        return replace(
+            state, position=event.position, status=_status(state.status, event), changed_lessons=_UNCHANGED
+        )
     before = state.histories.get(recommendation_id)
     after = evolve_history(before, event)
-    policy_state, relearn_from = _learn(state, before, after, event)
+    changed = changed_lessons(state.engine, before, after)
+    policy_state, relearn_from = _learn(state, before, changed, event)
     return replace(
         state,
         position=event.position,
         n_recommendations=state.n_recommendations + isinstance(event, Recommended),
         policy_state=policy_state,
         relearn_from=relearn_from,
+        changed_lessons=changed,
         histories=state.histories.set(recommendation_id, after),
     )
 
@@ -73,18 +83,21 @@ def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
     return ((history.position, history.recommendation_id, history.chosen, CHOICE, 0.0, history.memo), *lessons)
 
 
-def changed_lessons(engine: Engine, before: History | None, after: History) -> dict[int, Row | None]:
-    """The lessons by which two histories of a recommendation differ, by place; None for one that is gone."""
+def changed_lessons(engine: Engine, before: History | None, after: History) -> ChangedLessons:
+    """The lessons by which two histories of a recommendation differ."""
     old, new = lessons_of(engine, before), lessons_of(engine, after)
     if old == new:
-        return {}
+        return _UNCHANGED
+    if not old and len(new) == 1:
+        return {new[0][0]: new[0]}
     rows: dict[int, Row | None] = {row[0]: None for row in old if row not in new}
     return rows | {row[0]: row for row in new if row not in old}
 
 
-def _learn(state: TrialState, before: History | None, after: History, event: AnyEvent) -> tuple[Floats, int | None]:
+def _learn(
+    state: TrialState, before: History | None, changed: ChangedLessons, event: AnyEvent
+) -> tuple[Floats, int | None]:
     """The policy's state after an event, or the first place from which it must be learned again."""
-    changed = changed_lessons(state.engine, before, after)
     places = set(changed)
     if state.design.blinded and before is not None:
         # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.
@@ -96,7 +109,7 @@ def _learn(state: TrialState, before: History | None, after: History, event: Any
         return state.policy_state, min(first, state.relearn_from or first)
     lesson = changed[event.position]  # the only one: a record reports one lesson
     assert lesson is not None
-    return state.engine.learn(state.policy_state, arrays_of(lesson)), None
+    return state.engine.learn_one(state.policy_state, lesson), None
 
 
 def _restated_places(before: History, event: AnyEvent) -> set[int]:

@@ -90,10 +90,7 @@ def test_every_byte_of_every_record_counts(written: Path, column: str) -> None:
         ("DELETE FROM subjects WHERE pseudonym = 'Leeds/Bob'", 8),
         ("UPDATE subjects SET latest = 2 WHERE pseudonym = 'Leeds/Bob'", 8),
         ("UPDATE trials SET name = 'another'", 1),
-        (
-            "INSERT INTO records SELECT trial, 0, body, hash, NULL, recommendation_id, NULL FROM records WHERE position = 2",
-            1,
-        ),
+        ("INSERT INTO records SELECT trial, 0, body, hash, NULL, 0, NULL FROM records WHERE position = 2", 1),
         ("UPDATE records SET body = CAST(body AS TEXT) WHERE position = 5", 5),
         ("UPDATE records SET hash = CAST(hash AS TEXT) WHERE position = 5", 5),
         ("UPDATE trials SET position = 'x'", 8),

@@ -19,7 +19,7 @@ from adhere.trial.events import (
     Recommended,
     Reported,
     decode,
-    to_record,
+    lookup_keys,
 )
 
 START: Final = bytes(32)
@@ -107,7 +107,7 @@ def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fa
         event = decode(record.body)
     except msgspec.DecodeError as error:
         return Fault(position, f"cannot be read: {error}")
-    if to_record(event, record.body, record.hash) != record:
+    if event.position != position or record[3:] != lookup_keys(event):
         return Fault(position, "what it is found by differs from its text")
     if isinstance(event, Created) != (position == 1):
         return Fault(position, "a trial is created in its first record and nowhere else")
