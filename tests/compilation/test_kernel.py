@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from adhere.trial.steps import decide, take_lesson
 
 import adhere
 from adhere import InputError, Trial, simulate
@@ -37,7 +36,7 @@ def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytes
 
 
 def test_a_live_trial_compiles_each_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = {"DECIDE": Kernel(decide), "TAKE_LESSON": Kernel(take_lesson)}
+    steps = {"CHOOSE_ARM": Kernel(engine.choose_arm), "LEARN_LESSONS": Kernel(engine.learn_lessons)}
     for name, kernel in steps.items():
         monkeypatch.setattr(engine, name, kernel)
     for n_arms in (2, 3, 5):

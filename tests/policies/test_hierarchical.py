@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adhere.trial.steps import DECIDE
 
 from adhere import (
     EpsilonGreedy,
@@ -20,6 +19,7 @@ from adhere import (
 )
 from adhere.policies.policy import Setting
 from adhere.randomness import stream
+from adhere.trial.engine import CHOOSE_ARM
 
 ARMS = ("a", "b")
 PLAIN = "hierarchical(ucb1, top=epsilon-greedy)"
@@ -155,10 +155,10 @@ def test_the_certified_experts_weight_is_finite_even_if_its_chance_was_estimated
     policy = parse_policy("hierarchical(exp3(gamma=0.2), top=seldom-first)")
     rule, state, memo_size, spare_size, _ = policy.assemble(Setting(2))
     memo, rng = np.zeros(memo_size + spare_size), stream(0, 0)
-    decide = DECIDE.compiled(rule, state, memo, rng, 0)
+    choose_arm = CHOOSE_ARM.compiled(rule, state, memo, rng, 0)
     weights = []
     for decision in range(20_000):
-        decide(rule, state, memo, rng, decision)
+        choose_arm(rule, state, memo, rng, decision)
         if memo[0] == 0:
             weights.append(memo[1])
     assert len(weights) > 3

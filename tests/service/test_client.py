@@ -66,7 +66,7 @@ def test_a_recommendation_is_explained_to_those_who_may_know(service: Service) -
     everything = service.client("statistician").recommendation(name, advice.id)["derivation"]
     assert everything["probabilities"] == {"walk": 0.5, "aspirin": 0.5}
     assert [line["event"] for line in everything["history"]] == ["recommended", "reported"]
-    assert {"memo", "key", "algorithm_version", "software", "seen"} <= set(everything)
+    assert {"memo", "key", "algorithm_version", "software", "learned_up_to"} <= set(everything)
 
 
 def test_a_site_is_told_of_a_trial_only_what_it_needs(service: Service) -> None:

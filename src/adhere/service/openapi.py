@@ -10,7 +10,7 @@ import msgspec
 
 from adhere.service.problems import KINDS, MEDIA_TYPE, Problem
 from adhere.service.routes import JSON, Route
-from adhere.trial.handling import SOFTWARE
+from adhere.trial.verbs.recommend import SOFTWARE
 
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "trial": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^/]+$"},
