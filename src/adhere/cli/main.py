@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -17,6 +18,7 @@ from adhere.errors import InputError, StoreError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+_INVALID = re.compile(r"^Invalid value for '(.*?)': ")
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(str(error))
         return BROKEN
     except UsageError as error:
-        return _complain(error.format_message())  # type: ignore[attr-defined]
+        return _complain(_INVALID.sub(r"\1: ", error.format_message()))  # type: ignore[attr-defined]
     except BrokenPipeError:
         # Whoever read our output has left; what Python would still flush at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -29,6 +29,18 @@ def whole_number(option: str, text: str) -> int:
         raise InputError(option, text, "a whole number") from None
 
 
+def integer(text: str) -> int:
+    """The `parser` of options that take an integer; Typer's own error would leave out the value.
+
+    >>> integer("10_000")
+    10000
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"got {text!r}, expected a whole number") from None
+
+
 def import_all(files: list[Path] | None) -> None:
     """Run the files that declare a user's policies."""
     from adhere.policies import import_policies

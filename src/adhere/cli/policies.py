@@ -113,7 +113,7 @@ def _expected(item: dataclasses.Field[Any]) -> str:
     words = _complaint(check, object()) if check else str(item.type)
     if item.default is dataclasses.MISSING or (check and _complaint(check, item.default)):
         return f"{words} (required)"
-    return f"{words} ({'may be left out' if item.default is None else f'default {text_of(item.default)}'})"
+    return f"{words} ({'optional' if item.default is None else f'default {text_of(item.default)}'})"
 
 
 def _complaint(check: Any, value: object) -> str:

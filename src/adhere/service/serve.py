@@ -100,7 +100,7 @@ def _end_with(parent: BaseProcess | None) -> None:
 def _config(app: Any, **more: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        loop="uvloop",
+        loop="auto",  # uvloop where it is installed
         http=HttpProtocol,
         ws="none",
         access_log=False,
