@@ -22,9 +22,13 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_what_fails(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "table.csv") as temporary:
-        temporary.write_text("half")
-        raise ZeroDivisionError
+    def write_half() -> None:
+        with replacing(tmp_path / "table.csv") as temporary:
+            temporary.write_text("half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_half()
     assert list(tmp_path.iterdir()) == []
 
 
