@@ -1,4 +1,4 @@
-"""`adhere token`: who may use the service, without the service."""
+"""`adhere token`: make, list and revoke tokens, without the service."""
 
 from __future__ import annotations
 
