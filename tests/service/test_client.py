@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import inspect
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 import adhere
 from adhere.client import ServiceError
 from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.service.requests import NewTrial
+from adhere.trial.design import make_design
 from service.serving import ARMS, Service
 
 
@@ -20,6 +23,17 @@ def test_the_client_is_found_at_the_front_door() -> None:
     from adhere.client import Client
 
     assert adhere.Client is Client
+
+
+def test_a_design_has_the_same_arguments_everywhere() -> None:
+    of_design = inspect.signature(make_design).parameters
+    assert list(inspect.signature(NewTrial).parameters) == list(of_design)
+    assert list(inspect.signature(adhere.Client.create_trial).parameters)[1:] == list(of_design)
+    for function in (NewTrial, adhere.Client.create_trial):
+        theirs = inspect.signature(function).parameters
+        assert {name: theirs[name].default for name in of_design} == {
+            name: parameter.default for name, parameter in of_design.items()
+        }
 
 
 def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path) -> None:

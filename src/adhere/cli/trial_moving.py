@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from adhere.cli.destinations import check_file
-from adhere.cli.options import Imports, import_all, whole_number
+from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import bar, is_log
 from adhere.errors import InputError
 
@@ -32,9 +32,12 @@ def import_trial(
     policy: Annotated[
         str | None, typer.Option("--policy", help="Of a table: the policy that learns from it.")
     ] = None,
-    seed: Annotated[str | None, typer.Option("--seed", metavar="N", help="Of a table: the trial's seed.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", parser=integer, help="Of a table: the trial's seed.")
+    ] = None,
     horizon: Annotated[
-        str | None, typer.Option("--horizon", metavar="N", help="Of a table: the planned number of patients.")
+        int | None,
+        typer.Option("--horizon", metavar="N", parser=integer, help="Of a table: the planned number of patients."),
     ] = None,
     rewards: Annotated[
         str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Of a table: every reward that can occur.")
@@ -71,8 +74,8 @@ def _import_table(
     into: str,
     name: str | None,
     policy: str | None,
-    seed: str | None,
-    horizon: str | None,
+    seed: int | None,
+    horizon: int | None,
     rewards: str | None,
 ) -> None:
     from adhere.store import open_store
@@ -87,8 +90,8 @@ def _import_table(
         name,
         policy,
         arms_in(table),
-        seed=None if seed is None else whole_number("--seed", seed),
-        horizon=None if horizon is None else whole_number("--horizon", horizon),
+        seed=seed,
+        horizon=horizon,
         reward_values=_rewards(table) if rewards is None else _listed(rewards),
     )
     store = open_store(into)

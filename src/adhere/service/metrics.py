@@ -37,7 +37,7 @@ class Metrics:
         self._sizes = Histogram("adhere_commit_requests", "Requests in a transaction", buckets=_SIZES, registry=own)
         self._commit_seconds = Histogram("adhere_commit_seconds", "From taking a batch to its commit", registry=own)
         self.failed_commits = Counter("adhere_failed_commits", "Transactions that could not be written", registry=own)
-        self._fallbacks = Counter("adhere_fallbacks", "Arms drawn at random because the policy failed", registry=own)
+        self._fallbacks = Counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed", registry=own)
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
