@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
-from adhere.report.figure_files import figure_files
-from adhere.report.section import Drawing
+from adhere.report.section import ReportFigure
+from adhere.report.style import figure_files
 from adhere.report.surplus_plot import surplus_plot
 
 from .results import a_result
@@ -35,8 +35,8 @@ class Draws:
         return figure
 
 
-def drawing(draw: Any) -> Drawing:
-    return Drawing("name", "caption", "alternative", draw)
+def drawing(draw: Any) -> ReportFigure:
+    return ReportFigure("name", "caption", "alternative", draw)
 
 
 def test_a_picture_and_a_drawing_of_the_size_asked_for() -> None:

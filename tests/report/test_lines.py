@@ -142,7 +142,7 @@ def test_numbers_on_the_axes() -> None:
     assert [text.get_text() for text in small.get_xticklabels()][:2] in (["0", "2"], ["0", "2.5"])
 
 
-def test_y_axes_are_shared_unless_told() -> None:
+def test_y_axes_are_shared_by_default() -> None:
     table = a_table(PANELS, SERIES).with_columns(
         pl.col("mean", "lo", "hi") * pl.when(pl.col("panel") == "EXP3").then(10).otherwise(1)
     )

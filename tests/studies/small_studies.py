@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adhere.report.section import AGREES, Claim, Drawing, Section
+from adhere.report.section import AGREES, Claim, ReportFigure, Section
 from adhere.simulation import SimulationResult
-from adhere.studies.study import Experiment, Study, runs
+from adhere.studies.framework.study import Experiment, Study, runs
 
 if TYPE_CHECKING:
     import polars
@@ -42,7 +42,7 @@ def simulated(name: str = "simulated", after: Callable[[], None] | None = None) 
             "size": polars.DataFrame({"runs": [results["all"].config.n_runs]}),
         }
 
-    return Study(name, f"A study called {name}", experiments, tables, lambda read: _told(name, read))
+    return Study(name, f"A study called {name}", experiments, tables, lambda read: _section(name, read))
 
 
 def counted(name: str = "counted", drawing: Callable[[], None] | None = None) -> Study:
@@ -53,11 +53,11 @@ def counted(name: str = "counted", drawing: Callable[[], None] | None = None) ->
 
         return {"final": polars.DataFrame({"policy": ["none"], "surplus": [0.25]})}
 
-    return Study(name, f"A study called {name}", lambda quick: {}, tables, lambda read: _told(name, read, drawing))
+    return Study(name, f"A study called {name}", lambda quick: {}, tables, lambda read: _section(name, read, drawing))
 
 
-def _told(name: str, tables: Mapping[str, polars.DataFrame], drawing: Callable[[], None] | None = None) -> Section:
-    found = tables["final"]["surplus"][0]
+def _section(name: str, tables: Mapping[str, polars.DataFrame], drawing: Callable[[], None] | None = None) -> Section:
+    surplus = tables["final"]["surplus"][0]
 
     def draw() -> Figure:
         from matplotlib.figure import Figure
@@ -65,12 +65,12 @@ def _told(name: str, tables: Mapping[str, polars.DataFrame], drawing: Callable[[
         if drawing is not None:
             drawing()
         figure = Figure(figsize=(1, 1))
-        figure.subplots().plot([0, found])
+        figure.subplots().plot([0, surplus])
         return figure
 
-    claim = Claim(f"the claim of {name}", "more than 0", f"{found:.3f}", AGREES)
-    figure = Drawing(f"{name}-figure", "A line.", "A line goes up.", draw)
-    return Section(name, f"About {name}", "Is it?", f"It is {found:.3f}.", "Quite.", [claim], [figure])
+    claim = Claim(f"the claim of {name}", "more than 0", f"{surplus:.3f}", AGREES)
+    figure = ReportFigure(f"{name}-figure", "A line.", "A line goes up.", draw)
+    return Section(name, f"About {name}", "Is it?", f"It is {surplus:.3f}.", "Quite.", [claim], [figure])
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from adhere.cli.options import whole_number
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
-    from adhere.studies.reproduce import Reproduction
+    from adhere.studies.framework.reproduce import Reproduction
 
 _OPTION_OF_FIELD = {"out": "--out", "seed": "--seed", "n_threads": "--threads", "study": "--study"}
 
@@ -65,8 +65,8 @@ def reproduce(
     _check_extras(out)
     from adhere.studies.catalogue import STUDIES
     from adhere.studies.catalogue import study as study_of
-    from adhere.studies.publishing import UNFINISHED
-    from adhere.studies.reproduce import reproduce as run
+    from adhere.studies.framework.report_writer import UNFINISHED
+    from adhere.studies.framework.reproduce import reproduce as run
 
     try:
         done = run(
