@@ -31,7 +31,7 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = shown.out.splitlines()
     assert max(map(len, lines)) <= 80
     for name in ("simulated", "counted"):
-        assert f"About {name}" in lines
+        assert f"A study called {name}" in lines
         assert f"✓ agrees  the claim of {name}" in shown.out
     assert "2 claims of the paper: 2 ✓ agrees" in lines
     assert "report: report/index.html" in lines
@@ -51,7 +51,7 @@ def test_a_rerun_says_what_it_did_not_run_again(folder: Path, capsys: pytest.Cap
     assert "Finished by an earlier run, not run again: counted. To run them anew, add --fresh." in " ".join(
         again.out.split()
     )
-    assert "About simulated" in again.out
+    assert "A study called simulated" in again.out
     assert "==> A study called counted" not in again.err
     fresh = in_this_process(capsys, REPRODUCE, "--out", "here", "--fresh")
     assert "earlier run" not in fresh.out

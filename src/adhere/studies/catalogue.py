@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from adhere.errors import InputError, nearest
 from adhere.studies import propositions, regret_growth, small_trials, stroke_data, stroke_trial, synthetic
 from adhere.studies.framework.study import Study
@@ -14,10 +16,10 @@ _FOLDERS = (
     regret_growth,
     stroke_data,
 )
-STUDIES: dict[str, Study] = {folder.STUDY.name: folder.STUDY for folder in _FOLDERS}
+STUDIES: dict[str, Study[Any]] = {folder.STUDY.name: folder.STUDY for folder in _FOLDERS}
 
 
-def study(name: str) -> Study:
+def study(name: str) -> Study[Any]:
     """A study by its name."""
     if name not in STUDIES:
         raise InputError("study", name, nearest(name, list(STUDIES)))

@@ -50,9 +50,9 @@ class Reproduction:
 
 def reproduce(
     out: Path,
-    studies: Sequence[Study],
+    studies: Sequence[Study[Any]],
     *,
-    catalogue: Iterable[Study] = (),
+    catalogue: Iterable[Study[Any]] = (),
     seed: int = 0,
     quick: bool = False,
     fresh: bool = False,
@@ -94,11 +94,11 @@ def reproduce(
     return Reproduction(sections, out / PAGE, resumed, time.perf_counter() - started)
 
 
-def _patients(study: Study, quick: bool) -> int:
+def _patients(study: Study[Any], quick: bool) -> int:
     return sum(experiment.total_patients for experiment in study.experiments(quick).values())
 
 
-def _compositions(studies: Iterable[Study], quick: bool) -> list[tuple[str, int]]:
+def _compositions(studies: Iterable[Study[Any]], quick: bool) -> list[tuple[str, int]]:
     """Every policy, and how many arms it has."""
     experiments = [one for study in studies for one in study.experiments(quick).values()]
     return [
@@ -119,7 +119,7 @@ def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> d
     return {name: seconds[name] for name in finished if name in seconds}
 
 
-def _run(study: Study, seed: int, quick: bool, n_threads: int | None, progress: StudiesProgress) -> Tables:
+def _run(study: Study[Any], seed: int, quick: bool, n_threads: int | None, progress: StudiesProgress) -> Tables:
     results: dict[str, SimulationResult] = {}
     for name, one in study.experiments(quick).items():
         results[name] = simulate(
@@ -141,7 +141,7 @@ def _run(study: Study, seed: int, quick: bool, n_threads: int | None, progress: 
 def _write(
     out: Path,
     settings: Settings,
-    studies: Sequence[Study],
+    studies: Sequence[Study[Any]],
     finished: Mapping[str, CachedStudy],
     seconds: Mapping[str, float],
     started: float,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from adhere.report.section import Section
+from adhere.report.section import Claim, Listing, ReportFigure, Section
 from adhere.simulation import SimulationResult
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Tables = Mapping[str, polars.DataFrame]
 
+F = TypeVar("F")
+G = TypeVar("G", contravariant=True)
 QUICK_SHARE = 10  # a quick study has a tenth of the runs
 
 
@@ -39,8 +41,34 @@ class Experiment:
         return len(self.policies) * len(self.populations) * self.n_patients * self.n_runs
 
 
+class Claims(Protocol[G]):
+    """A study's module `claims`: sentences and claims, made of its facts."""
+
+    def question(self, facts: G) -> str:
+        """What the study asks."""
+
+    def result(self, facts: G) -> str:
+        """What it found."""
+
+    def uncertainty(self, facts: G) -> str:
+        """How uncertain that is."""
+
+    def make_claims(self, facts: G) -> list[Claim]:
+        """The paper's claims beside what was found."""
+
+
+class Figures(Protocol[G]):
+    """A study's module `figures`: figures and listings, made of its facts."""
+
+    def make_figures(self, facts: G) -> list[ReportFigure]:
+        """All figures."""
+
+    def make_listings(self, facts: G) -> list[Listing]:
+        """All listings."""
+
+
 @dataclass(frozen=True)
-class Study:
+class Study(Generic[F]):
     """A study.
 
     Parameters
@@ -53,8 +81,12 @@ class Study:
         Given whether the run is quick, the simulations by name.
     tables
         Given their results by name, the tables that are kept as data files.
-    render
-        Given the tables, the section of the report.
+    facts
+        Given the tables, what claims and figures look up in them.
+    claims, figures
+        The modules that make the section of the facts.
+    credits
+        Whose data it is, where it is not simulated.
 
     """
 
@@ -62,7 +94,25 @@ class Study:
     title: str
     experiments: Callable[[bool], Mapping[str, Experiment]]
     tables: Callable[[Mapping[str, SimulationResult]], Tables]
-    render: Callable[[Tables], Section]
+    facts: Callable[[Tables], F]
+    claims: Claims[F]
+    figures: Figures[F]
+    credits: str = ""
+
+    def render(self, tables: Tables) -> Section:
+        """The section of the report, made of the tables alone."""
+        facts = self.facts(tables)
+        return Section(
+            self.name,
+            self.title,
+            question=self.claims.question(facts),
+            result=self.claims.result(facts),
+            uncertainty=self.claims.uncertainty(facts),
+            claims=self.claims.make_claims(facts),
+            figures=self.figures.make_figures(facts),
+            listings=self.figures.make_listings(facts),
+            credits=self.credits,
+        )
 
 
 def runs(full: int, quick: bool) -> int:

@@ -14,13 +14,17 @@ _SETTINGS = {
     ALIKE.name: f"where rewards depend only on the arm taken (“{ALIKE.name}”)",
     MILD.name: f"where few comply but gain much (“{MILD.name}”)",
 }
-QUESTION = (
-    "Are there settings where Actual outperforms Chosen and Comply (Proposition 2), and where Comply "
-    "outperforms the other two (Proposition 3)? We take three mixtures of never-takers, always-takers and "
-    f"compliers: “{ALIKE.name}”, where rewards depend only on the arm taken; “{UNLIKE.name}”, the setting in "
-    f"the proof of Proposition 3; and “{MILD.name}”, where few comply but gain much, and the others hardly "
-    "differ."
-)
+
+
+def question(facts: Facts) -> str:
+    """The question of the study."""
+    return (
+        "Are there settings where Actual outperforms Chosen and Comply (Proposition 2), and where Comply "
+        "outperforms the other two (Proposition 3)? We take three mixtures of never-takers, always-takers and "
+        f"compliers: “{ALIKE.name}”, where rewards depend only on the arm taken; “{UNLIKE.name}”, the setting in "
+        f"the proof of Proposition 3; and “{MILD.name}”, where few comply but gain much, and the others hardly "
+        "differ."
+    )
 
 
 def result(facts: Facts) -> str:

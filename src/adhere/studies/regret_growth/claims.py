@@ -21,12 +21,15 @@ from adhere.studies.regret_growth.facts import Facts, texts_in
 from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT
 from adhere.studies.regret_growth.tables import LATE
 
-QUESTION = (
-    f"Theorem 1 promises {NAMES[ROOT_HYBRID]} a regret of O(√T), Theorem 2 ThompsonBounded O(log T). Does "
-    f"this show from {N_PATIENTS[0]:,} to {N_PATIENTS[-1]:,} patients where compliance misleads: on "
-    f"“{CONFOUNDED.name}”, where the worse arm looks better to Actual and Comply, and on “{DEFIERS.name}” "
-    "(Example 1)?"
-)
+
+def question(facts: Facts) -> str:
+    """The question of the study."""
+    return (
+        f"Theorem 1 promises {NAMES[ROOT_HYBRID]} a regret of O(√T), Theorem 2 ThompsonBounded O(log T). Does "
+        f"this show from {N_PATIENTS[0]:,} to {N_PATIENTS[-1]:,} patients where compliance misleads: on "
+        f"“{CONFOUNDED.name}”, where the worse arm looks better to Actual and Comply, and on “{DEFIERS.name}” "
+        "(Example 1)?"
+    )
 
 
 def result(facts: Facts) -> str:

@@ -9,10 +9,14 @@ from adhere.studies.stroke_data.facts import Facts
 from adhere.studies.stroke_data.tables import REFERENCE
 
 _PAPERS_PATIENTS = 19_422  # section 4 of the paper
-QUESTION = (
-    "Who are the patients that the stroke simulations draw from, did they take what they were allocated, and "
-    "what does each protocol's view of the trial make of aspirin and of heparin?"
-)
+
+
+def question(facts: Facts) -> str:
+    """The question of the study."""
+    return (
+        "Who are the patients that the stroke simulations draw from, did they take what they were allocated, and "
+        "what does each protocol's view of the trial make of aspirin and of heparin?"
+    )
 
 
 def result(facts: Facts) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adhere.populations.stroke import shipped_counts
 from adhere.report.proportions import compliance_by_arm, survival_by_view
+from adhere.simulation import SimulationResult
 
 if TYPE_CHECKING:
     import polars
@@ -19,7 +21,7 @@ RANDOMISED, COMPLIANCE_UNKNOWN = 19_435, 13
 REFERENCE = "none"
 
 
-def make_tables() -> Tables:
+def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
     """The shipped counts, and made of them compliance, survival under each view and the flow of patients."""
     import polars
 
