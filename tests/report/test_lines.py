@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 from adhere.errors import InputError
-from adhere.report.fitting import broken, width_of
 from adhere.report.lines import lines
-from adhere.report.style import SETTINGS, figure_file
+from adhere.report.style import SETTINGS, broken, figure_file, width_of
 
 PANELS = ["EXP3", "ε-greedy", "UCB1", "Thompson"]
 SERIES = ["Chosen", "Actual", "Comply", "Hierarchical", "Thompson-bounded"]

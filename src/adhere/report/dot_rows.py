@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.errors import InputError
-from adhere.report.fitting import LINE, TEXT, broken, width_of
+from adhere.report.style import LINE, TEXT, broken, width_of
 
 if TYPE_CHECKING:
     import polars

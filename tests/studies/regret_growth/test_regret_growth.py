@@ -205,3 +205,10 @@ def test_every_figure_can_be_drawn() -> None:
     section = rendered({}, relative_error=0.7)  # intervals that reach below zero too
     for figure in section.figures:
         figure.draw().canvas.draw()
+
+
+def test_exponents_stand_under_what_was_fitted() -> None:
+    above, below = rendered({}).figures[2].draw().subfigs
+    assert [panel.get_title("left") for panel in above.axes] == ["T from 10² to 10⁴", "T from 10⁴ to 10⁶"]
+    labels = [text.get_text() for text in below.legends[0].get_texts()]
+    assert labels == ["√T (0.5 ± 0.05)", "T (1 ± 0.05)", "regret does not grow (zero)"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adhere.intervals import Z95
+from adhere.report.surplus_plot import trajectory_rows
 from adhere.simulation import Estimate, Outcome, SimulationResult
 from adhere.studies.lineup.entries import Entry
 
@@ -38,14 +39,9 @@ def along_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.Da
     by_policy = {entry.policy: entry for entry in entries}
     rows: list[dict[str, Any]] = []
     for outcome in result.outcomes:
-        if outcome.policy not in by_policy:
-            continue
-        who = _who(outcome, by_policy[outcome.policy], result)
-        rows.append({**who, "t": 0, "mean": 0.0, "se": 0.0, "lo": 0.0, "hi": 0.0})
-        along = outcome.trajectory()
-        for t, *numbers in zip(along.t, along.mean, along.se, along.lo, along.hi, strict=True):
-            names = ("mean", "se", "lo", "hi")
-            rows.append({**who, "t": int(t), **dict(zip(names, map(float, numbers), strict=True))})
+        if outcome.policy in by_policy:
+            who = _who(outcome, by_policy[outcome.policy], result)
+            rows += [{**who, **row} for row in trajectory_rows(outcome)]
     return polars.DataFrame(rows, infer_schema_length=None)
 
 

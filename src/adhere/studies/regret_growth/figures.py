@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from adhere.report.growth import Guide, exponent_chart, growth_curves
+from adhere.report.dot_rows import Reference
+from adhere.report.dots import dots
+from adhere.report.growth_curves import Guide, growth_curves
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.studies.regret_growth.experiments import CONFOUNDED, DEFIERS, FAST, NAMES, SLOW
@@ -14,6 +16,7 @@ from adhere.studies.regret_growth.slopes import TOLERANCE
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 _REGRET = "regret (rewards lost)"
 _FITTED = {"early": "T from 10² to 10⁴", "late": "T from 10⁴ to 10⁶"}
@@ -67,9 +70,33 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "The power of T that regret grows with, fitted to the shorter and to the longer trials, with 95% "
             f"intervals. Grey bands: the exponents of √T and T, ± {TOLERANCE}.",
             "Dots with intervals: the exponent of each policy on two populations, over shorter and longer trials.",
-            lambda: exponent_chart(growth, _FITTED, _KNOWN, TOLERANCE),
+            lambda: _exponent_chart(growth),
         ),
     ]
+
+
+def _exponent_chart(growth: polars.DataFrame) -> Figure:
+    """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
+    import polars
+
+    stretches = [
+        growth.select("population", "name", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
+        for name, title in _FITTED.items()
+    ]
+    bands = [
+        Reference(f"{label} ({at:g} ± {TOLERANCE:g})", panel, at - TOLERANCE, at + TOLERANCE, at)
+        for label, at in _KNOWN.items()
+        for panel in _FITTED.values()
+    ]
+    return dots(
+        polars.concat(stretches),
+        rows="name",
+        groups="population",
+        columns="stretch",
+        x_label="exponent of T",
+        references=bands,
+        zero="regret does not grow",
+    )
 
 
 def _named(table: polars.DataFrame) -> polars.DataFrame:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adhere.populations.describe import PROTOCOL_TITLES
+from adhere.report.dots import dots
 from adhere.report.flow_diagram import flow_diagram
-from adhere.report.proportions import interval_in, survival_chart
+from adhere.report.proportions import interval_in
 from adhere.report.section import Listing, ReportFigure
 from adhere.studies.stroke_data.facts import Facts
 from adhere.studies.stroke_data.tables import REFERENCE
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
 
 
 def make_figures(facts: Facts) -> list[ReportFigure]:
@@ -30,9 +35,40 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "Survival at 14 days under the three views, and its difference from none, with 95% intervals. Only "
             "intention-to-treat compares groups that were made by chance.",
             "Dots with intervals: the share alive at 14 days by trial, view and arm; its difference from none.",
-            lambda: survival_chart(facts.survival, PROTOCOL_TITLES),
+            lambda: _survival_chart(facts.survival),
         ),
     ]
+
+
+def _survival_chart(survival: polars.DataFrame) -> Figure:
+    """Survival in per cent, and its difference from the reference arm in points, by view, trial and arm."""
+    import polars
+
+    titles = {"share": "alive (%)", "difference": "difference (points)"}
+    estimates = [
+        survival.drop_nulls(name).select(
+            "arm",
+            view=polars.col("view").replace_strict(PROTOCOL_TITLES),
+            row=polars.col("trial") + " trial: " + polars.col("arm"),
+            panel=polars.lit(title),
+            mean=100 * polars.col(name),
+            lo=100 * polars.col(f"{name}_lo"),
+            hi=100 * polars.col(f"{name}_hi"),
+        )
+        for name, title in titles.items()
+    ]
+    alive = estimates[0]
+    margin = 0.05 * (max(alive["hi"]) - min(alive["lo"]))
+    return dots(
+        polars.concat(estimates),
+        rows="row",
+        groups="view",
+        columns="panel",
+        styles="arm",
+        x_label=f"alive at 14 days; difference from {REFERENCE}",
+        limits={titles["share"]: (min(alive["lo"]) - margin, max(alive["hi"]) + margin)},
+        zero=f"no difference from {REFERENCE}",
+    )
 
 
 def make_listings(facts: Facts) -> list[Listing]:

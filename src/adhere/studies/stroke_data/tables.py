@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adhere.populations.stroke import shipped_counts
-from adhere.report.proportions import compliance_by_arm, survival_by_view
+from adhere.report.proportions import share, share_difference
 from adhere.simulation import SimulationResult
 
 if TYPE_CHECKING:
@@ -51,3 +51,38 @@ def _flow(counts: polars.DataFrame) -> polars.DataFrame:
         rows += [{"step": "taken", **place, **taken} for taken in group["taken", "patients"].to_dicts()]
     order = ("step", "trial", "allocated", "taken", "patients")
     return polars.DataFrame(rows, infer_schema_length=None).select(order)
+
+
+def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
+    """The share of those allocated to each arm who took it, for counts by trial, allocated, taken."""
+    import polars
+
+    rows = []
+    for (trial, allocated), group in counts.group_by("trial", "allocated", maintain_order=True):
+        patients, complied = _sum(group, "patients"), _sum(group.filter(taken=allocated), "patients")
+        numbers = {"patients": patients, "complied": complied, **share(complied, patients).columns("share")}
+        rows.append({"trial": trial, "allocated": allocated, **numbers})
+    return polars.DataFrame(rows)
+
+
+def survival_by_view(counts: polars.DataFrame, reference: str) -> polars.DataFrame:
+    """Survival in each arm as Chosen, Actual and Comply see it, and how far it is from that in the reference arm."""
+    import polars
+
+    credited = {"chosen": ["allocated"], "actual": ["taken"], "comply": ["allocated", "taken"]}
+    rows = []
+    for (trial,), patients in counts.group_by("trial", maintain_order=True):
+        for view, columns in credited.items():
+            arms = patients["allocated"].unique(maintain_order=True)
+            groups = {arm: patients.filter(**dict.fromkeys(columns, arm)) for arm in arms}
+            alive = {arm: share(_sum(group, "survived"), _sum(group, "patients")) for arm, group in groups.items()}
+            for arm, group in groups.items():
+                numbers = {name: _sum(group, name) for name in ("patients", "survived")} | alive[arm].columns("share")
+                if arm != reference:
+                    numbers |= share_difference(alive[arm], alive[reference]).columns("difference")
+                rows.append({"trial": trial, "view": view, "arm": arm, **numbers})
+    return polars.DataFrame(rows, infer_schema_length=None)
+
+
+def _sum(rows: polars.DataFrame, column: str) -> int:
+    return int(rows[column].sum())

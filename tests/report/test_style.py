@@ -8,9 +8,6 @@ from PIL import Image
 
 from adhere.report.section import ReportFigure
 from adhere.report.style import figure_files
-from adhere.report.surplus_plot import surplus_plot
-
-from .results import a_result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,12 +32,12 @@ class Draws:
         return figure
 
 
-def drawing(draw: Any) -> ReportFigure:
+def a_figure(draw: Any) -> ReportFigure:
     return ReportFigure("name", "caption", "alternative", draw)
 
 
 def test_a_picture_and_a_drawing_of_the_size_asked_for() -> None:
-    files = figure_files(drawing(Draws()))
+    files = figure_files(a_figure(Draws()))
     assert sorted(files) == [".png", ".svg"]
     with Image.open(io.BytesIO(files[".png"])) as picture:
         assert picture.format == "PNG"
@@ -52,7 +49,7 @@ def test_a_picture_and_a_drawing_of_the_size_asked_for() -> None:
 
 def test_drawn_once_in_the_house_style() -> None:
     draws = Draws()
-    figure_files(drawing(draws))
+    figure_files(a_figure(draws))
     assert draws.times == 1
     assert not draws.axes.spines["top"].get_visible()
     assert draws.axes.xaxis.label.get_size() == 8
@@ -60,17 +57,12 @@ def test_drawn_once_in_the_house_style() -> None:
 
 
 def test_the_same_figure_is_the_same_files() -> None:
-    assert figure_files(drawing(Draws())) == figure_files(drawing(Draws()))
+    assert figure_files(a_figure(Draws())) == figure_files(a_figure(Draws()))
 
 
 def test_no_settings_are_left_behind() -> None:
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    figure_files(drawing(Draws()))
+    figure_files(a_figure(Draws()))
     assert dict(matplotlib.rcParams) == before
-
-
-def test_a_crowded_figure_stays_small() -> None:
-    files = figure_files(drawing(lambda: surplus_plot(a_result(20, 2))))
-    assert all(len(contents) < 500_000 for contents in files.values())

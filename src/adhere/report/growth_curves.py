@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from adhere.errors import InputError
-from adhere.report.dot_rows import Reference
-from adhere.report.dots import dots
-from adhere.report.fitting import DARK, GREY, INKS, TEXT, TITLE, WIDTH, Foot, in_order, look, need, written
+from adhere.report.style import DARK, GREY, INKS, TEXT, TITLE, Foot, in_order, look, need, split_figure, written
 
 if TYPE_CHECKING:
     import polars
@@ -48,9 +46,6 @@ def growth_curves(
     `panels` and `series` name columns of the table, which also has `patients`, `mean`, `lo` and `hi`. A series looks
     the same in every panel. Guides are grey, with their label where they end.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     need(table, panels, series, "patients", "mean", "lo", "hi")
     if scale not in _SCALES:
         raise InputError("scale", scale, f"one of {', '.join(_SCALES)}")
@@ -58,10 +53,7 @@ def growth_curves(
     if len(names) > len(INKS):
         raise InputError(series, names, f"at most {len(INKS)}, so that each has a colour and a marker of its own")
     foot = Foot([str(name) for name in names], note)
-    heights = [_PANEL * len(titles), foot.height]
-    figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
-    FigureCanvasAgg(figure)
-    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
+    figure, above, below = split_figure(_PANEL * len(titles), foot)
     cells = above.subplots(len(titles), 1, squeeze=False, sharex="all")[:, 0]
     handles: dict[object, Any] = {}
     for cell, title in zip(cells, titles, strict=True):
@@ -130,33 +122,4 @@ def _guide(cell: Axes, guide: Guide) -> None:
         color=DARK,
         va="center",
         annotation_clip=False,
-    )
-
-
-def exponent_chart(
-    growth: polars.DataFrame, fitted: Mapping[str, str], known: Mapping[str, float], tolerance: float
-) -> Figure:
-    """Exponents by population and name: a panel for each stretch of T that was fitted, by column and title.
-
-    `known` holds the exponents of well-known growth by name, marked with bands as wide as the tolerance.
-    """
-    import polars
-
-    stretches = [
-        growth.select("population", "name", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
-        for name, title in fitted.items()
-    ]
-    marks = [
-        Reference(f"{label} ({at:g} ± {tolerance:g})", panel, at - tolerance, at + tolerance, at)
-        for label, at in known.items()
-        for panel in fitted.values()
-    ]
-    return dots(
-        polars.concat(stretches),
-        rows="name",
-        groups="population",
-        columns="stretch",
-        x_label="exponent of T",
-        references=marks,
-        zero="regret does not grow",
     )

@@ -7,7 +7,7 @@ import polars
 import pytest
 
 from adhere.errors import InputError
-from adhere.report.growth import Guide, exponent_chart, growth_curves
+from adhere.report.growth_curves import Guide, growth_curves
 
 from .layout import check_apart_and_inside
 
@@ -100,18 +100,3 @@ def test_more_series_than_colours_are_refused() -> None:
 def test_only_two_scales() -> None:
     with pytest.raises(InputError, match="scale"):
         curves(a_table(), "logit")
-
-
-def test_exponents_stand_under_what_was_fitted() -> None:
-    growth = polars.DataFrame(
-        [
-            {"population": "left", "name": name, **{f"{when}{end}": power + by for when in ("a", "b") for end, by in
-             (("", 0.0), ("_lo", -0.02), ("_hi", 0.02))}}
-            for name, power in POWERS.items()
-        ]
-    )  # fmt: skip
-    figure = exponent_chart(growth, {"a": "early", "b": "late"}, {"√T": 0.5}, 0.05)
-    above, below = figure.subfigs
-    assert [panel.get_title("left") for panel in above.axes] == ["early", "late"]
-    labels = [text.get_text() for text in below.legends[0].get_texts()]
-    assert labels == ["√T (0.5 ± 0.05)", "regret does not grow (zero)"]
