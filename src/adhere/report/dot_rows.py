@@ -120,6 +120,13 @@ def stack(chart: Sequence[Row]) -> float:
     return depth
 
 
+def common_limits(table: polars.DataFrame) -> tuple[float, float]:
+    """From where to where an axis goes that shows all intervals of a table, to be shared by several panels."""
+    lowest, highest = min(table["lo"]), max(table["hi"])
+    margin = 0.05 * (highest - lowest) or 1.0
+    return lowest - margin, highest + margin
+
+
 def beyond_axis(one: DotEstimate, spans: Mapping[str, tuple[float, float]]) -> int:
     """-1 or 1 for an estimate to the left or right of its panel's axis, 0 for one on it."""
     lo, hi = spans[one.panel]

@@ -7,32 +7,20 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adhere.populations import as_population
 from adhere.randomness import check_seed
 from adhere.report.section import Section
 from adhere.simulation import SimulationResult, simulate
 from adhere.simulation.arguments import positive
+from adhere.studies.framework import report_writer
 from adhere.studies.framework.folder_lock import folder_lock
 from adhere.studies.framework.machine import machine
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
-from adhere.studies.framework.report_writer import (
-    DATA,
-    PAGE,
-    RUN,
-    UNFINISHED,
-    check_folder,
-    figure_contents,
-    write,
-    write_report,
-)
-from adhere.studies.framework.study import Study
+from adhere.studies.framework.study import Study, Tables
 from adhere.studies.framework.study_cache import CachedStudy, Settings, load, read_json, remove, save
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 TITLE = "Compliance-Aware Bandits, reproduced"
 _SECONDS = "seconds.json"
@@ -68,11 +56,13 @@ def reproduce(
     settings = Settings.now(check_seed(seed), quick)
     if n_threads is not None:
         positive("n_threads", n_threads, 1024)
-    check_folder(out)
-    unfinished = out / UNFINISHED
+    report_writer.check_folder(out)
+    unfinished = out / report_writer.UNFINISHED
     known = {study.name: study for study in (*catalogue, *studies)}
     with folder_lock(out):
-        cached = {name: load(unfinished, name, settings) or load(out / DATA, name, settings) for name in known}
+        cached = {
+            name: load(unfinished, name, settings) or load(out / report_writer.DATA, name, settings) for name in known
+        }
         finished = {name: one for name, one in cached.items() if one is not None}
         missing = [study for study in studies if fresh or study.name not in finished]
         seconds = _seconds_so_far(out, settings, finished)
@@ -85,13 +75,13 @@ def reproduce(
                 finished[study.name] = save(unfinished, study.name, settings, tables)
                 seconds[study.name] = time.perf_counter() - began
                 noted = {"settings": asdict(settings), "seconds": seconds}
-                write(unfinished / _SECONDS, json.dumps(noted, indent=1).encode())
+                report_writer.write(unfinished / _SECONDS, json.dumps(noted, indent=1).encode())
             progress.begin("writing the report")
             reported = [study for name, study in known.items() if name in finished]
             sections = _write(out, settings, reported, finished, seconds, started)
         remove(unfinished)
     resumed = tuple(study.name for study in reported if study not in missing)
-    return Reproduction(sections, out / PAGE, resumed, time.perf_counter() - started)
+    return Reproduction(sections, out / report_writer.PAGE, resumed, time.perf_counter() - started)
 
 
 def _patients(study: Study[Any], quick: bool) -> int:
@@ -112,7 +102,7 @@ def _compositions(studies: Iterable[Study[Any]], quick: bool) -> list[tuple[str,
 def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> dict[str, float]:
     """How long finished studies took when they ran."""
     seconds: dict[str, float] = {}
-    for path in (out / RUN, out / UNFINISHED / _SECONDS):
+    for path in (out / report_writer.RUN, out / report_writer.UNFINISHED / _SECONDS):
         noted = read_json(path)
         if noted.get("settings") == asdict(settings):
             seconds |= noted["seconds"]
@@ -150,7 +140,7 @@ def _write(
     from adhere.report.page import page
 
     sections = tuple(study.render(finished[study.name].tables) for study in studies)
-    figures = figure_contents(sections)
+    figures = report_writer.figure_contents(sections)
     run = {
         "settings": asdict(settings),
         "machine": machine(),
@@ -158,7 +148,7 @@ def _write(
         "whole_run_seconds": time.perf_counter() - started,
     }
     shown = {name: files[".svg"] for name, files in figures.items()}
-    write_report(out, page(TITLE, sections, shown, _foot(run)), figures, finished, run)
+    report_writer.write_report(out, page(TITLE, sections, shown, _foot(run)), figures, finished, run)
     return sections
 
 

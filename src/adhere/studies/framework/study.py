@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+import polars
 
 from adhere.report.section import Claim, Listing, ReportFigure, Section
 from adhere.simulation import SimulationResult
 
-if TYPE_CHECKING:
-    import polars
-
-    Tables = Mapping[str, polars.DataFrame]
-
+Tables = Mapping[str, polars.DataFrame]
 F = TypeVar("F")
 G = TypeVar("G", contravariant=True)
 QUICK_SHARE = 10  # a quick study has a tenth of the runs

@@ -14,12 +14,12 @@ import tempfile
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars
 
 from adhere.simulation.identity import sources_digest
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
+from adhere.studies.framework.study import Tables
 
 MADE_WITH = "made-with.json"
 
@@ -74,8 +74,6 @@ def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedS
 
 def load(folder: Path, name: str, settings: Settings) -> CachedStudy | None:
     """A finished study made with these settings, if there is one and it is whole."""
-    import polars
-
     place = folder / name
     made_with = read_json(place / MADE_WITH)
     digests = made_with.pop("files", None)

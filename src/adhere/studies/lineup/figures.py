@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import polars
+
 from adhere.report.dots import dots
 from adhere.report.lines import lines
 from adhere.report.numbers import estimate_texts
@@ -13,7 +15,6 @@ from adhere.studies.lineup.entries import ALL, LEARNERS, STRATEGIES, Entry
 from adhere.studies.lineup.tables import estimate_in
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.figure import Figure
 
 _REALISED = "realised: rewards minus the mean, over arms, of the same patients' rewards"
@@ -26,8 +27,6 @@ def along_chart(along: polars.DataFrame, population: str, y_label: str, note: st
 
 def final_surplus(final: polars.DataFrame, entries: Sequence[Entry], titles: Mapping[str, str]) -> polars.DataFrame:
     """The final surplus of some policies in their order, with the title of each population as `panel`."""
-    import polars
-
     order = {one.policy: place for place, one in enumerate(entries)}
     return (
         final.filter(polars.col("measure") == "surplus", polars.col("policy").is_in(list(order)))
@@ -38,8 +37,6 @@ def final_surplus(final: polars.DataFrame, entries: Sequence[Entry], titles: Map
 
 def every_policy_chart(final: polars.DataFrame, titles: Mapping[str, str], x_label: str, note: str) -> Figure:
     """The final surplus of every policy, those of one strategy together; a panel for each population."""
-    import polars
-
     order = sorted(ALL, key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy)))
     without_breaks = polars.col("label").str.replace(" = ", "=", literal=True)  # so that no line ends there
     table = final_surplus(final, order, titles).with_columns(label=without_breaks)
@@ -57,12 +54,15 @@ def every_policy_listing(
         for population in titles
         for measure in kinds.values()
     ]
-    rows = [
-        (one.learner, one.label, *cells, one.policy)
-        for one, cells in zip(ALL, zip(*columns, strict=True), strict=True)
-    ]
     caption = (
         f"Every policy after the last patient, with 95% intervals, {final['n_runs'][0]:,} runs ({_REALISED}; "
         f"{difference}: surplus minus that of {reference}, on the same patients)."
     )
+    return policy_listing(caption, header, columns)
+
+
+def policy_listing(caption: str, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Listing:
+    """A line for each policy, with columns of a cell for each."""
+    cells = zip(*columns, strict=True)
+    rows = [(one.learner, one.label, *its, one.policy) for one, its in zip(ALL, cells, strict=True)]
     return Listing(caption, ("learner", "strategy", *header, "policy"), rows, folded=True)

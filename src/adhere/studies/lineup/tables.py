@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars
 
 from adhere.intervals import Z95
 from adhere.report.surplus_plot import trajectory_rows
 from adhere.simulation import Estimate, Outcome, SimulationResult
 from adhere.studies.lineup.entries import Entry
 
-if TYPE_CHECKING:
-    import polars
-
 MEASURES = ("surplus", "realised_surplus", "regret")
 
 
 def final_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.DataFrame:
     """One row for each population, policy and measure; `difference` is surplus minus the reference policy's."""
-    import polars
-
     by_policy = {entry.policy: entry for entry in entries}
     rows = []
     for outcome in result.outcomes:
@@ -34,8 +31,6 @@ def final_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.Da
 
 def along_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.DataFrame:
     """The surplus after t patients of some of the policies; before the first patient it is 0."""
-    import polars
-
     by_policy = {entry.policy: entry for entry in entries}
     rows: list[dict[str, Any]] = []
     for outcome in result.outcomes:
@@ -46,24 +41,13 @@ def along_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.Da
 
 
 def _who(outcome: Outcome, entry: Entry, result: SimulationResult) -> dict[str, Any]:
-    return {
-        "population": outcome.population,
-        "learner": entry.learner,
-        "strategy": entry.strategy,
-        "variant": entry.variant,
-        "gamma": entry.gamma,
-        "label": entry.label,
-        "policy": entry.policy,
-        "n_patients": result.config.n_patients,
-        "n_runs": result.config.n_runs,
-        "seed": result.config.seed,
-    }
+    names = ("learner", "strategy", "variant", "gamma", "label", "policy")
+    sizes = {name: getattr(result.config, name) for name in ("n_patients", "n_runs", "seed")}
+    return {"population": outcome.population, **{name: getattr(entry, name) for name in names}, **sizes}
 
 
 def estimate_in(table: polars.DataFrame, **where: object) -> Estimate:
     """The one estimate a table has under the given values of its columns."""
-    import polars
-
     rows = table.filter(*(polars.col(column) == value for column, value in where.items()))
     row = rows.row(0, named=True) if rows.height == 1 else None
     assert row is not None, f"{rows.height} rows for {where}"

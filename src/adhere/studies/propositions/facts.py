@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 from adhere.report.numbers import estimate_texts
 from adhere.simulation import Estimate
+from adhere.studies.framework.study import Tables
 from adhere.studies.propositions.experiments import LEARNERS
 from adhere.studies.propositions.tables import CONTROL_SHARES
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 FIRST = next(iter(LEARNERS))
 _FAULT = 1e-12  # beyond this, two ways to compute an expectation do not agree

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars
+
 from adhere.report.dots import dots
-from adhere.report.numbers import estimate_texts
+from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.simulation import Estimate
+from adhere.studies.framework.strata_listing import strata_listing
 from adhere.studies.propositions.experiments import ARMS, N_PATIENTS
 from adhere.studies.propositions.facts import Facts
 from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.figure import Figure
 
 
@@ -42,8 +44,6 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 
 
 def _regret_chart(regret: polars.DataFrame) -> Figure:
-    import polars
-
     return dots(
         regret.with_columns(polars.col("protocol").str.to_titlecase()),
         rows="protocol",
@@ -57,8 +57,6 @@ def _regret_chart(regret: polars.DataFrame) -> Figure:
 
 def _expectations_chart(expectations: polars.DataFrame) -> Figure:
     """Each arm twice, below each other: as simulated, and by the formula, which has no interval."""
-    import polars
-
     col, nothing = polars.col, polars.lit(None, polars.Float64)
     chosen = expectations.filter(control_share=CONTROL_SHARES[0]).with_columns(col("protocol").str.to_titlecase())
     kinds = {
@@ -83,11 +81,7 @@ def _expectations_chart(expectations: polars.DataFrame) -> Figure:
 def make_listings(facts: Facts) -> list[Listing]:
     """Who is in the populations, and every figure of both charts."""
     return [
-        Listing(
-            "The populations: their strata and the mean rewards of the arms that these take.",
-            ("population", "stratum", "probability", "reward of control", "reward of treatment"),
-            [row for one in facts.mixtures.values() for row in _strata(one)],
-        ),
+        strata_listing(row for one in facts.mixtures.values() for row in _strata(one)),
         Listing(
             f"Regret after {N_PATIENTS} patients, and its difference, on the same patients, from that of the "
             "protocol that the proposition favours, with 95% intervals.",
@@ -97,7 +91,7 @@ def make_listings(facts: Facts) -> list[Listing]:
                     row["population"],
                     row["learner"],
                     row["protocol"].title(),
-                    _text(row, "mean", "lo", "hi"),
+                    estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"])])[0],
                     _paired(row),
                     row["policy"],
                 ]
@@ -126,22 +120,13 @@ def make_listings(facts: Facts) -> list[Listing]:
     ]
 
 
-def _strata(mixture: Mapping[str, Any]) -> list[list[str]]:
-    """A line for each stratum of a mixture; a dash for the arm that it never takes."""
-    columns = {
-        "never-taker": ("p_n", "r_n0", None),
-        "always-taker": ("p_a", None, "r_a1"),
-        "complier": ("p_c", "r_c0", "r_c1"),
-    }
+def _strata(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, ...]]]:
     return [
-        [mixture["name"], stratum, *(f"{mixture[name]:.2f}" if name else "–" for name in names)]
-        for stratum, names in columns.items()
+        (one["name"], "never-taker", (one["p_n"], one["r_n0"], None)),
+        (one["name"], "always-taker", (one["p_a"], None, one["r_a1"])),
+        (one["name"], "complier", (one["p_c"], one["r_c0"], one["r_c1"])),
     ]
 
 
 def _paired(row: Mapping[str, Any]) -> str:
-    return "reference" if row["is_reference"] else _text(row, "difference", "difference_lo", "difference_hi", "+")
-
-
-def _text(row: Mapping[str, Any], mean: str, lo: str, hi: str, sign: str = "") -> str:
-    return estimate_texts([Estimate(row[mean], None, row[lo], row[hi])], sign)[0]
+    return "reference" if row["is_reference"] else estimate_texts([estimate_in_row(row, "difference")], "+")[0]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars
 
 from adhere.intervals import Z95
 from adhere.simulation import SimulationResult
+from adhere.studies.framework.study import Tables
 from adhere.studies.propositions.experiments import ARMS, FAVOURITES, LEARNERS, PROTOCOLS, Mixture
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 N_DRAWN = 1_000_000  # patients, to meet the expectations with
 CONTROL_SHARES = (0.5, 0.9)  # the proof's q_0
@@ -20,8 +19,6 @@ CONTROL_SHARES = (0.5, 0.9)  # the proof's q_0
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
     """The mixtures, what the proofs expect and what is seen, and the regret of each learner under each protocol."""
-    import polars
-
     config = next(iter(results.values())).config
     expectations = [
         row

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.proportions import interval_in
+from adhere.studies.framework.study import Tables
 from adhere.studies.framework.wording import listed
 from adhere.studies.regret_growth.experiments import RECYCLING, THOMPSON_HYBRID
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 
 class Facts:

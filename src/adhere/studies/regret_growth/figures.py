@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars
+
 from adhere.report.dot_rows import Reference
 from adhere.report.dots import dots
 from adhere.report.growth_curves import Guide, growth_curves
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
+from adhere.studies.framework.strata_listing import strata_listing
 from adhere.studies.regret_growth.experiments import CONFOUNDED, DEFIERS, FAST, NAMES, SLOW
 from adhere.studies.regret_growth.facts import Facts
 from adhere.studies.regret_growth.slopes import TOLERANCE
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.figure import Figure
 
 _REGRET = "regret (rewards lost)"
 _FITTED = {"early": "T from 10² to 10⁴", "late": "T from 10⁴ to 10⁶"}
 _KNOWN = {"√T": 0.5, "T": 1.0}
-_NUMBERS = ("probability", "control", "treatment")
 _HEADER = {
     "name": "learner and strategy",
     "population": "population",
@@ -77,8 +78,6 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 
 def _exponent_chart(growth: polars.DataFrame) -> Figure:
     """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
-    import polars
-
     stretches = [
         growth.select("population", "name", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
         for name, title in _FITTED.items()
@@ -100,8 +99,6 @@ def _exponent_chart(growth: polars.DataFrame) -> Figure:
 
 
 def _named(table: polars.DataFrame) -> polars.DataFrame:
-    import polars
-
     return table.with_columns(name=polars.col("policy").replace_strict(NAMES, return_dtype=polars.String))
 
 
@@ -118,18 +115,7 @@ def make_listings(facts: Facts) -> list[Listing]:
             [[_cell(row, name) for name in _HEADER] for row in _named(facts.growth).to_dicts()],
             folded=True,
         ),
-        Listing(
-            "The populations: their strata and the mean rewards of the arms that these take.",
-            ("population", "stratum", "probability", "reward of control", "reward of treatment"),
-            [
-                [
-                    row["population"],
-                    row["stratum"],
-                    *(f"{row[name]:.2f}" if row[name] is not None else "–" for name in _NUMBERS),
-                ]
-                for row in facts.populations.to_dicts()
-            ],
-        ),
+        strata_listing((row[0], row[1], row[2:]) for row in facts.populations.rows()),
     ]
 
 

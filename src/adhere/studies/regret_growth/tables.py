@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars
 
 from adhere.populations import Strata
 from adhere.report.proportions import share
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.result import Config
+from adhere.studies.framework.study import Tables
 from adhere.studies.regret_growth.experiments import (
     CONFOUNDED,
     DEFIERS,
@@ -31,19 +33,12 @@ from adhere.studies.regret_growth.slopes import (
     order_of_growth,
 )
 
-if TYPE_CHECKING:
-    import polars
-
-    from adhere.studies.framework.study import Tables
-
 EARLY, LATE = (100, 10_000), (10_000, 1_000_000)  # exponents are fitted to two decades at a time
 DECADES = (10_000, 100_000, 1_000_000)
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
     """Regret at each T, how it grows, how many runs end on the worse arm, and what each protocol sees."""
-    import polars
-
     found = {
         (one.population, one.policy, result.config.n_patients): _point(one, result.config)
         for result in results.values()

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from adhere.simulation import Estimate
+from adhere.studies.framework.study import Tables
 from adhere.studies.lineup.tables import estimate_in
 from adhere.studies.small_trials.tables import AVERAGE
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 
 class Facts:

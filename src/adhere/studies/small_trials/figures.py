@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars
+
+from adhere.report.dot_rows import common_limits
 from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Listing, ReportFigure
@@ -47,22 +50,18 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 
 
 def _gains_chart(facts: Facts, x_label: str, note: str) -> Figure:
-    import polars
-
     table = facts.in_size.filter(polars.col("strategy") != AVERAGE_BUT_BOUNDED).with_columns(
         polars.col("strategy").replace({AVERAGE: "average of the four"}),
         polars.col("learner").replace({AVERAGE: "average of the learners"}),
         panel=polars.col("population").replace_strict(_TITLES),
     )
-    lowest, highest = min(table["lo"]), max(table["hi"])
-    margin = 0.05 * (highest - lowest)
     return dots(
         table,
         rows="strategy",
         columns="panel",
         styles="learner",
         x_label=x_label,
-        limits=dict.fromkeys(_TITLES.values(), (lowest - margin, highest + margin)),
+        limits=dict.fromkeys(_TITLES.values(), common_limits(table)),
         zero="Chosen of the same learner",
         note=note,
     )

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import polars
 
 from adhere.intervals import Z95
 from adhere.simulation import Estimate, SimulationResult
+from adhere.studies.framework.study import Tables
 from adhere.studies.lineup.entries import ALL, BOUNDED, CHOSEN, LEARNERS, STRATEGIES, entry
 from adhere.studies.lineup.tables import estimate_in, final_table
 from adhere.studies.small_trials.experiments import READINGS
-
-if TYPE_CHECKING:
-    import polars
-
-    from adhere.studies.framework.study import Tables
 
 AVERAGE, AVERAGE_BUT_BOUNDED = "average", f"average without {BOUNDED}"
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
     """The final figures of all policies in both sizes, and the gains over Chosen with their averages."""
-    import polars
-
     final = polars.concat([final_table(result, ALL) for result in results.values()])
     sizes = final["n_runs"].unique(maintain_order=True)
     return {"final": final, "gains": polars.concat([_gains(final.filter(n_runs=size)) for size in sizes])}
@@ -30,8 +25,6 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 def _gains(final: polars.DataFrame) -> polars.DataFrame:
     """Surplus minus that of the learner's Chosen, by reading, learner and strategy, and their averages."""
-    import polars
-
     others = [strategy for strategy in STRATEGIES if strategy != CHOSEN]
     averaged = {one: [one] for one in others}
     averaged |= {AVERAGE: others, AVERAGE_BUT_BOUNDED: [one for one in others if one != BOUNDED]}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adhere.populations.stroke import ARMS
 from adhere.report.proportions import Interval, interval_in
+from adhere.studies.framework.study import Tables
 from adhere.studies.stroke_data.tables import REFERENCE
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 
 class Facts:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars
+
 from adhere.populations.describe import PROTOCOL_TITLES
+from adhere.report.dot_rows import common_limits
 from adhere.report.dots import dots
 from adhere.report.flow_diagram import flow_diagram
 from adhere.report.proportions import interval_in
@@ -14,7 +17,6 @@ from adhere.studies.stroke_data.facts import Facts
 from adhere.studies.stroke_data.tables import REFERENCE
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.figure import Figure
 
 
@@ -42,8 +44,6 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 
 def _survival_chart(survival: polars.DataFrame) -> Figure:
     """Survival in per cent, and its difference from the reference arm in points, by view, trial and arm."""
-    import polars
-
     titles = {"share": "alive (%)", "difference": "difference (points)"}
     estimates = [
         survival.drop_nulls(name).select(
@@ -57,8 +57,6 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
         )
         for name, title in titles.items()
     ]
-    alive = estimates[0]
-    margin = 0.05 * (max(alive["hi"]) - min(alive["lo"]))
     return dots(
         polars.concat(estimates),
         rows="row",
@@ -66,7 +64,7 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
         columns="panel",
         styles="arm",
         x_label=f"alive at 14 days; difference from {REFERENCE}",
-        limits={titles["share"]: (min(alive["lo"]) - margin, max(alive["hi"]) + margin)},
+        limits={titles["share"]: common_limits(estimates[0])},
         zero=f"no difference from {REFERENCE}",
     )
 

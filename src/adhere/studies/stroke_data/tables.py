@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import polars
 
 from adhere.populations.stroke import shipped_counts
 from adhere.report.proportions import share, share_difference
 from adhere.simulation import SimulationResult
-
-if TYPE_CHECKING:
-    import polars
-
-    from adhere.studies.framework.study import Tables
+from adhere.studies.framework.study import Tables
 
 # Of the published file (Sandercock, Niewada, Członkowska 2011, doi 10.7488/ds/104): its patients, and those of them
 # whose compliance (CMPLASP, CMPLHEP) is blank, whom the shipped counts leave out.
@@ -23,8 +20,6 @@ REFERENCE = "none"
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
     """The shipped counts, and made of them compliance, survival under each view and the flow of patients."""
-    import polars
-
     counts = polars.DataFrame([row._asdict() for row in shipped_counts()])
     counts = counts.with_columns(patients=polars.col("survived") + polars.col("died"))
     return {
@@ -37,8 +32,6 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 def _flow(counts: polars.DataFrame) -> polars.DataFrame:
     """Each box of the flow diagram, and how many patients are in it."""
-    import polars
-
     analysed = counts.filter(trial="aspirin")["patients"].sum()  # every patient is in both trials
     rows: list[dict[str, object]] = [
         {"step": "randomised", "patients": RANDOMISED},
@@ -55,8 +48,6 @@ def _flow(counts: polars.DataFrame) -> polars.DataFrame:
 
 def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
     """The share of those allocated to each arm who took it, for counts by trial, allocated, taken."""
-    import polars
-
     rows = []
     for (trial, allocated), group in counts.group_by("trial", "allocated", maintain_order=True):
         patients, complied = _sum(group, "patients"), _sum(group.filter(taken=allocated), "patients")
@@ -67,8 +58,6 @@ def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
 
 def survival_by_view(counts: polars.DataFrame, reference: str) -> polars.DataFrame:
     """Survival in each arm as Chosen, Actual and Comply see it, and how far it is from that in the reference arm."""
-    import polars
-
     credited = {"chosen": ["allocated"], "actual": ["taken"], "comply": ["allocated", "taken"]}
     rows = []
     for (trial,), patients in counts.group_by("trial", maintain_order=True):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from adhere.report.numbers import estimate_texts
 from adhere.simulation import Estimate
 from adhere.simulation.simulate import POOLED
+from adhere.studies.framework.study import Tables
 from adhere.studies.lineup.entries import Entry
 from adhere.studies.lineup.tables import estimate_in
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 
 class Facts:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adhere.report.dot_rows import Reference
+import polars
+
+from adhere.report.dot_rows import Reference, common_limits
 from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.simulation.simulate import POOLED
 from adhere.studies.lineup.entries import (
-    ACTUAL,
     ALL,
     BOUNDED,
     BOUNDS_GAMMA,
-    CHOSEN,
-    COMPLY,
     EXP3,
     GREEDY,
     HEADLINES,
@@ -29,16 +28,16 @@ from adhere.studies.lineup.entries import (
     STRATEGIES,
     Entry,
 )
-from adhere.studies.lineup.figures import along_chart, final_surplus
+from adhere.studies.lineup.figures import along_chart, final_surplus, policy_listing
 from adhere.studies.stroke_trial.experiments import ASPIRIN, HEPARIN
 from adhere.studies.stroke_trial.facts import Facts, text
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.figure import Figure
 
 _TITLES = {ASPIRIN: "aspirin", HEPARIN: "heparin", POOLED: "mean of both"}
+_READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
 _LIVES = "surplus lives among {n:,} patients"
 _PAPER = "the paper's figure (dashed) and its 95% interval"
 
@@ -84,8 +83,6 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 
 
 def _headline_chart(facts: Facts) -> Figure:
-    import polars
-
     few, many = facts.few, facts.many
     groups = {
         NAMES[HEADLINES[0]]: [HEADLINES[0]],
@@ -132,11 +129,9 @@ def _final_chart(facts: Facts, note: str) -> Figure:
 
 
 def _variants_chart(facts: Facts, note: str) -> Figure:
-    import polars
-
     entries = [one for one in ALL if one.learner == EXP3 or one.strategy in (HIERARCHICAL, BOUNDED)]
     entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
-    labels = {one.policy: _SHORT[one.strategy, one.variant] for one in entries}
+    labels = {one.policy: _short(one) for one in entries}
     gammas = {PAPERS_GAMMA: f"γ = {PAPERS_GAMMA}", BOUNDS_GAMMA: f"γ = {BOUNDS_GAMMA}"}
     table = final_surplus(facts.final, entries, _TITLES).with_columns(
         label=polars.col("policy").replace_strict(labels), style=polars.col("gamma").replace_strict(gammas)
@@ -146,8 +141,6 @@ def _variants_chart(facts: Facts, note: str) -> Figure:
 
 def _by_trial(table: polars.DataFrame, styles: str, n: int, note: str) -> Figure:
     """A panel for each trial and one for both; one scale for all, which have the same unit."""
-    lowest, highest = (float(value) for value in (table["lo"].min(), table["hi"].max()))  # type: ignore[arg-type]
-    margin = 0.05 * (highest - lowest) or 1.0
     return dots(
         table,
         rows="label",
@@ -155,20 +148,16 @@ def _by_trial(table: polars.DataFrame, styles: str, n: int, note: str) -> Figure
         columns="panel",
         styles=styles,
         x_label=_LIVES.format(n=n),
-        limits=dict.fromkeys(_TITLES.values(), (lowest - margin, highest + margin)),
+        limits=dict.fromkeys(_TITLES.values(), common_limits(table)),
         note=note,
     )
 
 
-_READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
-_SHORT = {
-    **{(strategy, PLAIN): strategy for strategy in (CHOSEN, ACTUAL, COMPLY)},
-    (HIERARCHICAL, PLAIN): "Hierarchical",
-    (HIERARCHICAL, RECYCLING): "Hierarchical, recycling",
-    (BOUNDED, PLAIN): "Bounded, all learn",
-    (BOUNDED, LITERAL): "Bounded, literal",
-    (BOUNDED, RECYCLING): "Bounded, recycling",
-}
+def _short(one: Entry) -> str:
+    """A label that fits beside three panels."""
+    strategy = {HIERARCHICAL: "Hierarchical", BOUNDED: "Bounded"}.get(one.strategy, one.strategy)
+    variant = one.variant or ("all learn" if one.strategy == BOUNDED else "")
+    return ", ".join(filter(None, [strategy, variant]))
 
 
 def make_listings(facts: Facts) -> list[Listing]:
@@ -199,21 +188,11 @@ def _headline_listing(facts: Facts) -> Listing:
 
 
 def _final_listing(facts: Facts) -> Listing:
-    columns = [
-        estimate_texts([facts.surplus(one, population, measure) for one in ALL])
-        for population, measure in (
-            (ASPIRIN, "surplus"),
-            (HEPARIN, "surplus"),
-            (POOLED, "surplus"),
-            (POOLED, "realised_surplus"),
-            (POOLED, "difference"),
-        )
+    shown = [
+        *((population, "surplus") for population in _TITLES),
+        (POOLED, "realised_surplus"),
+        (POOLED, "difference"),
     ]
-    rows = [
-        (one.learner, one.label, *cells, one.policy)
-        for one, cells in zip(ALL, zip(*columns, strict=True), strict=True)
-    ]
-    header = (
-        "learner", "strategy", "aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson", "policy",
-    )  # fmt: skip
-    return Listing("Surplus lives of every policy, with 95% intervals.", header, rows, folded=True)
+    columns = [estimate_texts([facts.surplus(one, *column) for one in ALL]) for column in shown]
+    header = ("aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson")
+    return policy_listing("Surplus lives of every policy, with 95% intervals.", header, columns)

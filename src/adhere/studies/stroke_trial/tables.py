@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import polars
 
 from adhere.simulation import SimulationResult
+from adhere.studies.framework.study import Tables
 from adhere.studies.lineup.entries import ALL, HEADLINES, SHOWN_ALONG
 from adhere.studies.lineup.tables import along_table, final_table
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
     """The final figures of all policies, the headline figures in both sizes, and the surplus along the trial."""
-    import polars
-
     final = final_table(results["all"], ALL)
     first = final.filter(polars.col("policy").is_in([one.policy for one in HEADLINES]))
     return {

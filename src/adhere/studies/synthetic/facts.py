@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from adhere.simulation import Estimate
+from adhere.studies.framework.study import Tables
 from adhere.studies.lineup.entries import ALL, LEARNERS, Entry, entry
 from adhere.studies.lineup.tables import estimate_in
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 
 class Facts:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from adhere.simulation import SimulationResult
+from adhere.studies.framework.study import Tables
 from adhere.studies.lineup.entries import ALL, MAIN
 from adhere.studies.lineup.tables import along_table, final_table
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.study import Tables
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
