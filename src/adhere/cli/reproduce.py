@@ -87,7 +87,7 @@ def reproduce(
         raise Stopped(
             f"Stopped. Finished studies are kept in {out / UNFINISHED}; {same} goes on after them."
         ) from None
-    typer.echo(_told(done))
+    typer.echo(_summary(done))
 
 
 def _check_extras(out: Path) -> None:
@@ -99,7 +99,7 @@ def _check_extras(out: Path) -> None:
         raise InputError("--out", str(out), expected) from None
 
 
-def _told(done: Reproduction) -> str:
+def _summary(done: Reproduction) -> str:
     """The table of claims, what was not run again, where the report is and how long it took."""
     from adhere.report.claims_table import claims_table
     from adhere.report.wrapping import paragraph

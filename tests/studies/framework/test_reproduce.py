@@ -216,16 +216,6 @@ def test_a_wrong_number_is_refused_even_if_nothing_is_simulated(tmp_path: Path, 
     assert list(tmp_path.iterdir()) == []
 
 
-PROGRAM = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from studies.small_studies import counted, simulated
-from adhere.studies.framework.reproduce import reproduce
-reproduce(Path(sys.argv[2]), [simulated(), counted()], n_threads=int(sys.argv[3]))
-"""
-
-
 def test_the_number_of_threads_reaches_the_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
@@ -239,17 +229,21 @@ def test_the_number_of_threads_reaches_the_simulation(tmp_path: Path, monkeypatc
     assert asked == [1, None]
 
 
+PROGRAM = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from studies.small_studies import counted, simulated
+from adhere.studies.framework.reproduce import reproduce
+reproduce(Path(sys.argv[2]), [simulated(), counted()], n_threads=1)
+"""
+
+
 def test_the_same_bytes_whatever_the_number_of_threads(tmp_path: Path) -> None:
-    found = []
-    for n_threads in ("1", "2"):
-        out = tmp_path / n_threads
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM, str(Path(__file__).parents[2]), str(out), n_threads],
-            env={**os.environ, "POLARS_MAX_THREADS": n_threads},
-            check=True,
-            capture_output=True,
-        )
-        found.append(contents(out))
-    one, two = found
+    out = tmp_path / "one thread"
+    command = [sys.executable, "-c", PROGRAM, str(Path(__file__).parents[2]), str(out)]
+    subprocess.run(command, env={**os.environ, "POLARS_MAX_THREADS": "1"}, check=True, capture_output=True)
+    reproduce(tmp_path / "two", BOTH, n_threads=2)
+    one, two = contents(out), contents(tmp_path / "two")
     assert set(one) == set(two) == WHOLE
     assert [name for name in one if one[name] != two[name] and name not in ("index.html", "run.json")] == []

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from adhere.errors import InputError
+from adhere.files import write_file
 from adhere.report.section import Section
 from adhere.studies.framework.study_cache import CachedStudy, read_json
 
@@ -62,10 +63,10 @@ def write_report(
     document = json.dumps({**run, "files": sorted(contents)}, indent=1).encode()
     (out / PAGE).unlink(missing_ok=True)
     _remove(out, _earlier_files(out) - set(contents))
-    write(out / RUN, document)
+    write_file(out / RUN, document)
     for place, content in contents.items():
-        write(out / place, content)
-    write(out / PAGE, page.encode())
+        write_file(out / place, content)
+    write_file(out / PAGE, page.encode())
 
 
 def _earlier_files(out: Path) -> set[str]:
@@ -85,11 +86,3 @@ def _remove(out: Path, places: set[str]) -> None:
         for folder in list((out / place).parents)[: len(_parts(place)) - 1]:
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file beside its place and move it there whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(content)
-    beside.replace(path)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from adhere.files import write_file
 from adhere.populations import as_population
 from adhere.randomness import check_seed
 from adhere.report.section import Section
@@ -75,7 +76,7 @@ def reproduce(
                 finished[study.name] = save(unfinished, study.name, settings, tables)
                 seconds[study.name] = time.perf_counter() - began
                 noted = {"settings": asdict(settings), "seconds": seconds}
-                report_writer.write(unfinished / _SECONDS, json.dumps(noted, indent=1).encode())
+                write_file(unfinished / _SECONDS, json.dumps(noted, indent=1).encode())
             progress.begin("writing the report")
             reported = [study for name, study in known.items() if name in finished]
             sections = _write(out, settings, reported, finished, seconds, started)
