@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from adhere.checks import check_integer
 from adhere.files import write_file
 from adhere.populations import as_population
 from adhere.randomness import check_seed
 from adhere.report.section import Section
 from adhere.simulation import SimulationResult, simulate
-from adhere.simulation.arguments import positive
 from adhere.studies.framework import report_writer
 from adhere.studies.framework.folder_lock import folder_lock
 from adhere.studies.framework.machine import machine
@@ -56,7 +56,7 @@ def reproduce(
     started = time.perf_counter()
     settings = Settings.now(check_seed(seed), quick)
     if n_threads is not None:
-        positive("n_threads", n_threads, 1024)
+        check_integer("n_threads", n_threads, 1, 1024)
     report_writer.check_folder(out)
     unfinished = out / report_writer.UNFINISHED
     known = {study.name: study for study in (*catalogue, *studies)}
