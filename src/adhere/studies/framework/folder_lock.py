@@ -21,18 +21,20 @@ def folder_lock(folder: Path) -> Iterator[None]:
     """
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / _LOCK
+    lock = FileLock(folder / _LOCK)
     try:
-        # A short wait, for a run that is just ending removes the file, and then there is another one to lock.
-        with FileLock(path, timeout=0.2):
-            try:
-                yield
-            finally:
-                with suppress(OSError):  # Windows removes it with the lock
-                    path.unlink()
-    except Timeout:
-        expected = "a folder that no other run is writing into (wait for it, or take another folder)"
-        raise InputError("out", str(folder), expected) from None
+        try:
+            # A short wait: a run that is just ending removes the file, and then there is another one to lock.
+            lock.acquire(timeout=0.2)
+        except Timeout:
+            expected = "a folder that no other run is writing into (wait for it, or take another folder)"
+            raise InputError("out", str(folder), expected) from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows removes it with the lock
+                (folder / _LOCK).unlink()
+            lock.release()
     finally:
         if made:
             with suppress(OSError):  # it is not empty

@@ -41,7 +41,7 @@ def figure_contents(sections: Sequence[Section]) -> dict[str, dict[str, bytes]]:
     drawn: dict[str, dict[str, bytes]] = {}
     for one in (figure for section in sections for figure in section.figures):
         if one.name in drawn:
-            raise InputError("drawing", one.name, "a name that no other figure of the report has")
+            raise InputError("figure", one.name, "a name that no other figure of the report has")
         drawn[one.name] = figure_files(one)
     return drawn
 

@@ -91,7 +91,7 @@ def make_listings(facts: Facts) -> list[Listing]:
                     row["population"],
                     row["learner"],
                     row["protocol"].title(),
-                    estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"])])[0],
+                    _regret(row),
                     _paired(row),
                     row["policy"],
                 ]
@@ -105,12 +105,8 @@ def make_listings(facts: Facts) -> list[Listing]:
             ("population", "q₀", "protocol", "arm", "formula", "population's", "seen"),
             [
                 [
-                    row["population"],
-                    f"{row['control_share']:.1f}",
-                    row["protocol"].title(),
-                    row["arm"],
-                    f"{row['formula']:.4f}",
-                    f"{row['expected']:.4f}",
+                    *(row["population"], f"{row['control_share']:.1f}", row["protocol"].title(), row["arm"]),
+                    *(f"{row[name]:.4f}" for name in ("formula", "expected")),
                     f"{row['mean']:.4f} [{row['lo']:.4f}, {row['hi']:.4f}]",
                 ]
                 for row in facts.expectations.to_dicts()
@@ -126,6 +122,10 @@ def _strata(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, 
         (one["name"], "always-taker", (one["p_a"], None, one["r_a1"])),
         (one["name"], "complier", (one["p_c"], one["r_c0"], one["r_c1"])),
     ]
+
+
+def _regret(row: Mapping[str, Any]) -> str:
+    return estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"])])[0]
 
 
 def _paired(row: Mapping[str, Any]) -> str:
