@@ -13,7 +13,7 @@ from adhere.cli.options import Seed, Threads
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
-    from adhere.studies.reproduce import Reproduction
+    from adhere.studies.framework.reproduce import Reproduction
 
 _OPTION_OF_FIELD = {"out": "--out", "seed": "--seed", "n_threads": "--threads", "study": "--study"}
 
@@ -61,8 +61,8 @@ def reproduce(
     _check_extras(out)
     from adhere.studies.catalogue import STUDIES
     from adhere.studies.catalogue import study as study_of
-    from adhere.studies.publishing import UNFINISHED
-    from adhere.studies.reproduce import reproduce as run
+    from adhere.studies.framework.report_writer import UNFINISHED
+    from adhere.studies.framework.reproduce import reproduce as run
 
     try:
         done = run(
@@ -83,7 +83,7 @@ def reproduce(
         raise Stopped(
             f"Stopped. Finished studies are kept in {out / UNFINISHED}; {same} goes on after them."
         ) from None
-    typer.echo(_told(done))
+    typer.echo(_summary(done))
 
 
 def _check_extras(out: Path) -> None:
@@ -95,7 +95,7 @@ def _check_extras(out: Path) -> None:
         raise InputError("--out", str(out), expected) from None
 
 
-def _told(done: Reproduction) -> str:
+def _summary(done: Reproduction) -> str:
     """The table of claims, what was not run again, where the report is and how long it took."""
     from adhere.report.claims_table import claims_table
     from adhere.report.wrapping import paragraph

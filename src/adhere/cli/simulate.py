@@ -156,9 +156,9 @@ def _write(
     if json_file is not None:
         contents[json_file] = text.encode()
     if plot is not None:
-        from adhere.report.surplus_plot import drawn
+        from adhere.report.surplus_plot import surplus_plot_file
 
-        contents[plot] = drawn(result, plot.suffix, [f"Data: {source}" for source in sources])
+        contents[plot] = surplus_plot_file(result, plot.suffix, [f"Data: {source}" for source in sources])
     write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 
