@@ -13,7 +13,7 @@ from adhere.populations import as_population
 from adhere.simulation.arguments import grid_points
 from adhere.simulation.gpu_runner import GpuRunner, on_gpu
 from adhere.simulation.kernel import NO_FAULT, Tallies
-from adhere.simulation.measures import n_last
+from adhere.simulation.measure import n_last
 
 THREADS = 128
 

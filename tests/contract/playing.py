@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from adhere import Trial, simulate
 from adhere.policies import as_policy
 from adhere.populations import CounterfactualPatients, Population
+from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import Tallies
-from adhere.simulation.runners import CompiledRunner
 
 Integers = NDArray[np.int64]
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from adhere.policies import as_policy
 from adhere.populations import Population
+from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import Tallies
-from adhere.simulation.measures import n_last
-from adhere.simulation.runners import CompiledRunner
+from adhere.simulation.measure import n_last
 
 Integers = NDArray[np.int64]
 

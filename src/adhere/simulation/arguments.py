@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.populations import Population
@@ -22,21 +23,14 @@ def several(given: object) -> list[object]:
     return [given] if alone else list(given)  # type: ignore[call-overload]
 
 
-def positive(field: str, value: object, largest: int) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= largest:
-        raise InputError(field, value, f"a whole number from 1 to {largest}")
-    return int(value)
-
-
 def grid_points(grid: int | Sequence[int] | None, n_patients: int) -> Integers:
     """The numbers of patients after which measures are recorded; the last is that of the whole trial."""
     if grid is None:
         grid = min(_DEFAULT_POINTS, n_patients)
     if isinstance(grid, (int, np.integer)):
-        n_points = positive("grid", grid, n_patients)
+        n_points = check_integer("grid", grid, 1, n_patients)
         return np.unique(np.linspace(n_patients / n_points, n_patients, n_points).round().astype(np.int64))
     if isinstance(grid, str) or not isinstance(grid, Iterable):
         raise InputError("grid", grid, "numbers of patients, or how many points to spread evenly")
-    points = sorted({positive("grid", point, n_patients) for point in grid} | {n_patients})
+    points = sorted({check_integer("grid", point, 1, n_patients) for point in grid} | {n_patients})
     return np.array(points, np.int64)

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adhere.checks import check_integer
 from adhere.populations import as_population
 from adhere.randomness import check_seed
 from adhere.report.section import Section
 from adhere.simulation import SimulationResult, simulate
-from adhere.simulation.arguments import positive
 from adhere.studies.claiming import alone_in
 from adhere.studies.compiling import compile_ahead
 from adhere.studies.keeping import Kept, Settings, forget, keep, kept, read_json
@@ -58,7 +58,7 @@ def reproduce(
     started = time.perf_counter()
     settings = Settings.now(check_seed(seed), quick)
     if n_threads is not None:
-        positive("n_threads", n_threads, 1024)
+        check_integer("n_threads", n_threads, 1, 1024)
     check_folder(out)
     unfinished = out / UNFINISHED
     known = {study.name: study for study in (*catalogue, *studies)}

@@ -15,7 +15,7 @@ from adhere.errors import InputError
 from adhere.policies import as_policy
 from adhere.policies.policy import Policy, Setting, registry
 from adhere.policies.recycling import CacheRule
-from adhere.randomness import FALLBACK, LAW, check_seed, stream, uniforms
+from adhere.randomness import FALLBACK, STREAM_VERSION, check_seed, stream, uniforms
 from adhere.trial.checks import checked_reward, is_whole
 from adhere.trial.steps import DECIDE, DECIDE_AGAIN, TAKE_LESSON, chances
 
@@ -163,4 +163,4 @@ def _law_of(policy: Policy, rule: Any) -> str:
     classes = classes_of(rule)
     versions = {name: cls.law for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
     versions |= {part.name: part.law for part in policy.parts()}
-    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{LAW}"])
+    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{STREAM_VERSION}"])

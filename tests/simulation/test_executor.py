@@ -21,9 +21,9 @@ from adhere import InputError, SimulationResult, import_policies, simulate
 from adhere.compilation import noted_digest, sources
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
-from adhere.simulation.blocks import Work
-from adhere.simulation.execution import WorkersLostError
-from adhere.simulation.sending import _unpacked, packed
+from adhere.simulation.executor import WorkersLostError
+from adhere.simulation.plan import Plan
+from adhere.simulation.remote import pack, unpack
 from compilation.processes import write_fixed
 
 from .executors import Chance, Faulty, LastFirst, arm_seven, die, divide, processes, raise_particular
@@ -94,7 +94,7 @@ def test_tasks_that_finish_in_another_order(on_threads: SimulationResult) -> Non
     assert max(executor.returned) < 20_000
 
 
-def test_small_works_are_sent_in_one_task() -> None:
+def test_small_plans_are_sent_in_one_task() -> None:
     with LastFirst() as executor:
         simulate("thompson", ["defiers", "rich-and-poor"], 20, 10_000, executor=executor)
     assert len(executor.sent) == 1
@@ -191,20 +191,20 @@ def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("held_module")
     assert noted_digest("held_module")
-    parcel = packed(_work(module))
-    assert _unpacked(parcel).policies == _work(module).policies
+    packed = pack(_plan(module))
+    assert unpack(packed).policies == _plan(module).policies
     monkeypatch.setitem(sources._noted, tmp_path / "held_module.py", "of another content")
     with pytest.raises(InputError, match=r"^executor: got 'a worker with another held_module'"):
-        _unpacked(parcel)
+        unpack(packed)
 
 
-def _work(module: ModuleType) -> Work:
+def _plan(module: ModuleType) -> Plan:
     (policy,) = (
         one
         for one in vars(module).values()
         if isinstance(one, type) and issubclass(one, Policy) and one.__module__ == "held_module"
     )
-    return Work((policy(),), (defiers(),), 0, 3, 1, 0, np.array([3]), False)
+    return Plan((policy(),), (defiers(),), 0, 3, 1, 0, np.array([3]), False)
 
 
 def test_threads_and_an_executor_are_a_contradiction(pool: ProcessPoolExecutor) -> None:
