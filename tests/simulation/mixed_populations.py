@@ -23,13 +23,6 @@ THREE_ARMS: Rows = (
 )  # fmt: skip
 
 
-# A protocol of its own for each: in the package's words and in the oracle's.
-CREDIT_TABLES: dict[str, tuple[str, oracle.ProtocolLike]] = {
-    "two arms": ("credit[0 1; - 1]", [[0, 1], [None, 1]]),
-    "three arms": ("credit[0 - 2; 1 1 -; 0 2 2]", [[0, None, 2], [1, 1, None], [0, 2, 2]]),
-}
-
-
 def engine_population(rows: Rows) -> Counts:
     """As the package takes it."""
     arms = sorted({str(chosen) for chosen, *_ in rows})
