@@ -23,9 +23,7 @@ from . import (
     exp3,
     hedge,
     hierarchical,
-    hierarchical_exp3,
     hierarchical_hedge,
-    hierarchical_of,
     plain,
     play,
     simulate,
@@ -186,16 +184,7 @@ POLICIES = {
     "epsilon-greedy/actual": plain(epsilon_greedy(), "actual"),
     "exp3/table": plain(exp3(0.2), [[0, 1], [None, 1]]),
     "hierarchical(thompson)": hierarchical(thompson()),
-    "hierarchical(thompson, recycle)": hierarchical(thompson(), recycle=True),
-    "hierarchical(exp3, top=thompson)": hierarchical(exp3(), top=thompson()),
-    "hierarchical of four": hierarchical_of(
-        [(thompson(), "chosen"), (exp3(), "chosen"), (ucb1(), "comply"), (epsilon_greedy(0.1), "actual")]
-    ),
-    "hierarchical-exp3": hierarchical_exp3(0.1, 0.2),
-    "bounded": thompson_bounded(hierarchical(thompson())),
     "bounded, recycle": thompson_bounded(hierarchical(epsilon_greedy()), recycle=True),
-    "bounded, literal": thompson_bounded(hierarchical(thompson()), literal=True),
-    "bounded(bounded)": thompson_bounded(thompson_bounded(hierarchical_exp3(0.1, 0.2), recycle=True)),
 }
 
 

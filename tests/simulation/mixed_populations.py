@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import oracle
 from adhere.populations import Counts
+from contract.policies_under_test import recycles
 
 Rows = Sequence[tuple[int, int, float, int]]  # chosen, actual, reward, patients
 
@@ -21,6 +22,12 @@ THREE_ARMS: Rows = (
     (1, 1, 0.0, 20), (1, 1, 0.4, 25), (1, 1, 1.0, 30), (1, 0, 0.0, 12), (1, 0, 0.4, 3), (1, 0, 1.0, 10),
     (2, 2, 0.0, 15), (2, 2, 0.4, 10), (2, 2, 1.0, 50), (2, 0, 0.0, 10), (2, 1, 0.4, 5), (2, 1, 1.0, 10),
 )  # fmt: skip
+
+
+def rows_for(policy: str, n_arms: int) -> Rows:
+    """The population of so many arms with which a policy shares its compiled code (see `graded_rewards`)."""
+    rows = {2: TWO_ARMS, 3: THREE_ARMS}[n_arms]
+    return [(c, a, reward or 0.4, n) for c, a, reward, n in rows] if recycles(policy) else rows
 
 
 def engine_population(rows: Rows) -> Counts:
