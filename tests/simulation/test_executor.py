@@ -1,4 +1,4 @@
-"""Whoever runs the blocks, and however many they are: the same numbers to the bit, and the executor left in order."""
+"""Any backend, with any number of workers: the same numbers to the bit, and the executor left in order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from adhere import InputError, SimulationResult, import_policies, simulate
 from adhere.compilation import noted_digest, sources
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
+from adhere.simulation.backend import wait_for
 from adhere.simulation.executor import WorkersLostError
 from adhere.simulation.plan import Plan
 from adhere.simulation.remote import pack, unpack
@@ -70,9 +72,25 @@ def test_two_processes(pool: ProcessPoolExecutor, on_threads: SimulationResult) 
     assert len(set(heard.patients)) > 1
 
 
-def test_three_processes(on_threads: SimulationResult) -> None:
-    with processes(3) as executor:
-        assert run(executor) == on_threads
+class InTheLastMoment(Future[int]):
+    """Finishes while the caller is being told that it has not."""
+
+    def result(self, timeout: float | None = None) -> int:
+        if timeout is None:
+            return super().result()
+        self.set_result(7)
+        raise StillRunning
+
+
+def test_a_task_that_finishes_in_the_last_moment_is_not_lost() -> None:
+    assert wait_for(InTheLastMoment(), lambda: None) == 7
+
+
+def test_an_error_of_a_task_that_looks_like_waiting_is_not_waited_for() -> None:
+    failed: Future[int] = Future()
+    failed.set_exception(StillRunning("the policy's own"))
+    with pytest.raises(StillRunning, match="the policy's own"):
+        wait_for(failed, lambda: None)
 
 
 def test_means_over_populations(pool: ProcessPoolExecutor) -> None:

@@ -13,7 +13,7 @@ from adhere.simulation.measure import measures
 
 from .engine import tallies_of
 
-POLICIES = ["thompson", "epsilon-greedy/actual", "hierarchical(ucb1)"]
+POLICIES = ["thompson", "epsilon-greedy/actual", "hierarchical(epsilon-greedy)"]
 TRIALS = [stroke_aspirin(), stroke_heparin()]
 N_PATIENTS, N_RUNS = 400, 60
 

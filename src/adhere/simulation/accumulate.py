@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from adhere.simulation.measure import Floats
 from adhere.simulation.moments import Moments
 from adhere.simulation.quantiles import QuantileSketch
+
+Part = TypeVar("Part", Moments, QuantileSketch)
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,7 @@ class TaskResult:
         for by_index in zip(*of_blocks.values(), strict=True):
             self.moments.append({index: list(own) for index, own in zip(of_blocks, by_index, strict=True)})
         for index, matrices in rows.items():
-            final_surplus = [QuantileSketch.of(matrix[:, n_grid - 1]) for matrix in matrices]
-            _merge_sketches(self.sketches, index, final_surplus)
+            _merge(self.sketches, index, [QuantileSketch.of(matrix[:, n_grid - 1]) for matrix in matrices])
 
 
 class Accumulator:
@@ -40,18 +42,15 @@ class Accumulator:
         """Add what the next task found: tasks are added in their order."""
         for block in result.moments:
             for index, later in block.items():
-                earlier = self._moments.get(index)
-                self._moments[index] = (
-                    [one.merge(other) for one, other in zip(earlier, later, strict=True)] if earlier else later
-                )
+                _merge(self._moments, index, later)
         for index, sketches in result.sketches.items():
-            _merge_sketches(self._sketches, index, sketches)
+            _merge(self._sketches, index, sketches)
 
     def totals(self) -> list[list[tuple[Moments, QuantileSketch]]]:
         """Of all runs, by population and policy; the pooled population comes last."""
         return [list(zip(self._moments[i], self._sketches[i], strict=True)) for i in sorted(self._moments)]
 
 
-def _merge_sketches(merged: dict[int, list[QuantileSketch]], index: int, others: list[QuantileSketch]) -> None:
-    known = merged.get(index)
-    merged[index] = [one.merge(other) for one, other in zip(known, others, strict=True)] if known else others
+def _merge(merged: dict[int, list[Part]], index: int, later: list[Part]) -> None:
+    earlier = merged.get(index)
+    merged[index] = [one.merge(other) for one, other in zip(earlier, later, strict=True)] if earlier else later

@@ -87,6 +87,6 @@ def wait_for(future: Future[Any], on_wait: Callable[[], None]) -> Any:
         try:
             return future.result(timeout=_POLL_SECONDS)
         except StillRunning:
-            if future.done():
-                raise
+            if future.done():  # in the last moment, or by an error of this very kind
+                return future.result()
             on_wait()

@@ -37,9 +37,7 @@ class Tallies(NamedTuple):
 
     def of_runs(self, runs: slice) -> Tallies:
         """Those of some runs."""
-        return Tallies(
-            self.pulls[runs], self.rewards[runs], self.baselines[runs], self.decisions[runs], self.last_pulls[runs]
-        )
+        return Tallies._make(one[runs] for one in self)
 
 
 class Room(NamedTuple):

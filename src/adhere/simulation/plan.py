@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, TypeAlias
@@ -10,10 +10,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.checks import check_integer
+from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.populations import Population
 
 Integers = NDArray[np.int64]
+_DEFAULT_POINTS = 20
 
 MAX_BLOCK_SIZE = 4096
 _PATIENTS_PER_BLOCK, _MIN_BLOCK_SIZE = 1 << 20, 16
@@ -81,3 +84,16 @@ class Plan:
         blocks = self.blocks()
         while task := list(islice(blocks, blocks_per_task)):
             yield task
+
+
+def grid_points(grid: int | Sequence[int] | None, n_patients: int) -> Integers:
+    """The numbers of patients after which measures are recorded; the last is that of the whole trial."""
+    if grid is None:
+        grid = min(_DEFAULT_POINTS, n_patients)
+    if isinstance(grid, (int, np.integer)):
+        n_points = check_integer("grid", grid, 1, n_patients)
+        return np.unique(np.linspace(n_patients / n_points, n_patients, n_points).round().astype(np.int64))
+    if isinstance(grid, str) or not isinstance(grid, Iterable):
+        raise InputError("grid", grid, "numbers of patients, or how many points to spread evenly")
+    points = sorted({check_integer("grid", point, 1, n_patients) for point in grid} | {n_patients})
+    return np.array(points, np.int64)

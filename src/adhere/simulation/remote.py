@@ -154,14 +154,11 @@ def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[st
 def _kept(name: str, content: bytes) -> Path:
     """A file with this content, at the same place each time, so that what is compiled from it is found again."""
     root = Path(os.environ.get("ADHERE_CACHE_DIR") or platformdirs.user_cache_dir("adhere"))
-    try:
-        return _written(root, name, content)
-    except OSError:  # nowhere to keep it: it is compiled anew each time
-        return _written(Path(tempfile.mkdtemp(prefix="adhere-")), name, content)
-
-
-def _written(root: Path, name: str, content: bytes) -> Path:
     file = root / "sent" / hashlib.sha256(content).hexdigest()[:24] / name
-    if not file.is_file():
-        write_file(file, content)
+    try:
+        if not file.is_file():
+            write_file(file, content)
+    except OSError:  # nowhere to keep it: it is compiled anew each time
+        file = Path(tempfile.mkdtemp(prefix="adhere-")) / name
+        file.write_bytes(content)
     return file

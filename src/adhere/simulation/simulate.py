@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,11 +15,10 @@ from adhere.errors import InputError
 from adhere.policies import Policy, as_policy
 from adhere.populations import Population, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
-from adhere.simulation.arguments import grid_points, several
 from adhere.simulation.backend import Backend, run_plan
 from adhere.simulation.executor import ExecutorBackend, explain_lost_workers
 from adhere.simulation.outcome import Outcome
-from adhere.simulation.plan import Plan
+from adhere.simulation.plan import Plan, grid_points
 from adhere.simulation.policy_runner import name_of
 from adhere.simulation.progress import Progress
 from adhere.simulation.result import Config, SimulationResult
@@ -90,8 +89,8 @@ def simulate(
     _check_device(device, executor)
     threads = check_integer("n_threads", n_threads, 1, 1024) if n_threads is not None else os.cpu_count() or 1
     points = grid_points(grid, n_patients)
-    given = [_as_runnable(policy) for policy in several(policies)]
-    listed = several(populations)
+    given = [_as_runnable(policy) for policy in _several(policies)]
+    listed = _several(populations)
     answering = [as_population(population) for population in listed]  # type: ignore[arg-type]
     if not given or not answering:
         field = "populations" if given else "policies"
@@ -185,3 +184,9 @@ def _reference(reference: object, given: list[object]) -> int:
     if wanted not in given:
         raise InputError("reference", name_of(wanted), "one of the policies simulated")
     return given.index(wanted)
+
+
+def _several(given: object) -> list[object]:
+    """One thing or several, as a list."""
+    alone = isinstance(given, (str, Path, Policy, Population, dict)) or not isinstance(given, Iterable)
+    return [given] if alone else list(given)  # type: ignore[call-overload]
