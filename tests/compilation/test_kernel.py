@@ -10,7 +10,7 @@ import adhere
 from adhere import InputError, Trial, simulate
 from adhere.compilation import Kernel
 from adhere.populations import stroke_heparin, uniform_other
-from adhere.simulation import runners
+from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import run_block
 from adhere.trial import engine
 from contract.policies_under_test import variants
@@ -25,7 +25,7 @@ def n_compiled(kernel: Kernel) -> int:
 
 def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel(run_block, pins=True)
-    monkeypatch.setattr(runners, "RUN_BLOCK", kernel)
+    monkeypatch.setattr(CompiledRunner, "loop", kernel)
     for n_arms in (2, 3):
         simulate(variants("thompson", n_arms), mixed(n_arms), 20, 2, progress=False)
     populations = ["defiers", "rich-and-poor", stroke_heparin(), uniform_other()]

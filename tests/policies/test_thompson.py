@@ -7,7 +7,7 @@ from adhere import Thompson
 from adhere.policies.policy import Floats
 from adhere.policies.thompson import follow_p
 
-from .reference import chance_of_largest, chances_of_largest, next_chances, taught
+from .reference import chances_of_largest, next_chances, probability_of_largest, taught
 
 
 def fresh() -> Floats:
@@ -16,7 +16,7 @@ def fresh() -> Floats:
 
 def expected_p(state: Floats) -> float:
     """P(θ_1 > θ_0) from the counts alone."""
-    return chance_of_largest(state[:2].tolist(), state[2:4].tolist(), 1)
+    return probability_of_largest(state[:2].tolist(), state[2:4].tolist(), 1)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,18 @@ from adhere.policies.beta import work_size
 from adhere.policies.generic import choose, probabilities, remember, repeat, update
 from adhere.policies.policy import DEEPEST, Policy, Setting, registry
 from adhere.policies.recycling import CacheRule
-from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LAW, LEARN, LEARN_LATE, check_seed, point, stream, uniforms
+from adhere.randomness import (
+    CHOOSE,
+    ESTIMATE,
+    FALLBACK,
+    LEARN,
+    LEARN_LATE,
+    STREAM_VERSION,
+    check_seed,
+    point,
+    stream,
+    uniforms,
+)
 from adhere.trial.lessons import CHOICE, LessonArrays, Row
 
 Floats = NDArray[np.float64]
@@ -223,4 +234,4 @@ def _algorithm_version(policy: Policy, rule: Any) -> str:
     classes = classes_of(rule)
     versions = {name: cls.law for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
     versions |= {part.name: part.law for part in policy.parts()}
-    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{LAW}"])
+    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{STREAM_VERSION}"])

@@ -1,4 +1,4 @@
-"""Whoever runs the blocks, and however many they are: the same numbers to the bit, and the executor left in order."""
+"""Any backend, with any number of workers: the same numbers to the bit, and the executor left in order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -21,9 +22,10 @@ from adhere import InputError, SimulationResult, import_policies, simulate
 from adhere.compilation import noted_digest, sources
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
-from adhere.simulation.blocks import Work
-from adhere.simulation.execution import WorkersLostError
-from adhere.simulation.sending import _unpacked, packed
+from adhere.simulation.backend import wait_for
+from adhere.simulation.executor import WorkersLostError
+from adhere.simulation.plan import Plan
+from adhere.simulation.remote import pack, unpack
 from compilation.processes import write_fixed
 
 from .executors import Chance, Faulty, LastFirst, arm_seven, die, divide, processes, raise_particular
@@ -70,9 +72,25 @@ def test_two_processes(pool: ProcessPoolExecutor, on_threads: SimulationResult) 
     assert len(set(heard.patients)) > 1
 
 
-def test_three_processes(on_threads: SimulationResult) -> None:
-    with processes(3) as executor:
-        assert run(executor) == on_threads
+class InTheLastMoment(Future[int]):
+    """Finishes while the caller is being told that it has not."""
+
+    def result(self, timeout: float | None = None) -> int:
+        if timeout is None:
+            return super().result()
+        self.set_result(7)
+        raise StillRunning
+
+
+def test_a_task_that_finishes_in_the_last_moment_is_not_lost() -> None:
+    assert wait_for(InTheLastMoment(), lambda: None) == 7
+
+
+def test_an_error_of_a_task_that_looks_like_waiting_is_not_waited_for() -> None:
+    failed: Future[int] = Future()
+    failed.set_exception(StillRunning("the policy's own"))
+    with pytest.raises(StillRunning, match="the policy's own"):
+        wait_for(failed, lambda: None)
 
 
 def test_means_over_populations(pool: ProcessPoolExecutor) -> None:
@@ -94,7 +112,7 @@ def test_tasks_that_finish_in_another_order(on_threads: SimulationResult) -> Non
     assert max(executor.returned) < 20_000
 
 
-def test_small_works_are_sent_in_one_task() -> None:
+def test_small_plans_are_sent_in_one_task() -> None:
     with LastFirst() as executor:
         simulate("thompson", ["defiers", "rich-and-poor"], 20, 10_000, executor=executor)
     assert len(executor.sent) == 1
@@ -191,20 +209,20 @@ def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("held_module")
     assert noted_digest("held_module")
-    parcel = packed(_work(module))
-    assert _unpacked(parcel).policies == _work(module).policies
+    packed = pack(_plan(module))
+    assert unpack(packed).policies == _plan(module).policies
     monkeypatch.setitem(sources._noted, tmp_path / "held_module.py", "of another content")
     with pytest.raises(InputError, match=r"^executor: got 'a worker with another held_module'"):
-        _unpacked(parcel)
+        unpack(packed)
 
 
-def _work(module: ModuleType) -> Work:
+def _plan(module: ModuleType) -> Plan:
     (policy,) = (
         one
         for one in vars(module).values()
         if isinstance(one, type) and issubclass(one, Policy) and one.__module__ == "held_module"
     )
-    return Work((policy(),), (defiers(),), 0, 3, 1, 0, np.array([3]), False)
+    return Plan((policy(),), (defiers(),), 0, 3, 1, 0, np.array([3]), False)
 
 
 def test_threads_and_an_executor_are_a_contradiction(pool: ProcessPoolExecutor) -> None:

@@ -11,7 +11,7 @@ from adhere.populations import PatientTables
 from adhere.randomness import CHOOSE, PATIENT, step, steps_to, word_at
 
 # How many patients are drawn together, and pass between two looks at whether to stop. All of it stays near the core.
-TOGETHER = 512
+BATCH_SIZE = 512
 
 
 class Arms(NamedTuple):
@@ -46,11 +46,11 @@ class Batch(NamedTuple):
     def of(n_arms: int) -> Batch:
         """Room for one thread."""
         return Batch(
-            np.zeros(TOGETHER, np.uint64),
-            np.zeros(TOGETHER, np.int64),
-            np.zeros((n_arms, TOGETHER), np.uint32),
-            np.zeros((n_arms, TOGETHER)),
-            np.zeros(TOGETHER),
+            np.zeros(BATCH_SIZE, np.uint64),
+            np.zeros(BATCH_SIZE, np.int64),
+            np.zeros((n_arms, BATCH_SIZE), np.uint32),
+            np.zeros((n_arms, BATCH_SIZE)),
+            np.zeros(BATCH_SIZE),
         )
 
 

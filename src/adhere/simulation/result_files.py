@@ -9,47 +9,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars
 
 from adhere.errors import InputError
 from adhere.simulation.moments import Moments
 from adhere.simulation.quantiles import N_BUCKETS, QuantileSketch
 
 if TYPE_CHECKING:
-    from adhere.simulation.result import SimulationResult
+    import polars
 
 _FORMAT = 1
+_TEXTS = ("policy", "resolved", "population", "source", "arms", "deciders")
 NUMBERS, NEW_NUMBERS, REST = "result.parquet", "result.parquet.new", "result.json"
 
 
-def save(result: SimulationResult, folder: Path) -> None:
-    """Write a result into a folder."""
+def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]]) -> None:
+    """Write a result's configuration and outcomes, as their fields, into a folder."""
+    import polars
+
     folder.mkdir(parents=True, exist_ok=True)
     frames = []
-    for index, outcome in enumerate(result.outcomes):
-        moments, counts = outcome.moments, outcome.sketch.counts
+    for index, outcome in enumerate(outcomes):
+        moments, counts = outcome["moments"], outcome["sketch"].counts
         used = np.flatnonzero(counts)
         frames.append(_frame(index, "mean", np.arange(moments.mean.size), moments.mean))
         frames.append(_frame(index, "deviations", np.arange(moments.mean.size), moments.deviations))
         frames.append(_frame(index, "surplus_sketch", used, counts[used].astype(np.float64)))
-    outcomes = [
+    described = [
         {
-            "policy": outcome.policy,
-            "resolved": outcome.resolved,
-            "population": outcome.population,
-            "source": outcome.source,
-            "arms": outcome.arms,
-            "deciders": outcome.deciders,
-            "n": outcome.moments.n,
-            "surplus_range": [outcome.sketch.lowest, outcome.sketch.highest],
+            **{name: outcome[name] for name in _TEXTS},
+            "n": outcome["moments"].n,
+            "surplus_range": [outcome["sketch"].lowest, outcome["sketch"].highest],
         }
-        for outcome in result.outcomes
+        for outcome in outcomes
     ]
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         numbers, rest = Path(scratch) / NUMBERS, Path(scratch) / REST
         polars.concat(frames).write_parquet(numbers)
         digest = hashlib.sha256(numbers.read_bytes()).hexdigest()
-        document = {"format": _FORMAT, "numbers": digest, "config": vars(result.config), "outcomes": outcomes}
+        document = {"format": _FORMAT, "numbers": digest, "config": config, "outcomes": described}
         rest.write_text(json.dumps(document, indent=1), encoding="utf-8")
         # The second step is the one that counts: before it the old result is read, after it the new one, since
         # `load` takes whichever numbers the document names.
@@ -59,44 +56,37 @@ def save(result: SimulationResult, folder: Path) -> None:
 
 
 def _frame(outcome: int, kind: str, column: Any, value: Any) -> polars.DataFrame:
+    import polars
+
     schema = {"outcome": polars.Int32, "kind": polars.String, "column": polars.Int64, "value": polars.Float64}
     n = len(column)
     data = {"outcome": [outcome] * n, "kind": [kind] * n, "column": column, "value": value}
     return polars.DataFrame(data, schema=schema)
 
 
-def load(folder: Path) -> SimulationResult:
-    """Read a result from a folder."""
-    from adhere.simulation.result import Config, Outcome, SimulationResult
-
+def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Read what `save` wrote."""
     document = _read_document(folder / REST)
     table = _read_numbers(folder, document["numbers"])
-    config = Config(**{**document["config"], "grid": tuple(document["config"]["grid"])})
+    config = {**document["config"], "grid": tuple(document["config"]["grid"])}
     outcomes = []
     for index, stored in enumerate(document["outcomes"]):
-        rows = table.filter(polars.col("outcome") == index)
-        values = {kind: rows.filter(polars.col("kind") == kind) for kind in ("mean", "deviations")}
-        sketch = rows.filter(polars.col("kind") == "surplus_sketch")
+        rows = {kind: own for (i, kind), own in table.items() if i == index}
+        mean, deviations = (rows[kind]["value"].to_numpy().copy() for kind in ("mean", "deviations"))
         counts = np.zeros(N_BUCKETS, np.int64)
+        sketch = rows["surplus_sketch"]
         counts[sketch["column"].to_numpy()] = sketch["value"].to_numpy().astype(np.int64)
         outcomes.append(
-            Outcome(
-                policy=stored["policy"],
-                resolved=stored["resolved"],
-                population=stored["population"],
-                source=stored["source"],
-                arms=tuple(stored["arms"]),
-                deciders=tuple(stored["deciders"]),
-                grid=config.grid,
-                moments=Moments(
-                    stored["n"],
-                    values["mean"]["value"].to_numpy().copy(),
-                    values["deviations"]["value"].to_numpy().copy(),
-                ),
-                sketch=QuantileSketch(counts, *stored["surplus_range"]),
-            )
+            {
+                **{name: stored[name] for name in _TEXTS},
+                "arms": tuple(stored["arms"]),
+                "deciders": tuple(stored["deciders"]),
+                "grid": config["grid"],
+                "moments": Moments(stored["n"], mean, deviations),
+                "sketch": QuantileSketch(counts, *stored["surplus_range"]),
+            }
         )
-    return SimulationResult(config, tuple(outcomes))
+    return config, outcomes
 
 
 def _read_document(path: Path) -> dict[str, Any]:
@@ -112,8 +102,11 @@ def _read_document(path: Path) -> dict[str, Any]:
     return document  # type: ignore[no-any-return]
 
 
-def _read_numbers(folder: Path, digest: str) -> polars.DataFrame:
+def _read_numbers(folder: Path, digest: str) -> dict[tuple[object, ...], polars.DataFrame]:
+    """The numbers by outcome and kind."""
+    import polars
+
     for path in (folder / NUMBERS, folder / NEW_NUMBERS):
         if path.is_file() and hashlib.sha256(contents := path.read_bytes()).hexdigest() == digest:
-            return polars.read_parquet(contents)
+            return polars.read_parquet(contents).partition_by("outcome", "kind", as_dict=True)
     raise InputError("file", str(folder / NUMBERS), f"the numbers that {REST} beside it names")

@@ -1,4 +1,4 @@
-"""How a simulation gets to workers in other processes, and how one of its tasks is run there."""
+"""How a plan gets to workers in other processes, and how one of its tasks is run there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pickle
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -19,26 +19,29 @@ import platformdirs
 
 from adhere.compilation import noted_digest
 from adhere.errors import InputError
+from adhere.files import write_file
 from adhere.policies import Policy, as_policy, import_policies, registry
-from adhere.simulation.blocks import Findings, Task, Work
+from adhere.simulation.accumulate import TaskResult
 from adhere.simulation.identity import differences, identity
-from adhere.simulation.runners import name_of
+from adhere.simulation.plan import Plan, Task
+from adhere.simulation.policy_runner import name_of
+from adhere.simulation.run import TaskRunner
 
 _IDENTITY = identity()  # of the code as it was when this process loaded it
-_KEPT_WORKS = 4
-_works: dict[str, Work] = {}
+_MAX_KEPT = 4
+_runners: dict[str, TaskRunner] = {}  # by the id of their plan, in the order in which they came
 _lock = threading.Lock()
 
 
-def packed(work: Work) -> bytes:
+def pack(plan: Plan) -> bytes:
     """All that a worker needs to know: policies by name, files that declare them, other objects pickled."""
-    named = [policy for policy in work.policies if isinstance(policy, Policy)]
-    contents = {item.name: getattr(work, item.name) for item in dataclasses.fields(work)}
+    named = [policy for policy in plan.policies if isinstance(policy, Policy)]
+    contents = {item.name: getattr(plan, item.name) for item in dataclasses.fields(plan)}
     contents["policies"] = [
         policy.to_json() if isinstance(policy, Policy) else _pickled("policies", name_of(policy), policy)
-        for policy in work.policies
+        for policy in plan.policies
     ]
-    contents["populations"] = [_pickled("populations", one.name, one) for one in work.populations]
+    contents["populations"] = [_pickled("populations", one.name, one) for one in plan.populations]
     return pickle.dumps((_IDENTITY, *_homes(named), contents))
 
 
@@ -57,7 +60,7 @@ def _pickled(field: str, name: str, thing: object) -> bytes:
 def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[tuple[str, str | None]]]:
     """Where policies of a user's own are declared: files that go along, and modules that workers must have."""
     files, modules = [], []
-    for name in dict.fromkeys(cls.__module__ for policy in policies for cls in _classes(policy)):
+    for name in dict.fromkeys(type(part).__module__ for policy in policies for part in policy.parts()):
         file = getattr(sys.modules[name], "__file__", None)
         if name.partition(".")[0] in ("adhere", "__main__", "__mp_main__") or file is None:
             continue
@@ -68,43 +71,34 @@ def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], li
     return files, modules
 
 
-def _classes(policy: Policy) -> Iterator[type[Policy]]:
-    yield type(policy)
-    for item in dataclasses.fields(policy):
-        value = getattr(policy, item.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Policy):
-                yield from _classes(part)
-
-
-class Call:
+class RemoteCall:
     """A call of `run_task` that unpickling makes: an executor's worker runs it by `pickle.loads` of its bytes.
 
     So nobody on the way needs adhere, as Dask's scheduler would, and a worker that lacks it can say so. Dask's would
     end itself on being handed a function that it cannot import.
     """
 
-    def __init__(self, name: str, parcel: bytes | None, task: Task) -> None:
-        self._arguments = (name, parcel, task)
+    def __init__(self, plan_id: str, packed: bytes | None, task: Task) -> None:
+        self._arguments = (plan_id, packed, task)
 
-    def __reduce__(self) -> tuple[Callable[..., Findings | None], tuple[str, bytes | None, Task]]:
+    def __reduce__(self) -> tuple[Callable[..., TaskResult | None], tuple[str, bytes | None, Task]]:
         return run_task, self._arguments
 
 
-def run_task(name: str, parcel: bytes | None, task: Task) -> Findings | None:
-    """Run a task of the work of this name in a worker; None if the worker has not been sent the work yet."""
+def run_task(plan_id: str, packed: bytes | None, task: Task) -> TaskResult | None:
+    """Run a task in a worker; None if the worker has not been sent the plan of this id yet."""
     try:
         with _lock:
-            if name not in _works:
-                if parcel is None:
+            if plan_id not in _runners:
+                if packed is None:
                     return None
-                work = _unpacked(parcel)
-                work.prepare(lambda message: None)
-                for oldest in list(_works)[: max(0, len(_works) + 1 - _KEPT_WORKS)]:
-                    del _works[oldest]
-                _works[name] = work
-            work = _works[name]
-        return work.run(task, np.zeros(1, np.int64), np.zeros(1, np.int64))
+                runner = TaskRunner(unpack(packed))
+                runner.prepare(lambda message: None)
+                for oldest in list(_runners)[: max(0, len(_runners) + 1 - _MAX_KEPT)]:
+                    del _runners[oldest]
+                _runners[plan_id] = runner
+            runner = _runners[plan_id]
+        return runner.run(task, np.zeros(1, np.int64), np.zeros(1, np.int64))
     except Exception as error:
         if _travels(error):
             raise
@@ -120,8 +114,9 @@ def _travels(error: Exception) -> bool:
     return True
 
 
-def _unpacked(parcel: bytes) -> Work:
-    theirs, files, modules, contents = pickle.loads(parcel)
+def unpack(packed: bytes) -> Plan:
+    """The plan that `pack` wrote, on a worker."""
+    theirs, files, modules, contents = pickle.loads(packed)
     if differing := differences(_IDENTITY, theirs):
         raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
     expected = (
@@ -137,7 +132,7 @@ def _unpacked(parcel: bytes) -> Work:
             raise
         raise InputError("policies", f"a file: {error.expected}", expected) from None
     populations = [pickle.loads(one) for one in contents["populations"]]
-    return Work(**{**contents, "policies": tuple(policies), "populations": tuple(populations)})
+    return Plan(**{**contents, "policies": tuple(policies), "populations": tuple(populations)})
 
 
 def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[str, str | None]]) -> None:
@@ -153,23 +148,17 @@ def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[st
     for home in homes:
         for thing in vars(home).values():
             if isinstance(thing, type) and issubclass(thing, Policy) and thing.__module__ == home.__name__:
-                registry[thing.name] = thing  # another work's file may have taken the name since
+                registry[thing.name] = thing  # another plan's file may have taken the name since
 
 
 def _kept(name: str, content: bytes) -> Path:
     """A file with this content, at the same place each time, so that what is compiled from it is found again."""
     root = Path(os.environ.get("ADHERE_CACHE_DIR") or platformdirs.user_cache_dir("adhere"))
-    try:
-        return _written(root, name, content)
-    except OSError:  # nowhere to keep it: it is compiled anew each time
-        return _written(Path(tempfile.mkdtemp(prefix="adhere-")), name, content)
-
-
-def _written(root: Path, name: str, content: bytes) -> Path:
     file = root / "sent" / hashlib.sha256(content).hexdigest()[:24] / name
-    if not file.is_file():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{name}.{os.getpid()}")
-        beside.write_bytes(content)
-        beside.replace(file)
+    try:
+        if not file.is_file():
+            write_file(file, content)
+    except OSError:  # nowhere to keep it: it is compiled anew each time
+        file = Path(tempfile.mkdtemp(prefix="adhere-")) / name
+        file.write_bytes(content)
     return file

@@ -1,4 +1,4 @@
-"""Small helpers about chance."""
+"""Small helpers about probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 
 
 def draw(probabilities: Sequence[float], rng: Random) -> int:
-    """An index with the given chance of each."""
+    """An index with the given probability of each."""
     u = rng.random()
     last_possible = 0
     for index, probability in enumerate(probabilities):
@@ -48,12 +48,12 @@ _GRID = [(cell + 0.5) / _CELLS for cell in range(_CELLS)]
 _LOGS = [(math.log(x), math.log1p(-x)) for x in _GRID]
 
 
-def chance_of_largest(betas: Sequence[tuple[float, float]]) -> list[float]:
+def probability_of_largest(betas: Sequence[tuple[float, float]]) -> list[float]:
     """P(θ_j is the largest) for independent θ_j ~ Beta(a_j, b_j) with a_j, b_j ≥ 1.
 
     The integral ∫ f_j ∏ F_i by the midpoint rule.
 
-    >>> [round(p, 3) for p in chance_of_largest([(1, 1), (2, 1)])]  # P(θ₁ > θ₀) = ∫ 2x·x dx
+    >>> [round(p, 3) for p in probability_of_largest([(1, 1), (2, 1)])]  # P(θ₁ > θ₀) = ∫ 2x·x dx
     [0.333, 0.667]
     """
     densities, below = [], []
@@ -69,12 +69,12 @@ def chance_of_largest(betas: Sequence[tuple[float, float]]) -> list[float]:
             cumulated += value
         densities.append(density)
         below.append(distribution)
-    chances = []
+    integrals = []
     for j, density in enumerate(densities):
         others = [distribution for i, distribution in enumerate(below) if i != j]
         product = density
         for distribution in others:
             product = [value * f for value, f in zip(product, distribution, strict=True)]
-        chances.append(sum(product))
-    total = sum(chances)
-    return [chance / total for chance in chances]
+        integrals.append(sum(product))
+    total = sum(integrals)
+    return [one / total for one in integrals]
