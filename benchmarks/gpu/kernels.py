@@ -10,10 +10,10 @@ import numpy as np
 from adhere.compilation.gpu import cuda
 from adhere.policies import as_policy
 from adhere.populations import as_population
-from adhere.simulation.arguments import grid_points
 from adhere.simulation.gpu_runner import GpuRunner, on_gpu
 from adhere.simulation.kernel import NO_FAULT, Tallies
-from adhere.simulation.measures import n_last
+from adhere.simulation.measure import n_last
+from adhere.simulation.plan import grid_points
 
 THREADS = 128
 

@@ -20,8 +20,8 @@ from benchmarks.service.measuring import ServerError, free_port, stop
 from benchmarks.service.subjects import THOMPSON, Driven, adhere_command, prepare, serving_adhere
 
 from adhere.store import open_store
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Recommend
+from adhere.trial.commands import Recommend
+from adhere.trial.processor import CommandProcessor
 
 SAMPLE_EVERY = 25_000  # pairs
 SETTLED = 100_000  # requests after which caches are full
@@ -111,7 +111,7 @@ def _first_recommendation(file: Path) -> float:
 
     def work() -> None:
         with closing(open_store(file)) as store:
-            Desk(store).ask(Recommend(trial="trial", request=name, subject=name, site="bench"))
+            CommandProcessor(store).execute([Recommend(trial="trial", request_id=name, subject=name, site="bench")])
 
     return timed(work)
 

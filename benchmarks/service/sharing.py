@@ -50,8 +50,8 @@ def check(where: Where, trials: list[str], pairs: int) -> None:
                 event = decode(record.body)
                 recommended += isinstance(event, Recommended)
                 reported += isinstance(event, Reported)
-                if event.request:
-                    requests.append(event.request)
+                if event.request_id:
+                    requests.append(event.request_id)
             if fault := chain.verify(view, numbers[trial]).fault:
                 raise UnsoundLogError(f"{trial}: {fault}")
     if (recommended, reported) != (pairs, pairs):

@@ -1,4 +1,4 @@
-"""How many bytes a trial keeps beside its log: the encoded `Standing`, after some hundred rounds."""
+"""How many bytes a trial keeps beside its log: the encoded `Snapshot`, after some hundred rounds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from benchmarks.cpu.measuring import Narrator
 from tests.contract.policies_under_test import SUBJECTS, variants
 
 from adhere.store import open_store
+from adhere.trial.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.design import make_design
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Advice, Recommend, Report
+from adhere.trial.processor import CommandProcessor
 
 N_ARMS = 5
 _ARMS = [f"arm {arm}" for arm in range(N_ARMS)]
@@ -36,20 +36,15 @@ def measure(of: Sequence[str], n_pairs: int, narrator: Narrator) -> dict[str, in
 def _bytes_after(policy: str, n_pairs: int) -> int:
     patients = random.Random(1)
     with closing(open_store()) as store:
-        desk = Desk(store)
-        desk.create(make_design("trial", policy, _ARMS, seed=1, horizon=10_000))
+        processor = CommandProcessor(store)
+        processor.create(make_design("trial", policy, _ARMS, seed=1, horizon=10_000))
         for pair in range(n_pairs):
-            advice = desk.ask(Recommend(trial="trial", request=f"ask-{pair}", subject=f"patient {pair}"))
-            assert isinstance(advice, Advice)
+            about = {"trial": "trial", "request_id": f"ask-{pair}"}
+            (made,) = processor.execute([Recommend(**about, subject=f"patient {pair}")])
+            assert isinstance(made, RecommendationResponse)
             taken, reward = patients.choice(_ARMS), float(patients.randrange(2))
-            desk.ask(
-                Report(
-                    trial="trial",
-                    request=f"tell-{pair}",
-                    recommendation=advice.recommendation,
-                    actual=taken,
-                    reward=reward,
-                )
-            )
+            about = {"trial": "trial", "request_id": f"tell-{pair}"}
+            number = made.recommendation_id
+            processor.execute([Report(**about, recommendation_id=number, actual=taken, reward=reward)])
         with store.reading() as view:
             return len(view.head(view.trials()["trial"]).snapshot)

@@ -16,10 +16,10 @@ from benchmarks.service.skeleton import TOKEN
 
 from adhere.store import open_store
 from adhere.tokens import Tokens
-from adhere.trial.chain import walk
 from adhere.trial.design import make_design
-from adhere.trial.desk import Desk
 from adhere.trial.events import Recommended, Reported, decode
+from adhere.trial.log.chain import walk
+from adhere.trial.processor import CommandProcessor
 
 ADHERE, SKELETON = "adhere", "a bare log"
 THOMPSON, BOUNDED = "thompson/actual", "thompson-bounded(hierarchical(epsilon-greedy))"
@@ -71,9 +71,9 @@ class Driven:
 def prepare(where: Where, policies: Mapping[str, str]) -> str:
     """Make a trial of two arms by each name; the token of a site that may take part in them."""
     with closing(open_store(where)) as store:
-        desk = Desk(store)
+        processor = CommandProcessor(store)
         for name, policy in policies.items():
-            desk.create(make_design(name, policy, ARMS, seed=SEED, horizon=HORIZON))
+            processor.create(make_design(name, policy, ARMS, seed=SEED, horizon=HORIZON))
         return Tokens(store).make("site", "bench", site="bench")[1]
 
 
@@ -109,7 +109,7 @@ def record_bytes(where: Where, trial: str) -> RecordBytes:
         records = list(walk(view, view.trials()[trial]))
     by_kind: dict[type, list[int]] = {Recommended: [], Reported: []}
     for record in records[1:]:
-        by_kind[type(decode(record.body))].append(len(record.body) + len(record.hash) + len(record.request or ""))
+        by_kind[type(decode(record.body))].append(len(record.body) + len(record.hash) + len(record.request_id or ""))
     return RecordBytes(mean(by_kind[Recommended]), mean(by_kind[Reported]))
 
 

@@ -1,4 +1,4 @@
-"""Exceptions for what a user can mend: a mistake in what they gave us, or a store that cannot be used."""
+"""Exceptions for what a user can correct: invalid input, or a store that cannot be used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _short(value: object, limit: int = 120) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Say which known words come close, for the end of an error message.
+    """The known words, and which of them comes close, for the end of an error message.
 
     >>> nearest("tompson", ["thompson", "uniform"])
     "one of thompson, uniform (did you mean 'thompson'?)"
@@ -40,11 +40,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 class UnknownError(InputError):
-    """Something asked for by name or number that is not there, or not for whoever asks."""
+    """A name or number that does not exist, or that the caller may not see."""
 
 
 class ConflictError(InputError):
-    """Something that makes sense by itself but not after what happened before."""
+    """A valid value that conflicts with what was recorded before."""
 
 
 class StoreError(Exception):

@@ -7,7 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-_Z = NormalDist().inv_cdf(0.975)
+Z95 = 1.959963984540054  # how many standard errors a 95% interval reaches to each side
+_Z = NormalDist().inv_cdf(0.975)  # the same but for the last bit, which Wilson's intervals in data files depend on
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:

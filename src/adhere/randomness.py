@@ -25,7 +25,8 @@ Words = NDArray[np.uint64]
 Stream = Words  # of one run: its two keys, the counter, the first word there and whether it is known
 Floats = NDArray[np.float64]
 
-# What a random number is for. Three bits of the counter.
+# What a random number is for: three bits of the counter, and its highest bit.
+_SECOND_HALF: Final = np.uint64(1 << 43)
 CHOOSE: Final = np.uint64(0)
 PATIENT: Final = np.uint64(1)
 LEARN: Final = np.uint64(2)
@@ -34,12 +35,16 @@ POPULATION: Final = np.uint64(4)  # a population drawn afresh for a run
 PYTHON: Final = np.uint64(5)  # seeds the generator handed to a policy written as a plain Python object
 ESTIMATE: Final = np.uint64(6)  # estimates of probabilities that a policy does not say itself
 FALLBACK: Final = np.uint64(7)  # an arm at random where a policy failed
+# Reserved for what is coming; five more of the second half are free.
+DELAY: Final = _SECOND_HALF | np.uint64(0)  # when a report comes
+MISSING: Final = _SECOND_HALF | np.uint64(1)  # whether it comes at all
+GUARD: Final = _SECOND_HALF | np.uint64(2)  # what is drawn around a policy: burn-in, allocation floors
 
-LAW: Final = 1  # to be raised when the same key no longer gives the same numbers
+STREAM_VERSION: Final = 1  # to be raised when the same key no longer gives the same numbers
 
 _DRAW_BITS: Final = np.uint64(20)
 _DECISION_SHIFT: Final = np.uint64(23)
-MAX_DECISIONS: Final = 2**41
+MAX_DECISIONS: Final = 2**40
 STREAM_SIZE: Final = 5
 
 _UNIT: Final = 2.0**-53

@@ -149,4 +149,4 @@ def test_without_dask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
 
 def test_a_cluster_and_threads_are_a_contradiction(capsys: pytest.CaptureFixture[str]) -> None:
     finished = in_this_process(capsys, *SMALL, "--cluster", "tcp://127.0.0.1:8786", "--threads", "2")
-    check_complaint(finished, "--threads: got '2', expected no number together with --cluster")
+    check_complaint(finished, "--threads: got 2, expected no number together with --cluster")

@@ -35,23 +35,6 @@ def test_nothing_is_left_when_another_file_cannot_be_written(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_keeps_its_permissions_and_a_link_its_place(tmp_path: Path) -> None:
-    target, link = tmp_path / "target.json", tmp_path / "link.json"
-    target.write_text("old")
-    target.chmod(0o640)
-    link.symlink_to(target)
-    write_files({link: b"new"}, before=nothing)
-    assert link.is_symlink()
-    assert target.read_bytes() == b"new"
-    assert target.stat().st_mode & 0o777 == 0o640
-
-
-def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
-    (tmp_path / "usual").touch()
-    write_files({tmp_path / "new": b"new"}, before=nothing)
-    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-
 def test_a_pipe_is_written_into_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

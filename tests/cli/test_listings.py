@@ -37,9 +37,7 @@ def test_every_policy_is_explained(capsys: pytest.CaptureFixture[str], name: str
 
 
 def test_parameters_with_ranges_and_defaults(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        "gamma  a number above 0 and at most 1 (may be left out)" in in_this_process(capsys, "policies", "exp3").out
-    )
+    assert "gamma  a number above 0 and at most 1 (optional)" in in_this_process(capsys, "policies", "exp3").out
     hierarchical = in_this_process(capsys, "policies", "hierarchical").out
     assert "recycle  true or false (default false)" in hierarchical
     assert "(default exp3)" in hierarchical

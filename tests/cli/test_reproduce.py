@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adhere.studies import catalogue
+from adhere.studies.framework.study import Study
 from studies.small_studies import contents, counted, simulated
 
 from .running import check_complaint, in_this_process
@@ -31,7 +34,7 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = shown.out.splitlines()
     assert max(map(len, lines)) <= 80
     for name in ("simulated", "counted"):
-        assert f"About {name}" in lines
+        assert f"A study called {name}" in lines
         assert f"✓ agrees  the claim of {name}" in shown.out
     assert "2 claims of the paper: 2 ✓ agrees" in lines
     assert "report: report/index.html" in lines
@@ -51,7 +54,7 @@ def test_a_rerun_says_what_it_did_not_run_again(folder: Path, capsys: pytest.Cap
     assert "Finished by an earlier run, not run again: counted. To run them anew, add --fresh." in " ".join(
         again.out.split()
     )
-    assert "About simulated" in again.out
+    assert "A study called simulated" in again.out
     assert "==> A study called counted" not in again.err
     fresh = in_this_process(capsys, REPRODUCE, "--out", "here", "--fresh")
     assert "earlier run" not in fresh.out
@@ -69,6 +72,35 @@ def test_options_reach_the_simulation(folder: Path, capsys: pytest.CaptureFixtur
 def test_the_same_study_twice_is_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = in_this_process(capsys, REPRODUCE, "--study", "counted", "--study", "counted")
     assert (shown.status, shown.err.count("==> A study called")) == (0, 1)
+
+
+def stop() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("study", "options", "said"),
+    [
+        (simulated(after=stop), (), "Stopped; nothing was written."),
+        (counted(drawing=stop), ("--fresh",), "the same command without --fresh goes on after them."),
+    ],
+)
+def test_stopped(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    study: Study[Any],
+    options: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.setattr(catalogue, "STUDIES", {study.name: study})
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    with pytest.raises(SystemExit, match="130"):
+        in_this_process(capsys, REPRODUCE, *options)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.endswith(f"{said}\n")
+    assert [path.name for path in folder.iterdir()] == (["report"] if study.name == "counted" else [])
 
 
 BAD = [

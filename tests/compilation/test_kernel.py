@@ -10,10 +10,9 @@ import adhere
 from adhere import InputError, Trial, simulate
 from adhere.compilation import Kernel
 from adhere.populations import stroke_heparin, uniform_other
-from adhere.simulation import runners
+from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import run_block
 from adhere.trial import engine
-from adhere.trial.steps import decide, take_lesson
 from contract.policies_under_test import variants
 from contract.populations_under_test import mixed
 
@@ -26,7 +25,7 @@ def n_compiled(kernel: Kernel) -> int:
 
 def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel(run_block, static=True)
-    monkeypatch.setattr(runners, "RUN_BLOCK", kernel)
+    monkeypatch.setattr(CompiledRunner, "loop", kernel)
     for n_arms in (2, 3):
         simulate(variants("thompson", n_arms), mixed(n_arms), 20, 2, progress=False)
     populations = ["defiers", "rich-and-poor", stroke_heparin(), uniform_other()]
@@ -37,7 +36,7 @@ def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytes
 
 
 def test_a_live_trial_compiles_each_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = {"DECIDE": Kernel(decide), "TAKE_LESSON": Kernel(take_lesson)}
+    steps = {"CHOOSE_ARM": Kernel(engine.choose_arm), "LEARN_LESSONS": Kernel(engine.learn_lessons)}
     for name, kernel in steps.items():
         monkeypatch.setattr(engine, name, kernel)
     for n_arms in (2, 3, 5):

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere import Trial, simulate
-from adhere.policies import as_policy
 from adhere.populations import CounterfactualPatients, Population
-from adhere.simulation.kernel import Tallies
-from adhere.simulation.runners import CompiledRunner
+from simulation.engine import tallies_of
 
 Integers = NDArray[np.int64]
 
@@ -22,15 +20,13 @@ def first_run_of_engine(policy: object, population: Population, n_patients: int,
     return _newest_pull((shares * every_patient[:, None]).round().astype(np.int64))
 
 
-def run_of_engine(policy: object, population: Population, n_patients: int, seed: int, run: int) -> Integers:
+def run_of_engine(
+    policy: object, population: Population, n_patients: int, seed: int, run: int, *, compiled: bool = True
+) -> Integers:
     """The arms the engine chose in any run."""
     every_patient = np.arange(1, n_patients + 1)
-    runner = CompiledRunner(as_policy(policy), population, n_patients, every_patient, 1)
-    runner.prepare(lambda _: None)
-    tallies = Tallies.zeros(1, n_patients, population.n_arms, len(runner.deciders))
-    progress, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    runner.start(seed, run, population.tables(seed, run, 1), tallies, progress, stop)
-    return _newest_pull(tallies.pulls[0])
+    left = tallies_of(policy, population, n_patients, 1, seed, every_patient, first_run=run, compiled=compiled)
+    return _newest_pull(left.pulls[0])
 
 
 def _newest_pull(pulls: Integers) -> Integers:

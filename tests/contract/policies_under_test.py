@@ -1,4 +1,6 @@
-"""The one table of policies that every test of the contract runs over. A new policy is added here and nowhere else.
+"""The one table of policies: the contract, the comparison with the oracle, the GPU and the goldens run over it.
+
+A new policy is added here, and nowhere else but to the oracle; `test_values` fails where a registered one is missing.
 
 A *subject* is one composition, which costs seconds to compile for each number of arms; its variants (protocols,
 parameters) cost nothing. Hybrids are chosen so that each part meets each other part at least once.
@@ -39,6 +41,16 @@ HYBRIDS = {
 }
 
 SUBJECTS = (*LEARNERS, *HYBRIDS)
+
+# Deeper compositions, for the comparison with the oracle alone.
+NESTED = (
+    "hierarchical(exp3, top=epsilon-greedy)",
+    "hierarchical(experts=[epsilon-greedy, ucb1/actual, thompson], recycle=true)",
+    "thompson-bounded(hierarchical(thompson), literal=true)",
+    "thompson-bounded(hierarchical(thompson, recycle=true), recycle=true, literal=true)",
+    "thompson-bounded(hierarchical-exp3(eta=0.05, rho=0.05))",
+    "thompson-bounded(thompson-bounded(ucb1/comply, recycle=true), recycle=true)",
+)
 
 
 def credit_table(n_arms: int) -> str:

@@ -6,8 +6,18 @@ from functools import cache
 
 from adhere.populations import Count, Counts, Population
 
+from .policies_under_test import recycles
+
 GRADED = (0.0, 0.3, 1.0)
 BINARY = (0.0, 1.0)
+
+
+def graded_rewards(policy: str) -> tuple[float, ...]:
+    """Rewards, one of them fractional, with which a policy shares its compiled code with those of other tests.
+
+    A policy that recycles is compiled for each number of different rewards, and most tests have two.
+    """
+    return GRADED[1:] if recycles(policy) else GRADED
 
 
 @cache

@@ -7,13 +7,12 @@ import pytest
 from scipy import stats
 
 from adhere import Trial
-from adhere.policies.policy import Floats, TrialShape
-from adhere.randomness import stream
-from adhere.trial.steps import DECIDE, chances
+from adhere.policies.policy import Floats
+from adhere.trial.engine import CHOOSE_ARM
 
 from .playing import trial_on
 from .policies_under_test import variants
-from .populations_under_test import GRADED, mixed
+from .populations_under_test import mixed
 
 HORIZON = 40
 N_DRAWS = 4000
@@ -21,16 +20,13 @@ SMALLEST_P_VALUE = 1e-4
 
 
 def draws_from(trial: Trial, n_draws: int) -> tuple[Floats, Floats]:
-    """How often each arm is drawn when the next decision is made over and over, and the chances stated for it."""
-    compiled = trial.policy.assemble(TrialShape(len(trial.arms), GRADED))
-    rule = compiled.rule
-    counts, rng, first = np.zeros(len(trial.arms)), stream(99, 0), np.array(trial.state)
-    state, memo = first.copy(), np.zeros(compiled.memo_size + compiled.scratch_size)
-    decide = DECIDE.compiled(rule, state, memo, rng, 0)
-    for decision in range(n_draws):
+    """How often each arm is drawn when the next choice is made over and over, and the probabilities stated for it."""
+    engine, first = trial._state.engine, np.array(trial.state)
+    counts, state, memo, rng = np.zeros(len(trial.arms)), first.copy(), engine._buffers.memo, engine._buffers.rng
+    for number in range(n_draws):
         state[:] = first
-        counts[decide(rule, state, memo, rng, decision)] += 1
-    return counts, np.array(chances(rule, first, memo, rng, n_draws))
+        counts[engine._run(CHOOSE_ARM, state, memo, rng, number)] += 1
+    return counts, np.array(engine.choose(first, n_draws).probabilities)
 
 
 def test_probabilities_are_probabilities(subject: str, n_arms: int) -> None:

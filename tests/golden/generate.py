@@ -1,10 +1,11 @@
 """Write the goldens anew, from any checkout of adhere.
 
-    PYTHONPATH=CHECKOUT/src:tests .venv/bin/python -m golden.generate CHECKOUT [REPORT]
+    PYTHONPATH=CHECKOUT/src:tests .venv/bin/python -m golden.generate CHECKOUT simulations live_scripts stored_trials
+    PYTHONPATH=CHECKOUT/src:tests .venv/bin/python -m golden.generate CHECKOUT reproduction=REPORT
 
-CHECKOUT is the checkout whose adhere is to be run; REPORT, if given, a finished `adhere reproduce --quick` of it.
-What they hold now was made from 0.1.0 (commit 16847bb), by this script as it was when it was added: later, the
-scripts for live trials follow the package's own names, and no longer run on 0.1.0.
+CHECKOUT is the checkout whose adhere is to be run, REPORT the folder of a finished `adhere reproduce --quick` of it.
+What the goldens hold was made from 0.1.0 (commit 16847bb). The script for trials in a store follows the package's own
+names; to run it on 0.1.0, take it from the commit that added it.
 """
 
 from __future__ import annotations
@@ -18,21 +19,25 @@ import adhere
 from contract.policies_under_test import SUBJECTS
 
 from .digests import write_golden
-from .live_scripts import in_memory
-from .reproduction import data_files
-from .simulations import simulated
-from .stored_trials import POLICIES, in_store
 
 
-def main(checkout: Path, report: Path | None) -> None:
-    """Run everything and write it down."""
-    if not Path(adhere.__file__).resolve().is_relative_to(checkout.resolve()):
-        sys.exit(f"adhere was imported from {adhere.__file__}, not from {checkout}")
-    write_golden("simulations", gathered(simulated))
-    write_golden("live_scripts", gathered(in_memory))
-    write_golden("stored_trials", {policy: in_store(policy) for policy in POLICIES})
-    if report is not None:
-        write_golden("reproduction", data_files(report / "data"))
+def entries_of(part: str, report: str) -> dict[str, Any]:
+    """What one golden file holds. Parts are imported one by one: an older adhere may not have what another needs."""
+    if part == "simulations":
+        from .simulations import simulated
+
+        return gathered(simulated)
+    if part == "live_scripts":
+        from .live_scripts import in_memory
+
+        return gathered(in_memory)
+    if part == "stored_trials":
+        from .stored_trials import POLICIES, in_store
+
+        return {policy: in_store(policy) for policy in POLICIES}
+    from .reproduction import data_files
+
+    return data_files(Path(report) / "data")
 
 
 def gathered(play: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
@@ -41,4 +46,8 @@ def gathered(play: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    checkout, *parts = sys.argv[1:]
+    if not Path(adhere.__file__).resolve().is_relative_to(Path(checkout).resolve()):
+        sys.exit(f"adhere was imported from {adhere.__file__}, not from {checkout}")
+    for part, _, report in (text.partition("=") for text in parts):
+        write_golden(part, entries_of(part, report))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from adhere import simulate
-from adhere.populations import Population, Strata, Stratum, homogeneous, rich_and_poor, uniform_corrective
-from contract.policies_under_test import recycles, variants
-from contract.populations_under_test import mixed
+from adhere.populations import Population, Strata, Stratum, homogeneous, uniform_corrective
+from contract.policies_under_test import variants
+from contract.populations_under_test import graded_rewards, mixed
 
 from .digests import digest
 
@@ -25,12 +25,12 @@ def three_arm_strata() -> Strata:
 
 
 def populations_for(subject: str) -> list[Population]:
-    """Those whose compiled code the tests of the contract need as well.
+    """Two and three arms, made of counts and of strata, and one drawn afresh for each run.
 
-    A policy that recycles is compiled for each number of different rewards: its fifth population has two arms.
+    Their compiled code is that of the tests of the contract.
     """
-    fifth = rich_and_poor() if recycles(subject) else three_arm_strata()
-    return [mixed(2), mixed(3), homogeneous(), uniform_corrective(), fifth]
+    rewards = graded_rewards(subject)
+    return [mixed(2, rewards), mixed(3, rewards), homogeneous(), three_arm_strata(), uniform_corrective()]
 
 
 def simulated(subject: str) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from adhere.errors import InputError
+from adhere.trial.commands import ChangeStatus, Withdraw
 from adhere.trial.design import Imputation
 from adhere.trial.events import Recommended
-from adhere.trial.requests import ChangeStatus, Withdraw
 from trial.live import ARMS, Live
 
 from .digests import digest
@@ -35,7 +35,7 @@ class StoredTrial:
         self.live = Live(policy, horizon=HORIZON, impute=rule, reward_values=values)
 
     def recommend(self, subject: str) -> int:
-        return self.live.recommend(subject).recommendation
+        return self.live.recommend(subject).recommendation_id
 
     def report(self, recommendation: int, **said: Any) -> None:
         self.live.report(recommendation, **said)
@@ -44,15 +44,15 @@ class StoredTrial:
         self.live.correct(recommendation, **said)
 
     def withdraw(self, recommendation: int) -> None:
-        asked = {"trial": "t", "request": f"withdraw-{recommendation}", "site": "Leeds", "reason": "moved away"}
-        self.live.desk.ask(Withdraw(recommendation=recommendation, **asked))
+        asked = {"trial": "t", "request_id": f"withdraw-{recommendation}", "site": "Leeds", "reason": "moved away"}
+        self.live.send(Withdraw(recommendation_id=recommendation, **asked))
 
     def change_status(self, status: str) -> None:
-        self.live.desk.ask(ChangeStatus(trial="t", request=f"become-{status}", reason="planned", status=status))
+        self.live.send(ChangeStatus(trial="t", request_id=f"become-{status}", reason="planned", status=status))
 
     def impute_after(self, days: float) -> None:
         self.live.clock.pass_days(days)
-        self.live.examine()
+        self.live.impute_missing()
 
     def recommendations(self) -> list[tuple[int, tuple[float, ...], tuple[float, ...], str]]:
         """The arm, probabilities, memo and random key of each."""
@@ -60,7 +60,7 @@ class StoredTrial:
         return [(event.chosen, event.probabilities, event.memo, event.key) for event in events]
 
     def state(self) -> list[float]:
-        numbers: list[float] = np.frombuffer(self.live.standing().state).tolist()
+        numbers: list[float] = np.frombuffer(self.live.snapshot().policy_state).tolist()
         return numbers
 
 

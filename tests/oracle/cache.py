@@ -21,7 +21,7 @@ class Cache:
         self.stored[arm][reward] = self.stored[arm].get(reward, 0) + 1
 
     def take(self, arm: int, rng: Random) -> float:
-        """One stored outcome of the arm, all alike in chance, removed."""
+        """One stored outcome of the arm, all alike in probability, removed."""
         counts = self.stored[arm]
         (reward,) = rng.choices(list(counts), weights=list(counts.values()))
         counts[reward] -= 1

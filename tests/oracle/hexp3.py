@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from .chance import draw, normalised
 from .policy import Policy
+from .probability import draw, normalised
 from .protocols import credit_table
 
 

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from random import Random
 
-from .chance import best, chance_of_largest, draw, normalised, share
+from .probability import best, draw, normalised, probability_of_largest, share
 
 
 class Learner(ABC):
@@ -27,7 +27,7 @@ class Learner(ABC):
 
     @abstractmethod
     def probabilities(self, weight: float = 1.0) -> list[float]:
-        """The chance of each arm in the next `choose`."""
+        """The probability of each arm in the next `choose`."""
 
 
 class Uniform(Learner):
@@ -53,7 +53,7 @@ def annealed_epsilon(t: int) -> float:
 
 
 class EpsilonGreedy(Learner):
-    """With chance ε any arm, else the arm of best mean. `epsilon=None` anneals; weights are ignored."""
+    """With probability ε any arm, else the arm of best mean. `epsilon=None` anneals; weights are ignored."""
 
     def __init__(self, n_arms: int, epsilon: float | None = None) -> None:
         super().__init__(n_arms)
@@ -135,7 +135,7 @@ class Thompson(Learner):
             self.failures[arm] += weight
 
     def probabilities(self, weight: float = 1.0) -> list[float]:
-        return chance_of_largest(self.betas(weight))
+        return probability_of_largest(self.betas(weight))
 
 
 def default_gamma(n_arms: int, horizon: int) -> float:
@@ -150,8 +150,8 @@ def default_gamma(n_arms: int, horizon: int) -> float:
 class Exp3(Learner):
     """p_j = (1−γ) w_j/W + γ/k; w_j ← w_j · exp(γ r̂/k) with r̂ = weight · r / p_j for the credited arm j.
 
-    `p_j` is this learner's own chance of the arm it credits, whoever chose it. Feedback being immediate, the
-    chance at decision time is the chance just before the update.
+    `p_j` is this learner's own probability of the arm it credits, whoever chose it. Feedback being immediate, the
+    probability at decision time is that just before the update.
     """
 
     weighted = True

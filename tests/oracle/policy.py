@@ -32,7 +32,7 @@ class Policy(ABC):
 
     @abstractmethod
     def probabilities(self) -> list[float]:
-        """The chance of each arm in the next `choose`."""
+        """The probability of each arm in the next `choose`."""
 
 
 class Plain(Policy):

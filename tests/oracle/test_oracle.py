@@ -23,9 +23,7 @@ from . import (
     exp3,
     hedge,
     hierarchical,
-    hierarchical_exp3,
     hierarchical_hedge,
-    hierarchical_of,
     plain,
     play,
     simulate,
@@ -46,7 +44,7 @@ MIXED = [
 
 
 @cache
-def exact_chance_of_second(a: int, b: int, c: int, d: int) -> Fraction:
+def exact_probability_of_second(a: int, b: int, c: int, d: int) -> Fraction:
     """P(θ₁ > θ₀) for θ₀ ~ Beta(a, b), θ₁ ~ Beta(c, d): Σ_{i<c} B(a+i, b+d) / ((d+i) B(1+i, d) B(a, b))."""
 
     def beta(x: int, y: int) -> Fraction:
@@ -118,7 +116,7 @@ def test_two_arm_thompson_is_exact(successes: tuple[int, int], failures: tuple[i
     learner.successes, learner.failures = [float(s) for s in successes], [float(f) for f in failures]
     a, c = (s + weight for s in successes)
     b, d = (f + weight for f in failures)
-    exact = float(exact_chance_of_second(a, b, c, d))
+    exact = float(exact_probability_of_second(a, b, c, d))
     assert learner.probabilities(weight)[1] == pytest.approx(exact, abs=2e-5)
     rng = Random(1)
     assert_mean([float(learner.choose(rng, weight)) for _ in range(20_000)], exact)
@@ -146,7 +144,7 @@ def test_whole_law_of_thompson_under_chosen() -> None:
     def pulls(a: int, b: int, c: int, d: int, left: int) -> Fraction:
         if left == 0:
             return Fraction(0)
-        p = exact_chance_of_second(a, b, c, d)
+        p = exact_probability_of_second(a, b, c, d)
         first = mu[0] * pulls(a + 1, b, c, d, left - 1) + (1 - mu[0]) * pulls(a, b + 1, c, d, left - 1)
         second = mu[1] * pulls(a, b, c + 1, d, left - 1) + (1 - mu[1]) * pulls(a, b, c, d + 1, left - 1)
         return p * (1 + second) + (1 - p) * first
@@ -159,8 +157,8 @@ def test_whole_law_of_thompson_under_chosen() -> None:
 def test_whole_law_of_thompson_bounded_in_two_rounds() -> None:
     """Arm 1 always pays and arm 0 never: ½ + ½ · 16/27 + ½ · ½ pulls of arm 1.
 
-    Round one is even. Thompson had it with chance ½, and then p = ⅔ whatever the arm, Σp² = 5/9 and arm 1 has
-    chance 5/9 · ⅔ + 4/9 · ½ = 16/27; if not, round two is even again.
+    Round one is even. Thompson had it with probability ½, and then p = ⅔ whatever the arm, Σp² = 5/9 and arm 1 has
+    probability 5/9 · ⅔ + 4/9 · ½ = 16/27; if not, round two is even again.
     """
     maker = thompson_bounded(plain(uniform()))
     counts = simulate(maker, [[(1.0, 0, 0.0)], [(1.0, 1, 1.0)]], n_patients=2, n_runs=20_000, seed=4)
@@ -186,16 +184,7 @@ POLICIES = {
     "epsilon-greedy/actual": plain(epsilon_greedy(), "actual"),
     "exp3/table": plain(exp3(0.2), [[0, 1], [None, 1]]),
     "hierarchical(thompson)": hierarchical(thompson()),
-    "hierarchical(thompson, recycle)": hierarchical(thompson(), recycle=True),
-    "hierarchical(exp3, top=thompson)": hierarchical(exp3(), top=thompson()),
-    "hierarchical of four": hierarchical_of(
-        [(thompson(), "chosen"), (exp3(), "chosen"), (ucb1(), "comply"), (epsilon_greedy(0.1), "actual")]
-    ),
-    "hierarchical-exp3": hierarchical_exp3(0.1, 0.2),
-    "bounded": thompson_bounded(hierarchical(thompson())),
     "bounded, recycle": thompson_bounded(hierarchical(epsilon_greedy()), recycle=True),
-    "bounded, literal": thompson_bounded(hierarchical(thompson()), literal=True),
-    "bounded(bounded)": thompson_bounded(thompson_bounded(hierarchical_exp3(0.1, 0.2), recycle=True)),
 }
 
 

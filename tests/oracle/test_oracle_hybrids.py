@@ -20,7 +20,7 @@ from .policy import Plain
 
 
 class Diary(Learner):
-    """Picks arms by fixed chances and writes down all it is told."""
+    """Picks arms by fixed probabilities and writes down all it is told."""
 
     weighted = True
 
@@ -71,13 +71,13 @@ def test_every_expert_under_chosen_is_certified() -> None:
     assert [expert.told for expert in experts if isinstance(expert, Diary)] == [[], [(0, 1.0, 5.0)]]
 
 
-def test_hierarchical_exp3_base_divides_by_both_chances() -> None:
+def test_hierarchical_exp3_base_divides_by_both_probabilities() -> None:
     base, other = Exp3(2, gamma=0.5), Exp3(2, gamma=0.5)
     policy = HierarchicalBandit([(base, "chosen"), (other, "actual")], Diary([0.2, 0.8]))
     policy.drawn, policy.weight = 0, policy.weight_of(0)
     policy.update(0, 1, 0.6, Random(0))
     assert base.log_weights == pytest.approx([0.5 / 2 * 0.6 / (0.2 * 0.5), 0.0])
-    assert other.log_weights == pytest.approx([0.0, 0.5 / 2 * 0.6 / 0.5])  # its own chance of arm 1
+    assert other.log_weights == pytest.approx([0.0, 0.5 / 2 * 0.6 / 0.5])  # its own probability of arm 1
 
 
 def test_base_thompson_has_its_prior_weighted_too() -> None:
@@ -123,7 +123,7 @@ def test_papers_example_of_bias_does_not_trouble_recycling(helper_law: list[floa
     n = 10_000
     share, lessons = learned_share_of_arm_0(helper_law, n)
     assert abs(share - 0.5) < 4.5 * math.sqrt(0.25 / lessons)
-    # The helper refills arm 1 with chance q on half the rounds, and lessons cost arm 1 half an outcome each.
+    # The helper refills arm 1 with probability q on half the rounds, and lessons cost arm 1 half an outcome each.
     expected = n * (0.5 + min(0.5, helper_law[1]))
     assert abs(lessons - expected) < 0.04 * n
 
@@ -194,7 +194,7 @@ def test_plain_learner_inside_thompson_bounded(literal: bool, lessons: int) -> N
 
 def test_thompson_bounded_arm_law_with_and_without_cache() -> None:
     policy = ThompsonBounded(Plain(Diary([0.1, 0.9])), recycle=True)
-    policy.thompson.successes[0] = 1.0  # p = (2/3, 1/3), so the two samples agree with chance 5/9
+    policy.thompson.successes[0] = 1.0  # p = (2/3, 1/3), so the two samples agree with probability 5/9
     plain_law = 5 / 9 * 2 / 3 + 4 / 9 * 0.1
     assert policy.probabilities()[0] == pytest.approx(plain_law, abs=1e-5)
     policy.cache.store(0, 1.0)  # a third sample of arm 0 now leaves the round to the inner policy

@@ -14,7 +14,7 @@ from adhere import Trial
 ARMS = ("a", "b", "c", "d", "e")
 
 
-def chance_of_largest(alphas: Sequence[float], betas: Sequence[float], arm: int) -> float:
+def probability_of_largest(alphas: Sequence[float], betas: Sequence[float], arm: int) -> float:
     """P(θ_arm is the largest) for independent θ_j ~ Beta(α_j, β_j), integrated over logit θ between many points."""
     modes = [math.log(a / b) for a, b in zip(alphas, betas, strict=True)]
     spreads = [math.sqrt(1 / a + 1 / b) for a, b in zip(alphas, betas, strict=True)]
@@ -37,7 +37,7 @@ def chance_of_largest(alphas: Sequence[float], betas: Sequence[float], arm: int)
 
 def chances_of_largest(alphas: Sequence[float], betas: Sequence[float]) -> list[float]:
     """The chance of each."""
-    return [chance_of_largest(alphas, betas, arm) for arm in range(len(alphas))]
+    return [probability_of_largest(alphas, betas, arm) for arm in range(len(alphas))]
 
 
 def taught(policy: str, n_arms: int, lessons: Iterable[tuple[int, float]], seed: int = 0) -> Trial:

@@ -20,7 +20,7 @@ from adhere import (
 from adhere.policies.experts import set_of
 from adhere.policies.policy import TrialShape
 from adhere.randomness import stream
-from adhere.trial.steps import DECIDE
+from adhere.trial.engine import CHOOSE_ARM
 
 ARMS = ("a", "b")
 PLAIN = "hierarchical(ucb1, top=epsilon-greedy)"
@@ -157,10 +157,10 @@ def test_the_certified_experts_weight_is_finite_even_if_its_chance_was_estimated
     compiled = policy.assemble(TrialShape(2))
     rule, state = compiled.rule, compiled.state
     memo, rng = np.zeros(compiled.memo_size + compiled.scratch_size), stream(0, 0)
-    decide = DECIDE.compiled(rule, state, memo, rng, 0)
+    choose_arm = CHOOSE_ARM.compiled(rule, state, memo, rng, 0)
     weights = []
     for decision in range(20_000):
-        decide(rule, state, memo, rng, decision)
+        choose_arm(rule, state, memo, rng, decision)
         if memo[0] == 0:
             weights.append(memo[1])
     assert len(weights) > 3

@@ -9,7 +9,7 @@ from adhere.policies.policy import TrialShape
 from adhere.policies.thompson import ThompsonState, learn_thompson
 from adhere.randomness import stream
 
-from .reference import chance_of_largest, chances_of_largest, next_chances, taught
+from .reference import chances_of_largest, next_chances, probability_of_largest, taught
 
 RULE = Thompson().assemble(TrialShape(2)).rule
 NOTHING = Memo(RULE, np.zeros(0))
@@ -26,7 +26,7 @@ def count(state: ThompsonState, arm: int, success: bool) -> None:
 
 def expected_p(state: ThompsonState) -> float:
     """P(θ_1 > θ_0) from the counts alone."""
-    return chance_of_largest(state.successes.tolist(), state.failures.tolist(), 1)
+    return probability_of_largest(state.successes.tolist(), state.failures.tolist(), 1)
 
 
 @pytest.mark.parametrize(

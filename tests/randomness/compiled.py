@@ -49,10 +49,10 @@ def gammas(rng: Any, out: Any, shape: float) -> None:
 
 
 @numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
-def categories(rng: Any, out: Any, chances: Any) -> None:
+def categories(rng: Any, out: Any, probabilities: Any) -> None:
     for i in range(out.size):
         point(rng, i, CHOOSE)
-        out[i] = draw_from(chances, rng)
+        out[i] = draw_from(probabilities, rng)
 
 
 @numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]

@@ -74,15 +74,15 @@ def test_gamma(shape: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "chances",
+    "probabilities",
     [(0.5, 0.5), (0.2, 0.3, 0.5), (0.98, 0.01, 0.005, 0.005), (0.0, 0.25, 0.0, 0.75), (1.0, 0.0), (0.1,) * 10],
 )
-def test_draw_from(chances: tuple[float, ...]) -> None:
-    counts = np.bincount(drawn(categories, N, np.array(chances)).astype(int), minlength=len(chances))
-    possible = np.array(chances) > 0
+def test_draw_from(probabilities: tuple[float, ...]) -> None:
+    counts = np.bincount(drawn(categories, N, np.array(probabilities)).astype(int), minlength=len(probabilities))
+    possible = np.array(probabilities) > 0
     assert not counts[~possible].any()
     if possible.sum() > 1:
-        assert stats.chisquare(counts[possible], N * np.array(chances)[possible]).pvalue > SMALLEST_P
+        assert stats.chisquare(counts[possible], N * np.array(probabilities)[possible]).pvalue > SMALLEST_P
 
 
 @pytest.mark.parametrize("n_tied", [2, 3, 4, 7])

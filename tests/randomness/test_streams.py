@@ -16,25 +16,33 @@ from scipy import stats
 from adhere import InputError
 from adhere.randomness import (
     CHOOSE,
+    DELAY,
     ESTIMATE,
+    FALLBACK,
+    GUARD,
     LEARN,
     LEARN_LATE,
     MAX_DECISIONS,
+    MISSING,
     PATIENT,
     POPULATION,
     PYTHON,
+    STREAM_VERSION,
     check_seed,
     counter_at,
     mix,
     stream_keys,
     uniforms,
+    word_at,
 )
 
 Words = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 N = 1 << 20
 SMALLEST_P = 1e-4
-PURPOSES = (CHOOSE, PATIENT, LEARN, LEARN_LATE, POPULATION, PYTHON, ESTIMATE)
+DRAWN = (CHOOSE, PATIENT, LEARN, LEARN_LATE, POPULATION, PYTHON, ESTIMATE, FALLBACK)
+RESERVED = (DELAY, MISSING, GUARD)
+PURPOSES = (*DRAWN, *RESERVED)
 KEYS, DECISIONS = stream_keys(0, 0, 1), np.arange(N)
 
 
@@ -59,6 +67,8 @@ NEIGHBOURS: dict[str, Callable[[], tuple[Floats, Floats]]] = {
     "choose and learn": lambda: (by_decision(CHOOSE), by_decision(LEARN)),
     "patient and learn": lambda: (by_decision(PATIENT), by_decision(LEARN)),
     "learn and learn late": lambda: (by_decision(LEARN), by_decision(LEARN_LATE)),
+    "choose and delay": lambda: (by_decision(CHOOSE), by_decision(DELAY)),
+    "delay and missing": lambda: (by_decision(DELAY), by_decision(MISSING)),
     "population and patient": lambda: (by_run(purpose=POPULATION), by_run(purpose=PATIENT)),
     "adjacent seeds": lambda: (by_decision(seed=0), by_decision(seed=1)),
     "adjacent seeds, run by run": lambda: (by_run(seed=0), by_run(seed=1)),
@@ -102,7 +112,36 @@ def test_no_two_draws_share_a_counter() -> None:
     ]
     assert len({int(counter) for counter in counters}) == 4 * len(PURPOSES) * 3
     assert int(max(counters)) < 2**64
-    assert all(int(purpose) < 8 for purpose in PURPOSES)
+
+
+# Words of stream version 1 as 0.1.0 drew them, by (seed, run, decision, draw), for each purpose in turn.
+VERSION_1 = {
+    (0, 0, 0, 0): [
+        0x8B682B4CE0455B31, 0x1B9BCD7ED5620D7C, 0x7ABBB4E8008B1894, 0xD31B0E01AACE20E0,
+        0x9F9351078D1077B4, 0x49EE1B1E0AC99321, 0x1C77174760156B13, 0xCF7AB69CA46616A6,
+    ],
+    (1, 2, 3, 4): [
+        0x1786B434E14F2385, 0xFC4D6F131A8D1059, 0x7C36E7F9F7712D50, 0x0C3DF2931949B4FB,
+        0xEF2151D44F4446F4, 0x48E0B7E7B8BA699B, 0x415688B53E5ABA49, 0x94881764FB3059B5,
+    ],
+    (2**64 - 1, 10**9, MAX_DECISIONS - 1, 2**20 - 1): [
+        0x1AFDA374FC9E812B, 0xD6597E59B9F05B36, 0x1B3ACF8D69AF191F, 0x38406AC23494FEE2,
+        0x0DCB1130F0554B41, 0x3832927415712CCD, 0x45DB60159042D20D, 0x7126F6109262D8FD,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", VERSION_1)
+def test_every_purpose_draws_what_it_always_drew(where: tuple[int, int, int, int]) -> None:
+    """A change here needs another `STREAM_VERSION`: logs of live trials say by which one they were drawn."""
+    seed, run, decision, draw = where
+    keys = stream_keys(seed, run, 1)
+    numbers = [uniforms(keys, np.array([decision]), purpose, draw)[0, 0] for purpose in DRAWN]
+    with np.errstate(over="ignore"):
+        drawn = [int(word_at(keys[0, 0], keys[0, 1], decision, purpose, draw)) for purpose in DRAWN]
+    assert STREAM_VERSION == 1
+    assert drawn == VERSION_1[where]
+    assert numbers == [(word >> 11) * 2.0**-53 for word in drawn]
 
 
 def test_numbers_do_not_depend_on_how_many_are_asked_for() -> None:
@@ -133,7 +172,7 @@ def test_every_bit_is_balanced(order: str) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_collisions_are_as_many_as_chance_makes(order: str) -> None:
+def test_collisions_are_as_many_as_expected(order: str) -> None:
     """2²² words cut to 36 bits: about λ = 128 of them repeat an earlier one, by Poisson's law."""
     n = 1 << 22
     collisions = n_repeats(ORDERS[order](n) >> np.uint64(64 - 36))

@@ -13,8 +13,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from adhere.errors import InputError
 from adhere.report.dot_rows import Reference
 from adhere.report.dots import dots
-from adhere.report.fitting import look
-from adhere.report.style import SETTINGS, figure_file
+from adhere.report.style import SETTINGS, figure_file, look
 
 from .test_lines import check_readable
 

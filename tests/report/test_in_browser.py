@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adhere.report.figure_files import figure_files
 from adhere.report.page import page
-from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, Drawing, Listing, Section
+from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, Listing, ReportFigure, Section
+from adhere.report.style import figure_files
 
 from .browser import inspect_page
 
@@ -35,9 +35,11 @@ def a_curve() -> Figure:
 
 def sections() -> list[Section]:
     curves = [
-        Drawing("stroke-along", f"Surplus along the trial, with 95% intervals. {POLICY}", "Curves.", a_curve),
-        Drawing("stroke-final", "Final surplus of each policy, with 95% intervals.", 'Dots & "intervals".', a_curve),
-        Drawing("stroke-third", WORD, f"A third figure: {HTML}", a_curve),
+        ReportFigure("stroke-along", f"Surplus along the trial, with 95% intervals. {POLICY}", "Curves.", a_curve),
+        ReportFigure(
+            "stroke-final", "Final surplus of each policy, with 95% intervals.", 'Dots & "intervals".', a_curve
+        ),
+        ReportFigure("stroke-third", WORD, f"A third figure: {HTML}", a_curve),
     ]
     header = ["policy", "protocol", *(f"measure number {number}" for number in range(1, 8))]
     wide = [
@@ -49,17 +51,18 @@ def sections() -> list[Section]:
         Section(
             "stroke",
             "Stroke trial (the paper's Figure 1)",
-            asked="Which policies save the most lives when the International Stroke Trial is run again as a bandit?",
-            found=f"Over both trials {POLICY} saves 8.5 [7.7, 9.3] lives in 10,000 patients beyond uniform "
+            question="Which policies save the most lives when the International Stroke Trial is run again as a "
+            "bandit?",
+            result=f"Over both trials {POLICY} saves 8.5 [7.7, 9.3] lives in 10,000 patients beyond uniform "
             "randomisation, Thompson sampling under Chosen 7.2 [6.4, 8.0]. The gain is mostly in the aspirin trial.",
-            how_sure="Intervals are 95% over 2,000 runs with common random numbers; the difference between the two "
-            "is 1.3 [0.9, 1.7], so their order is not in doubt. One setting was chosen after seeing results.",
+            uncertainty="Intervals are 95% over 2,000 runs with common random numbers; the difference between the "
+            "two is 1.3 [0.9, 1.7], so their order is not in doubt. One setting was chosen after seeing results.",
             claims=[
                 Claim("Thompson sampling, pooled surplus lives", "7.9 [7.2, 8.7]", "7.2 [6.4, 8.0]", AGREES),
                 Claim(f"ThompsonBounded, pooled surplus lives, read as {POLICY}", "8.9 [8.1, 9.7]", POLICY, IN_PART),
                 Claim("Actual beats Chosen and the hybrids", "seen for Thompson and ε-greedy", "not seen", DIFFERS),
             ],
-            drawings=curves,
+            figures=curves,
             listings=[
                 Listing("Every reading of ThompsonBounded, none hidden", header, wide),
                 Listing("All policies", ["policy", "surplus"], numbers, folded=True),
@@ -69,11 +72,11 @@ def sections() -> list[Section]:
         Section(
             "rich-and-poor",
             f"Rich and poor {HTML} {WORD}",
-            asked=HTML,
-            found=WORD,
-            how_sure=POLICY.replace(" ", ""),
+            question=HTML,
+            result=WORD,
+            uncertainty=POLICY.replace(" ", ""),
             claims=[Claim(WORD, HTML, WORD, DIFFERS), Claim(HTML, "7.9", "about the same", AGREES)],
-            drawings=[Drawing("alone", "A figure alone", "A curve.", a_curve)],
+            figures=[ReportFigure("alone", "A figure alone", "A curve.", a_curve)],
             listings=[Listing(WORD, [WORD, HTML], [[WORD, HTML], ["short", "0.5%"]])],
         ),
         Section("bare", "A study with a paragraph only", "Was anything asked?", "No.", ""),
@@ -83,7 +86,7 @@ def sections() -> list[Section]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = sections()
-    figures = {drawing.name: figure_files(drawing)[".svg"] for section in told for drawing in section.drawings}
+    figures = {drawing.name: figure_files(drawing)[".svg"] for section in told for drawing in section.figures}
     foot = {"config": POLICY, "seed": "0", "machine": WORD, "duration": "3 min 12 s", "note": HTML}
     path = tmp_path_factory.mktemp("report") / "index.html"
     path.write_text(page("Compliance-Aware Bandits, run again", told, figures, foot), encoding="utf-8")

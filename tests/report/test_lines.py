@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 from adhere.errors import InputError
-from adhere.report.fitting import broken, width_of
 from adhere.report.lines import lines
-from adhere.report.style import SETTINGS, figure_file
+from adhere.report.style import SETTINGS, broken, figure_file, width_of
 
 PANELS = ["EXP3", "ε-greedy", "UCB1", "Thompson"]
 SERIES = ["Chosen", "Actual", "Comply", "Hierarchical", "Thompson-bounded"]
@@ -142,7 +141,7 @@ def test_numbers_on_the_axes() -> None:
     assert [text.get_text() for text in small.get_xticklabels()][:2] in (["0", "2"], ["0", "2.5"])
 
 
-def test_y_axes_are_shared_unless_told() -> None:
+def test_y_axes_are_shared_by_default() -> None:
     table = a_table(PANELS, SERIES).with_columns(
         pl.col("mean", "lo", "hi") * pl.when(pl.col("panel") == "EXP3").then(10).otherwise(1)
     )

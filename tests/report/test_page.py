@@ -11,7 +11,18 @@ from urllib.parse import unquote
 import pytest
 
 from adhere.report.page import page
-from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, SYMBOLS, VERDICTS, Claim, Drawing, Listing, Section
+from adhere.report.section import (
+    AGREES,
+    DIFFERS,
+    IN_PART,
+    OURS,
+    SYMBOLS,
+    VERDICTS,
+    Claim,
+    Listing,
+    ReportFigure,
+    Section,
+)
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
 HTML = "<i>a</i> & \"b\" 'c'"
@@ -56,20 +67,21 @@ class Reader(HTMLParser):
 
 def a_section(name: str = "study", **changes: Any) -> Section:
     return Section(
-        **{"name": name, "title": f"About {name}", "asked": "Why?", "found": "So.", "how_sure": "Very."} | changes
+        **{"name": name, "title": f"About {name}", "question": "Why?", "result": "So.", "uncertainty": "Very."}
+        | changes
     )
 
 
 def read(*sections: Section, foot: Mapping[str, str] | None = None) -> Reader:
-    figures = {drawing.name: SVG for section in sections for drawing in section.drawings}
+    figures = {drawing.name: SVG for section in sections for drawing in section.figures}
     return Reader(page("A title", sections, figures, foot or {"seed": "0"}))
 
 
-def a_drawing(name: str, **changes: str) -> Drawing:
+def a_figure(name: str, **changes: str) -> ReportFigure:
     def never() -> Any:
         raise AssertionError("a page draws nothing")
 
-    return Drawing(**{"name": name, "caption": "Lines.", "alternative": "Lines go up."} | changes, draw=never)
+    return ReportFigure(**{"name": name, "caption": "Lines.", "alternative": "Lines go up."} | changes, draw=never)
 
 
 def test_all_claims_in_one_table_each_with_its_verdict_and_its_study() -> None:
@@ -137,7 +149,7 @@ def test_what_a_study_says_is_one_paragraph() -> None:
     reader = read(a_section())
     assert "Asked. Why? Found. So. How sure. Very." in reader.texts("p")
     assert reader.texts("b") == ["Asked.", "Found.", "How sure."]
-    assert "Asked. Why? Found. So." in read(a_section(how_sure="")).texts("p")
+    assert "Asked. Why? Found. So." in read(a_section(uncertainty="")).texts("p")
 
 
 def test_every_link_within_the_page_leads_somewhere_and_no_name_is_given_twice() -> None:
@@ -161,7 +173,7 @@ def test_headings_go_down_one_step_at_a_time() -> None:
 
 
 def test_figures_are_inside_the_page_and_link_to_their_files() -> None:
-    reader = read(a_section(drawings=[a_drawing("along t", caption="Surplus.", alternative=HTML)]))
+    reader = read(a_section(figures=[a_figure("along t", caption="Surplus.", alternative=HTML)]))
     (image,) = reader.attributes("img")
     start, encoded = (image["src"] or "").split(",")
     assert start == "data:image/svg+xml;base64"
@@ -212,9 +224,9 @@ def test_columns_of_numbers_are_set_to_the_right(cells: Sequence[str], look: str
 def test_texts_are_texts_whatever_they_contain() -> None:
     section = a_section(
         title=HTML,
-        asked=HTML,
+        question=HTML,
         claims=[Claim(HTML, HTML, HTML, AGREES)],
-        drawings=[a_drawing("name", caption=HTML)],
+        figures=[a_figure("name", caption=HTML)],
         listings=[Listing(HTML, [HTML], [[HTML]]), Listing(HTML, [HTML], [[HTML]], folded=True)],
         credits=HTML,
     )
@@ -230,7 +242,7 @@ def test_texts_are_texts_whatever_they_contain() -> None:
 
 def test_long_policies_may_be_broken_and_read_the_same() -> None:
     policy = "thompson-bounded(hierarchical(epsilon-greedy,top=exp3(gamma=0.085)),recycle=true)"
-    reader = read(a_section(found=policy, how_sure="7.2 [6.4, 8.0]"))
+    reader = read(a_section(result=policy, uncertainty="7.2 [6.4, 8.0]"))
     assert f"Asked. Why? Found. {policy} How sure. 7.2 [6.4, 8.0]" in reader.texts("p")
     assert len(reader.attributes("wbr")) == 5
     assert reader.texts("span", _class="whole") == ["[6.4, 8.0]"]
@@ -238,13 +250,13 @@ def test_long_policies_may_be_broken_and_read_the_same() -> None:
 
 @pytest.mark.parametrize("text", ["Chosen (intention-to-treat)", "pooled [intention-to-treat-analysis]"])
 def test_no_line_ends_with_the_bracket_that_opens_a_word(text: str) -> None:
-    assert not read(a_section(found=text)).attributes("wbr")
-    assert len(read(a_section(found=f"{text[:-1]}(thompson)")).attributes("wbr")) == 1
+    assert not read(a_section(result=text)).attributes("wbr")
+    assert len(read(a_section(result=f"{text[:-1]}(thompson)")).attributes("wbr")) == 1
 
 
 def test_minus_signs_are_true_ones_and_hyphens_stay() -> None:
     said = "-11.0 (-3) of [-1.5, -0.2]; 2-3 patients, epsilon-greedy, top-5, 1e-05, exp3(gamma=-1), -x"
-    reader = read(a_section(found=said, listings=[Listing("-1 L", ["-2"], [["-3"]])]))
+    reader = read(a_section(result=said, listings=[Listing("-1 L", ["-2"], [["-3"]])]))
     true = "−11.0 (−3) of [−1.5, −0.2]; 2-3 patients, epsilon-greedy, top-5, 1e-05, exp3(gamma=-1), -x"
     assert f"Asked. Why? Found. {true} How sure. Very." in reader.texts("p")
     assert (reader.texts("th"), reader.texts("td", _class="number")) == (["−2"], ["−3"])
@@ -261,4 +273,4 @@ def test_the_foot_says_what_it_is_given_in_that_order() -> None:
 
 def test_a_figure_that_was_not_given_is_no_hole_in_the_page() -> None:
     with pytest.raises(Exception, match="missing"):
-        page("A title", [a_section(drawings=[a_drawing("missing")])], {}, {})
+        page("A title", [a_section(figures=[a_figure("missing")])], {}, {})

@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from adhere.report.by_population import by_population
-from adhere.report.result_table import result_table
+from adhere.report.result_table import by_population, result_table
 from adhere.simulation import SimulationResult
 
 from .results import POPULATIONS, a_result

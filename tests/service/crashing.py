@@ -20,9 +20,10 @@ from typing import Any
 from adhere.service.serve import serve
 from adhere.store import open_store
 from adhere.tokens import Tokens
+from adhere.trial.commands import Recommend, Report
 from adhere.trial.design import make_design
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Recommend, Report
+from adhere.trial.processor import CommandProcessor
+from trial.live import send
 
 _WARM = "ADHERE_TESTS_WARM_UP"  # set where processes are forked from
 POLICY, ARMS = "thompson/actual", ("walk", "aspirin")
@@ -44,17 +45,17 @@ def forking() -> Any:
 
 def warm_up() -> None:
     """Load the compiled policy once, for all processes forked from this one."""
-    desk = Desk(open_store())
-    desk.create(make_design("warm", POLICY, ARMS, seed=1))
-    desk.ask(Recommend(trial="warm", request="1", subject="s"))
-    desk.ask(Report(trial="warm", request="2", recommendation=0, actual="walk", reward=1.0))
-    desk.store.close()
+    processor = CommandProcessor(open_store())
+    processor.create(make_design("warm", POLICY, ARMS, seed=1))
+    send(processor, Recommend(trial="warm", request_id="1", subject="s"))
+    send(processor, Report(trial="warm", request_id="2", recommendation_id=0, actual="walk", reward=1.0))
+    processor.store.close()
 
 
 def new_trial(path: Path, name: str = "t") -> str:
     """Make a file with a trial and a site's token."""
     store = open_store(path)
-    Desk(store).create(make_design(name, POLICY, ARMS, seed=5))
+    CommandProcessor(store).create(make_design(name, POLICY, ARMS, seed=5))
     _, text = Tokens(store).make("site", "the tests", site="Leeds")
     store.close()
     return text

@@ -40,7 +40,7 @@ class Hammer:
                 base = f"/trials/{self.trial}/recommendations"
                 made = self._ask(connection, f"{self.name}-ask-{self.n_asked}", base, subject)
                 said = {"actual": made["arm"], "reward": float(self.n_asked % 2)}
-                number = made["recommendation"]
+                number = made["recommendation_id"]
                 self._ask(connection, f"{self.name}-tell-{self.n_asked}", f"{base}/{number}/reports", said)
         except DEAD:
             return

@@ -10,7 +10,7 @@ from service.serving import in_file, wait_until
 
 def test_overdue_reports_are_imputed_and_a_site_is_not_told_so(tmp_path: Path) -> None:
     rule = {"after_days": 1e-6, "took_nothing": True, "reward": 0}
-    with in_file(tmp_path / "trials.db", ServiceSettings(examine_every=0.05)) as service:
+    with in_file(tmp_path / "trials.db", ServiceSettings(impute_every=0.05)) as service:
         trial = service.new_trial(impute=rule)
         service.new_trial()
         site = service.client("site")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import inspect
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 import adhere
 from adhere.client import ServiceError
 from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.service.requests import NewTrial
+from adhere.trial.design import make_design
 from service.serving import ARMS, Service
 
 
@@ -20,6 +23,17 @@ def test_the_client_is_found_at_the_front_door() -> None:
     from adhere.client import Client
 
     assert adhere.Client is Client
+
+
+def test_a_design_has_the_same_arguments_everywhere() -> None:
+    of_design = inspect.signature(make_design).parameters
+    assert list(inspect.signature(NewTrial).parameters) == list(of_design)
+    assert list(inspect.signature(adhere.Client.create_trial).parameters)[1:] == list(of_design)
+    for function in (NewTrial, adhere.Client.create_trial):
+        theirs = inspect.signature(function).parameters
+        assert {name: theirs[name].default for name in of_design} == {
+            name: parameter.default for name, parameter in of_design.items()
+        }
 
 
 def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path) -> None:
@@ -31,7 +45,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path)
     assert advice.arm in ARMS
     assert advice.kit is None
     heard = site.report("headache", advice.id, actual=advice.arm, reward=1, happened=datetime.now(UTC))
-    assert heard.recommendation == advice.id
+    assert heard.recommendation_id == advice.id
     again = site.recommend("headache", "S-2")
     site.report("headache", again.id, took_other="ibuprofen")
     corrected = site.correct("headache", again.id, "a slip", took_nothing=True)
@@ -66,7 +80,7 @@ def test_a_recommendation_is_explained_to_those_who_may_know(service: Service) -
     everything = service.client("statistician").recommendation(name, advice.id)["derivation"]
     assert everything["probabilities"] == {"walk": 0.5, "aspirin": 0.5}
     assert [line["event"] for line in everything["history"]] == ["recommended", "reported"]
-    assert {"memo", "key", "law", "software", "seen"} <= set(everything)
+    assert {"memo", "key", "algorithm_version", "software", "learned_up_to"} <= set(everything)
 
 
 def test_a_site_is_told_of_a_trial_only_what_it_needs(service: Service) -> None:
@@ -148,7 +162,7 @@ def test_a_call_is_repeated_under_its_id_until_it_is_answered() -> None:
             if len(seen) == 1:
                 self.close_connection = True  # carried out, perhaps, and no answer
                 return
-            status, body = (503, b"{}") if len(seen) == 2 else (201, b'{"recommendation": 4, "arm": "walk"}')
+            status, body = (503, b"{}") if len(seen) == 2 else (201, b'{"recommendation_id": 4, "arm": "walk"}')
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

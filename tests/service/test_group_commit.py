@@ -13,12 +13,12 @@ from adhere.errors import InputError, UnknownError
 from adhere.service.group_commit import GroupCommit, ShutdownError
 from adhere.service.metrics import Metrics
 from adhere.store import open_store
+from adhere.trial.commands import AnyCommand, Recommend, RecommendationResponse, Response
 from adhere.trial.design import make_design
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Advice, Answer, AnyRequest, Recommend
+from adhere.trial.processor import CommandProcessor
 
 
-class WatchedDesk(Desk):
+class WatchedDesk(CommandProcessor):
     """Notes how many requests came at once, and can be held up."""
 
     def __init__(self, path: Path) -> None:
@@ -27,52 +27,52 @@ class WatchedDesk(Desk):
         self.may_go = threading.Event()
         self.may_go.set()
 
-    def handle(self, requests: Sequence[AnyRequest]) -> list[Answer | InputError]:
+    def execute(self, requests: Sequence[AnyCommand]) -> list[Response | InputError]:
         self.may_go.wait(10)
         self.sizes.append(len(requests))
         if any(getattr(request, "subject", "") == "poison" for request in requests):
             raise ZeroDivisionError
-        return super().handle(requests)
+        return super().execute(requests)
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> WatchedDesk:
-    desk = WatchedDesk(tmp_path / "trials.db")
-    desk.create(make_design("t", "uniform", ["a", "b"], seed=1))
-    return desk
+def processor(tmp_path: Path) -> WatchedDesk:
+    processor = WatchedDesk(tmp_path / "trials.db")
+    processor.create(make_design("t", "uniform", ["a", "b"], seed=1))
+    return processor
 
 
 def wanted(subject: str, trial: str = "t") -> Recommend:
-    return Recommend(trial=trial, request=f"for {subject}", subject=subject)
+    return Recommend(trial=trial, request_id=f"for {subject}", subject=subject)
 
 
-def test_what_waits_is_written_at_once(desk: WatchedDesk) -> None:
-    async def main() -> list[Answer]:
-        group_commit = GroupCommit(desk, Metrics())
+def test_what_waits_is_written_at_once(processor: WatchedDesk) -> None:
+    async def main() -> list[Response]:
+        group_commit = GroupCommit(processor, Metrics())
         group_commit.start()
-        desk.may_go.clear()
+        processor.may_go.clear()
         first = group_commit.execute(wanted("S-0"))
         await asyncio.sleep(0.05)
         rest = [group_commit.execute(wanted(f"S-{number}")) for number in range(1, 600)]
         made = group_commit.run(lambda: "done")
-        desk.may_go.set()
+        processor.may_go.set()
         answers = [await answer for answer in (first, *rest)]
         assert await made == "done"
         group_commit.close()
         return answers
 
     answers = asyncio.run(main())
-    desk.store.close()
-    assert [answer.recommendation for answer in answers] == list(range(600))
-    assert desk.sizes[:2] == [1, 256]
-    assert len(desk.sizes) == 4
+    processor.store.close()
+    assert [answer.recommendation_id for answer in answers] == list(range(600))
+    assert processor.sizes[:2] == [1, 256]
+    assert len(processor.sizes) == 4
 
 
-def test_each_gets_its_own_answer(desk: WatchedDesk) -> None:
+def test_each_gets_its_own_answer(processor: WatchedDesk) -> None:
     async def main() -> list[object]:
-        group_commit = GroupCommit(desk, Metrics())
+        group_commit = GroupCommit(processor, Metrics())
         group_commit.start()
-        desk.may_go.clear()
+        processor.may_go.clear()
         first = group_commit.execute(wanted("first"))
         await asyncio.sleep(0.05)
         others = [
@@ -82,30 +82,30 @@ def test_each_gets_its_own_answer(desk: WatchedDesk) -> None:
         ]
         gone = group_commit.execute(wanted("gone"))
         gone.cancel()
-        desk.may_go.set()
+        processor.may_go.set()
         found = await asyncio.gather(first, *others, return_exceptions=True)
         group_commit.close()
         return list(found)
 
     first, unknown, poisoned, good = asyncio.run(main())
-    desk.store.close()
-    assert isinstance(first, Advice)
+    processor.store.close()
+    assert isinstance(first, RecommendationResponse)
     assert isinstance(unknown, UnknownError)
     assert isinstance(poisoned, ZeroDivisionError)
-    assert isinstance(good, Advice)
+    assert isinstance(good, RecommendationResponse)
 
 
-def test_closing_finishes_what_waits_and_takes_nothing_more(desk: WatchedDesk) -> None:
+def test_closing_finishes_what_waits_and_takes_nothing_more(processor: WatchedDesk) -> None:
     async def main() -> int:
-        group_commit = GroupCommit(desk, Metrics())
+        group_commit = GroupCommit(processor, Metrics())
         group_commit.start()
-        desk.may_go.clear()
+        processor.may_go.clear()
         waiting = [group_commit.execute(wanted(f"S-{number}")) for number in range(50)]
-        threading.Timer(0.05, desk.may_go.set).start()
+        threading.Timer(0.05, processor.may_go.set).start()
         group_commit.close()
         with pytest.raises(ShutdownError):
             group_commit.execute(wanted("late"))
         return len(await asyncio.gather(*waiting))
 
     assert asyncio.run(main()) == 50
-    desk.store.close()
+    processor.store.close()

@@ -111,7 +111,7 @@ def test_a_policy_that_fails_is_counted_and_patients_are_served(
 
     with in_file(tmp_path / "trials.db") as service:
         trial = service.new_trial()
-        monkeypatch.setattr(Engine, "decide", fails)
+        monkeypatch.setattr(Engine, "choose", fails)
         assert service.client().recommend(trial, "S-1").arm
         assert b"adhere_fallbacks_total 1.0" in service.send("GET", "/metrics", role=None).body
         assert service.client().results(trial)["fallbacks"] == 1

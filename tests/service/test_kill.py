@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from adhere.store import open_store
-from adhere.trial.chain import verify
 from adhere.trial.events import Recommended, decode
-from adhere.trial.replay import replay
+from adhere.trial.log.chain import verify
+from adhere.trial.log.replay import replay
 
 from .crashing import ARMS, forking, free_port, new_trial, run_service, wait_until_ready
 from .hammering import Hammer, hammer_until_killed
@@ -46,12 +46,12 @@ def test_nothing_acknowledged_is_lost_to_fifty_kills(tmp_path: Path) -> None:
 
 def check_all_there(view: Any, acknowledged: dict[str, dict[str, Any]]) -> None:
     """Every acknowledged answer is in the log as it was given; the chain is whole; replay comes out the same."""
-    records = {record.request: record for record in view.records(1, 0, 10**6)}
+    records = {record.request_id: record for record in view.records(1, 0, 10**6)}
     for key, answer in acknowledged.items():
         assert f"Leeds/{key}" in records, f"{key} was acknowledged and is gone"
         event = decode(records[f"Leeds/{key}"].body)
         if isinstance(event, Recommended):
-            assert answer == {"recommendation": event.decision, "arm": ARMS[event.chosen]}
+            assert answer == {"recommendation_id": event.recommendation_id, "arm": ARMS[event.chosen]}
         else:
             assert answer["record"] == event.position
     assert verify(view, 1).fault is None

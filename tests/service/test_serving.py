@@ -14,7 +14,7 @@ from adhere.client import Client, ServiceError
 from adhere.errors import InputError
 from adhere.service import serve
 from adhere.store import open_store
-from adhere.trial.chain import verify
+from adhere.trial.log.chain import verify
 from service.serving import ARMS, as_process, wait_until
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adhere.client import Client
 from adhere.store import open_store
-from adhere.trial.chain import verify
+from adhere.trial.log.chain import verify
 from service.serving import ARMS, as_process, wait_until
 
 

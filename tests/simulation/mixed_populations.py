@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import oracle
 from adhere.populations import Counts
+from contract.policies_under_test import recycles
 
 Rows = Sequence[tuple[int, int, float, int]]  # chosen, actual, reward, patients
 
@@ -23,11 +24,10 @@ THREE_ARMS: Rows = (
 )  # fmt: skip
 
 
-# A protocol of its own for each: in the package's words and in the oracle's.
-CREDIT_TABLES: dict[str, tuple[str, oracle.ProtocolLike]] = {
-    "two arms": ("credit[0 1; - 1]", [[0, 1], [None, 1]]),
-    "three arms": ("credit[0 - 2; 1 1 -; 0 2 2]", [[0, None, 2], [1, 1, None], [0, 2, 2]]),
-}
+def rows_for(policy: str, n_arms: int) -> Rows:
+    """The population of so many arms with which a policy shares its compiled code (see `graded_rewards`)."""
+    rows = {2: TWO_ARMS, 3: THREE_ARMS}[n_arms]
+    return [(c, a, reward or 0.4, n) for c, a, reward, n in rows] if recycles(policy) else rows
 
 
 def engine_population(rows: Rows) -> Counts:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import oracle
 from adhere.populations import Population
 from adhere.randomness import CHOOSE, LEARN, counter_at, mix, stream_keys, uniforms
-from oracle.chance import best
+from oracle.probability import best
 
 from .gamma_oracle import gamma_variate
 
@@ -70,6 +70,13 @@ class Means:
         self.means[arm] = self.sums[arm] / self.counts[arm]
 
 
+class Uniform(oracle.Uniform):
+    """One number, scaled up."""
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        return int(rng.random() * self.n_arms)
+
+
 class EpsilonGreedy(oracle.EpsilonGreedy):
     """One number says whether to explore and, scaled up, which arm."""
 
@@ -97,12 +104,14 @@ class Ucb1(oracle.Ucb1):
         super().__init__(n_arms)
         self.seen = Means(n_arms)
 
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        assert isinstance(rng, Stream)
+    def indices(self) -> list[float]:
         counts, means = self.seen.counts, self.seen.means
         width = 2.0 * math.log(sum(counts)) if any(counts) else 0.0
-        indices = [m + math.sqrt(width / n) if n else math.inf for m, n in zip(means, counts, strict=True)]
-        return rng.first_of_largest(indices)
+        return [m + math.sqrt(width / n) if n else math.inf for m, n in zip(means, counts, strict=True)]
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        assert isinstance(rng, Stream)
+        return rng.first_of_largest(self.indices())
 
     def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
         self.seen.add(arm, reward)
@@ -129,11 +138,11 @@ class UnitThompson(Thompson):
         if self.n_arms != 2:
             return super().choose(rng, weight)
         (c, d), (a, b) = ((int(s), int(f)) for s, f in self.betas(1.0))
-        return 1 if rng.random() < chance_of_second(a, b, c, d) else 0
+        return 1 if rng.random() < probability_of_second(a, b, c, d) else 0
 
 
 @cache
-def chance_of_second(a: int, b: int, c: int, d: int) -> float:
+def probability_of_second(a: int, b: int, c: int, d: int) -> float:
     """P(θ₁ > θ₀) for θ₁ ~ Beta(a, b) and θ₀ ~ Beta(c, d): Σ_{i<a} B(c+i, b+d) / ((b+i) B(1+i, b) B(c, d))."""
 
     def log_beta(x: float, y: float) -> float:

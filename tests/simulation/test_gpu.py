@@ -50,7 +50,7 @@ def test_every_policy_gives_the_same_on_a_gpu() -> None:
 
 
 def test_every_kind_of_population_gives_the_same_on_a_gpu() -> None:
-    found = in_simulator(list(POPULATIONS), ["thompson/actual", "hierarchical(epsilon-greedy, recycle=true)"])
+    found = in_simulator(list(POPULATIONS), ["thompson/actual", "hierarchical(thompson, recycle=true)"])
     assert len(found) == 2 * len(POPULATIONS)
     assert [name for name, equal in found.items() if not equal] == []
 

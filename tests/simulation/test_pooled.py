@@ -9,11 +9,11 @@ import pytest
 
 from adhere import InputError, simulate
 from adhere.populations import stroke_aspirin, stroke_heparin
-from adhere.simulation.measures import measures
+from adhere.simulation.measure import measures
 
 from .engine import tallies_of
 
-POLICIES = ["thompson", "epsilon-greedy/actual", "hierarchical(ucb1)"]
+POLICIES = ["thompson", "epsilon-greedy/actual", "hierarchical(epsilon-greedy)"]
 TRIALS = [stroke_aspirin(), stroke_heparin()]
 N_PATIENTS, N_RUNS = 400, 60
 

@@ -11,7 +11,7 @@ from adhere import SimulationResult, simulate
 from adhere.populations import Population, as_population, uniform_corrective
 from adhere.randomness import POPULATION, stream_keys, uniforms
 from adhere.simulation import Outcome
-from adhere.simulation.measures import MEASURES
+from adhere.simulation.measure import MEASURES
 
 from .engine import arms_of, tallies_of
 from .mixed_populations import THREE_ARMS, TWO_ARMS, engine_population
@@ -115,7 +115,9 @@ def test_a_random_prior_draws_a_population_for_each_run() -> None:
     gap = left.rewards[:, 0] - expected
     assert abs(gap.mean()) < 3.7 * gap.std(ddof=1) / np.sqrt(n_runs)
     assert np.corrcoef(left.rewards[:, 0], expected)[0, 1] > 0.9
-    # The population is drawn from the run's own stream: run 7 alone is run 7 among others.
-    drawn = uniforms(stream_keys(seed, 7, 1), np.array([0]), POPULATION, 0)[0, 0]
+    # The population is drawn from the run's own stream: run 7 alone is run 7 among others, and all of it follows from
+    # four numbers. Who does not comply takes the better arm.
     np.testing.assert_array_equal(prior.tables(seed, 7, 1).means[0], means[7])
-    assert 0.0 <= drawn < 1.0
+    drawn = [uniforms(stream_keys(seed, 7, 1), np.array([0]), POPULATION, draw)[0, 0] for draw in range(4)]
+    rewards, complies = np.array(drawn[:2]), np.array(drawn[2:])
+    np.testing.assert_allclose(means[7], complies * rewards + (1.0 - complies) * rewards.max(), rtol=1e-12)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import adhere
 
 POLICY = """
-from adhere.policies import Learner, choose, implements, learn, policy
+from adhere.policies import Learner, choose, implements, learn, parameter, policy
 
-@policy("{name}")
+@policy("wrong")
 class Wrong(Learner):
-    pass
+    arm: float = parameter(default=0)
 
 @implements(choose, Wrong)
 def choose_wrong(rule, state, memo, weight, rng):
-    return {arm}
+    return int(rule.arm)
 
 @implements(learn, Wrong)
 def learn_nothing(rule, state, memo, arm, reward, weight, rng):
@@ -25,12 +23,18 @@ def learn_nothing(rule, state, memo, arm, reward, weight, rng):
 """
 
 
-@pytest.mark.parametrize(("name", "arm"), [("too-high", 2), ("too-low", -1)])
-def test_an_arm_there_is_not(tmp_path: Path, name: str, arm: int) -> None:
-    (tmp_path / "wrong.py").write_text(POLICY.format(name=name, arm=arm))
-    adhere.import_policies(tmp_path / "wrong.py")
-    expected = f"arm chosen by {name}: got {arm}, expected a"
+@pytest.fixture(scope="module", autouse=True)
+def _declared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.mktemp("policies") / "wrong.py"
+    file.write_text(POLICY)
+    adhere.import_policies(file)
+
+
+@pytest.mark.parametrize("arm", [2, -1])
+def test_an_arm_there_is_not(arm: int) -> None:
+    policy = {"name": "wrong", "arm": arm}
+    expected = rf"^arm chosen by wrong\(arm={arm}\): got {arm}, expected a"
     with pytest.raises(adhere.InputError, match=expected):
-        adhere.simulate(name, "defiers", n_patients=10, n_runs=2)
+        adhere.simulate(policy, "defiers", n_patients=10, n_runs=2)
     with pytest.raises(adhere.InputError, match=expected):
-        adhere.Trial(name, arms=["a", "b"]).recommend()
+        adhere.Trial(policy, arms=["a", "b"]).recommend()

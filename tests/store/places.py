@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Self
 
 import psycopg
 
-from adhere.store import Head, Record, Store, Writing, open_store
+from adhere.store import Fetched, Head, Record, Store, WriteTransaction, open_store
 
 START = Head(0, b"start", b"{}")
 
@@ -45,23 +46,36 @@ class Place:
 
 def make_trial(store: Store, name: str = "aspirin") -> int:
     with store.writing() as transaction:
-        return transaction.make_trial(name, START)
+        return transaction.add_trial(name, START)
 
 
 def record(
-    position: int, request: str | None = None, decision: int | None = None, subject: str | None = None
+    position: int, request_id: str | None = None, recommendation_id: int | None = None, subject: str | None = None
 ) -> Record:
-    return Record(position, f"body {position}".encode(), bytes([position % 256, 0, 255]), request, decision, subject)
+    return Record(
+        position, f"body {position}".encode(), bytes([position % 256, 0, 255]), request_id, recommendation_id, subject
+    )
 
 
 def head_at(position: int) -> Head:
     return Head(position, f"hash {position}".encode(), f'{{"records": {position}}}'.encode())
 
 
-def append(transaction: Writing, trial: int, *records: Record) -> None:
+def append(transaction: WriteTransaction, trial: int, *records: Record) -> None:
     transaction.append(trial, records, head_at(records[-1].position))
 
 
 def fill(store: Store, trial: int, *records: Record) -> None:
     with store.writing() as transaction:
         append(transaction, trial, *records)
+
+
+def fetch(
+    transaction: WriteTransaction,
+    trial: int,
+    request_ids: Sequence[str],
+    recommendation_ids: Sequence[int],
+    pseudonyms: Sequence[str],
+) -> Fetched:
+    """What a transaction finds, without the head."""
+    return transaction.lock_and_fetch(trial, request_ids, recommendation_ids, pseudonyms)()[1]

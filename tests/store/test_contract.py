@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adhere.errors import InputError
-from adhere.store import Store, StoreError, Subject, Token
+from adhere.store import LessonBlock, Store, StoreError, Subject, Token
 
-from .places import START, append, fill, head_at, make_trial, record
+from .places import START, append, fetch, fill, head_at, make_trial, record
 
 EVERY_BYTE = bytes(range(256))
 
@@ -64,20 +64,20 @@ def test_all_or_nothing(store: Store) -> None:
 
     def write_and_fail() -> None:
         with store.writing() as transaction:
-            transaction.lock(trial)
+            transaction.lock_and_fetch(trial, [], [], [])()[0]
             append(transaction, trial, record(1, "r"))
-            transaction.enrol(trial, [subject])
-            transaction.note(trial, 1, b"salt", "text")
-            transaction.keep_state(trial, 1, b"state")
+            transaction.add_subjects(trial, [subject])
+            transaction.save_note(trial, 1, b"salt", "text")
+            transaction.save_state(trial, 1, b"state")
             transaction.add_token(Token(0, b"digest", "reader", None, None, "", "now"))
-            transaction.make_trial("second", START)
+            transaction.add_trial("second", START)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         write_and_fail()
     with store.writing() as transaction:
         assert transaction.state_before(trial, 2) is None
-        assert transaction.find(trial, ["r"], [], ["anna"]) == ({}, {}, {})
+        assert fetch(transaction, trial, ["r"], [], ["anna"]) == ({}, {}, {})
     with store.reading() as view:
         assert (view.head(trial), view.records(trial), list(view.trials())) == (START, [], ["aspirin"])
         assert (list(view.subjects(trial)), view.notes(trial), view.tokens()) == ([], {}, [])
@@ -119,9 +119,9 @@ def test_find(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
     fill(store, other, record(1, "r-1", 1), record(2, "r-9", 2))
     with store.writing() as transaction:
-        assert transaction.lock(trial) == START
-        transaction.enrol(trial, [Subject("anna", "key a", b"\0a", 1), Subject("ben", "key b", b"\0b")])
-        transaction.follow(trial, Subject("anna", "key a", b"\0a", 2))
+        assert transaction.lock_and_fetch(trial, [], [], [])()[0] == START
+        transaction.add_subjects(trial, [Subject("anna", "key a", b"\0a", 1), Subject("ben", "key b", b"\0b")])
+        transaction.set_latest(trial, Subject("anna", "key a", b"\0a", 2))
         append(
             transaction,
             trial,
@@ -132,21 +132,21 @@ def test_find(store: Store) -> None:
             record(5, "r-5", 2),
         )
     with store.writing() as transaction:
-        found = transaction.find(trial, ["r-3", "r-1", "r-9"], [1, 77], ["anna", "ben", "cleo"])
+        found = fetch(transaction, trial, ["r-3", "r-1", "r-9"], [1, 77], ["anna", "ben", "cleo"])
         assert found.requests == {"r-1": b"body 1", "r-3": b"body 3"}
         # Those asked for, and the latest of everybody who is asked for.
-        assert found.cases == {1: [b"body 1", b"body 3"], 2: [b"body 2", b"body 5"]}
+        assert found.histories == {1: [b"body 1", b"body 3"], 2: [b"body 2", b"body 5"]}
         assert found.subjects == {
             "anna": Subject("anna", "key a", b"\0a", 2),
             "ben": Subject("ben", "key b", b"\0b", None),
         }
-        assert transaction.find(trial, [], [], []) == ({}, {}, {})
-        assert transaction.find(trial, [], [2], ["anna"]).cases == {2: [b"body 2", b"body 5"]}
+        assert fetch(transaction, trial, [], [], []) == ({}, {}, {})
+        assert fetch(transaction, trial, [], [2], ["anna"]).histories == {2: [b"body 2", b"body 5"]}
         # Several may be taken before the first result is called for.
-        both = [transaction.take(number, ["r-1"], [1], ["ben"]) for number in (trial, other)]
+        both = [transaction.lock_and_fetch(number, ["r-1"], [1], ["ben"]) for number in (trial, other)]
         (head, there), (other_head, elsewhere) = (fetched() for fetched in both)
-        assert (head.position, there) == (5, transaction.find(trial, ["r-1"], [1], ["ben"]))
-        assert (other_head.position, elsewhere) == (2, transaction.find(other, ["r-1"], [1], ["ben"]))
+        assert (head.position, there) == (5, fetch(transaction, trial, ["r-1"], [1], ["ben"]))
+        assert (other_head.position, elsewhere) == (2, fetch(transaction, other, ["r-1"], [1], ["ben"]))
 
 
 def test_find_many(store: Store) -> None:
@@ -155,10 +155,11 @@ def test_find_many(store: Store) -> None:
     records = [record(position, f"r-{position}", position) for position in range(1, count + 1)]
     with store.writing() as transaction:
         append(transaction, trial, *records)
-        transaction.enrol(trial, [Subject(f"p-{number}", f"k-{number}", b"") for number in range(count)])
-        found = transaction.find(
+        transaction.add_subjects(trial, [Subject(f"p-{number}", f"k-{number}", b"") for number in range(count)])
+        found = fetch(
+            transaction,
             trial,
-            [record.request or "" for record in records],
+            [record.request_id or "" for record in records],
             range(1, count + 1),
             [f"p-{number}" for number in range(count)],
         )
@@ -169,10 +170,10 @@ def test_cases_until_a_position(store: Store) -> None:
     trial = make_trial(store)
     fill(store, trial, record(1, None, 1), record(2, None, 2), record(3, None, 1), record(4, None, 3))
     with store.reading() as view:
-        assert view.cases(trial, [1, 3]) == {1: [b"body 1", b"body 3"], 3: [b"body 4"]}
-        assert view.cases(trial, [1, 3], until=3) == {1: [b"body 1", b"body 3"]}
-        assert view.cases(trial, [3, 1], until=2) == {1: [b"body 1"]}
-        assert view.cases(trial, []) == {}
+        assert view.histories(trial, [1, 3]) == {1: [b"body 1", b"body 3"], 3: [b"body 4"]}
+        assert view.histories(trial, [1, 3], until=3) == {1: [b"body 1", b"body 3"]}
+        assert view.histories(trial, [3, 1], until=2) == {1: [b"body 1"]}
+        assert view.histories(trial, []) == {}
 
 
 def test_subjects_and_notes_are_erased(store: Store) -> None:
@@ -180,11 +181,11 @@ def test_subjects_and_notes_are_erased(store: Store) -> None:
     anna, ben, zoe = (Subject(name, f"key {name}", EVERY_BYTE) for name in ("anna", "ben", "Zoe"))
     with store.writing() as transaction:
         for number in (trial, other):
-            transaction.enrol(number, [anna, ben, zoe])
+            transaction.add_subjects(number, [anna, ben, zoe])
             # Anna had the first recommendation, Ben the second; the third record is about Anna's.
             append(transaction, number, record(1, None, 1, anna.key), record(2, None, 2, ben.key), record(3, None, 1))
             for position in (1, 2, 3):
-                transaction.note(number, position, EVERY_BYTE, f"fünf {position}")
+                transaction.save_note(number, position, EVERY_BYTE, f"fünf {position}")
     with store.reading() as view:
         assert list(view.subjects(trial)) == [zoe, anna, ben]  # by their bytes, in every store
         assert view.notes(trial) == {position: (EVERY_BYTE, f"fünf {position}") for position in (1, 2, 3)}
@@ -196,18 +197,18 @@ def test_subjects_and_notes_are_erased(store: Store) -> None:
         assert list(view.notes(trial)) == [2]
         assert (len(list(view.subjects(other))), len(view.notes(other))) == (3, 3)
     with store.writing() as transaction:
-        assert list(transaction.find(trial, [], [], ["anna", "ben"]).subjects) == ["ben"]
-        transaction.enrol(trial, [anna])
+        assert list(fetch(transaction, trial, [], [], ["anna", "ben"]).subjects) == ["ben"]
+        transaction.add_subjects(trial, [anna])
 
 
 def test_a_pseudonym_is_enrolled_once(store: Store) -> None:
     trial = make_trial(store)
     with store.writing() as transaction:
-        transaction.enrol(trial, [Subject("anna", "k", b"")])
+        transaction.add_subjects(trial, [Subject("anna", "k", b"")])
 
     def again() -> None:
         with store.writing() as transaction:
-            transaction.enrol(trial, [Subject("anna", "l", b"")])
+            transaction.add_subjects(trial, [Subject("anna", "l", b"")])
 
     with pytest.raises(StoreError):
         again()
@@ -218,9 +219,9 @@ def test_a_pseudonym_is_enrolled_once(store: Store) -> None:
 def test_kept_states(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
     with store.writing() as transaction:
-        transaction.keep_state(other, 5, b"other")
+        transaction.save_state(other, 5, b"other")
         for position in (0, 10, 20):
-            transaction.keep_state(trial, position, EVERY_BYTE + bytes([position]))
+            transaction.save_state(trial, position, EVERY_BYTE + bytes([position]))
     with store.writing() as transaction:
         before = {position: transaction.state_before(trial, position) for position in (0, 1, 10, 11, 99)}
         assert before == {
@@ -250,3 +251,22 @@ def test_tokens(store: Store) -> None:
         assert view.tokens() == [first._replace(revoked_at="2026-02-01"), second]
     with pytest.raises(StoreError), store.writing() as transaction:
         transaction.add_token(one)
+
+
+def test_blocks_of_lessons_are_found_by_their_place_replaced_and_dropped(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    blocks = [LessonBlock(first, n, EVERY_BYTE * n) for first, n in ((3, 2), (9, 1), (12, 4))]
+    with store.writing() as transaction:
+        for block in blocks:
+            transaction.save_lessons(trial, block)
+        transaction.save_lessons(other, LessonBlock(9, 7, b"other"))
+    with store.reading() as view:
+        assert list(view.lessons(trial, 0, 100)) == blocks
+        assert list(view.lessons(trial, 3, 9)) == blocks[1:2]
+        assert (view.count_lessons(trial), view.count_lessons(other)) == (7, 7)
+    with store.writing() as transaction:
+        transaction.save_lessons(trial, LessonBlock(9, 3, b"new"))
+        assert transaction.count_lessons(trial) == 9
+        transaction.drop_lessons(trial, 0, 9)
+        assert list(transaction.lessons(trial, 0, 100)) == blocks[2:]
+        assert transaction.count_lessons(other) == 7

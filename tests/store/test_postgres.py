@@ -38,7 +38,7 @@ def test_four_processes_on_one_trial_lose_nothing(store: PostgresStore, database
     with store.reading() as view:
         records = view.records(trial)
         assert [one.position for one in records] == list(range(1, 101))
-        assert {one.request for one in records} == {f"{name}-{number}" for name in "abcd" for number in range(25)}
+        assert {one.request_id for one in records} == {f"{name}-{number}" for name in "abcd" for number in range(25)}
         assert view.head(trial) == head_at(100)
 
 
@@ -77,7 +77,7 @@ def test_what_was_acknowledged_survives_a_crash(tmp_path: Path) -> None:
     finally:
         server.remove()
     assert [one.position for one in kept] == list(range(1, len(kept) + 1))
-    assert set(told.read_text().splitlines()) <= {one.request for one in kept}
+    assert set(told.read_text().splitlines()) <= {one.request_id for one in kept}
 
 
 def test_a_view_shows_only_what_is_on_the_disk(store: PostgresStore, database_url: str) -> None:
@@ -120,7 +120,7 @@ def test_a_connection_that_breaks_within_a_transaction(store: PostgresStore, dat
 
     def break_it() -> None:
         with store.writing() as transaction:
-            transaction.lock(trial)
+            transaction.lock_and_fetch(trial, [], [], [])()[0]
             append(transaction, trial, record(1))
             _end_other_sessions(database_url)
 
@@ -138,7 +138,7 @@ def test_a_failure_that_is_passed_over_is_not_taken_for_success(store: PostgresS
         with store.writing() as transaction:
             append(transaction, trial, record(1))
             with suppress(psycopg.Error):
-                transaction.note(trial + 1, 1, b"", "")
+                transaction.save_note(trial + 1, 1, b"", "")
                 transaction.head(trial)
 
     with pytest.raises(StoreError):

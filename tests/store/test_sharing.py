@@ -8,7 +8,7 @@ import pytest
 
 from adhere.store import Store, StoreError, Subject, Token
 
-from .places import Place, append, fill, head_at, make_trial, record
+from .places import Place, append, fetch, fill, head_at, make_trial, record
 
 
 def test_a_view_stays_as_it_is(place: Place, store: Store) -> None:
@@ -51,7 +51,7 @@ def test_threads_take_turns(store: Store) -> None:
     def add(name: str) -> None:
         for number in range(10):
             with store.writing() as transaction:
-                position = transaction.lock(trial).position + 1
+                position = transaction.lock_and_fetch(trial, [], [], [])()[0].position + 1
                 append(transaction, trial, record(position, f"{name}-{number}"))
             with store.reading() as view:
                 assert view.head(trial).position == len(view.records(trial))
@@ -63,7 +63,7 @@ def test_threads_take_turns(store: Store) -> None:
         thread.join()
     with store.reading() as view:
         assert [one.position for one in view.records(trial)] == list(range(1, 31))
-        assert len({one.request for one in view.records(trial)}) == 30
+        assert len({one.request_id for one in view.records(trial)}) == 30
 
 
 def test_opened_again_everything_is_there(lasting: Place) -> None:
@@ -71,16 +71,16 @@ def test_opened_again_everything_is_there(lasting: Place) -> None:
     trial = make_trial(store)
     with store.writing() as transaction:
         append(transaction, trial, record(1, "r", 1, "k"))
-        transaction.enrol(trial, [Subject("anna", "k", b"s", 1)])
-        transaction.note(trial, 1, b"s", "text")
-        transaction.keep_state(trial, 1, b"state")
+        transaction.add_subjects(trial, [Subject("anna", "k", b"s", 1)])
+        transaction.save_note(trial, 1, b"s", "text")
+        transaction.save_state(trial, 1, b"state")
         token = transaction.add_token(Token(0, b"d", "reader", None, None, "", "now"))
     store.close()
     store = lasting.open()
     store.check()
     with store.writing() as transaction:
         assert transaction.state_before(trial, 2) == (1, b"state")
-        assert transaction.find(trial, ["r"], [], ["anna"]).subjects == {"anna": Subject("anna", "k", b"s", 1)}
+        assert fetch(transaction, trial, ["r"], [], ["anna"]).subjects == {"anna": Subject("anna", "k", b"s", 1)}
     for again in (store, lasting.open(read_only=True)):
         with again.reading() as view:
             assert view.trials() == {"aspirin": trial}
@@ -100,7 +100,17 @@ def test_who_only_reads_does_not_write(lasting: Place) -> None:
 def test_tables_of_a_newer_version_are_refused(lasting: Place, read_only: bool) -> None:
     lasting.open().close()
     lasting.run("INSERT INTO adhere_schema (version) VALUES (99)")
-    with pytest.raises(StoreError, match=r"was written by a newer adhere \(tables of version 99; this one knows 1\)"):
+    with pytest.raises(StoreError, match=r"was written by a newer adhere \(tables of version 99; this one knows 2\)"):
+        lasting.open(read_only=read_only)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_tables_of_version_0_1_0_are_refused_in_one_sentence(lasting: Place, read_only: bool) -> None:
+    lasting.open().close()
+    lasting.run("UPDATE adhere_schema SET version = 1")
+    with pytest.raises(
+        StoreError, match=r"was written by adhere 0\.1\.0 in format 1, which this version .* cannot read"
+    ):
         lasting.open(read_only=read_only)
 
 

@@ -27,7 +27,7 @@ def add_one_by_one(where: str, trial: int, name: str, count: int) -> None:
     store = open_store(where)
     for number in range(count):
         with store.writing() as transaction:
-            head = transaction.lock(trial)
+            head = transaction.lock_and_fetch(trial, [], [], [])()[0]
             append(transaction, trial, record(head.position + 1, f"{name}-{number}"))
     store.close()
 
@@ -40,7 +40,7 @@ def add_until_it_fails(where: str, trial: int, name: str, told: Path) -> None:
         try:
             while True:
                 with store.writing() as transaction:
-                    head = transaction.lock(trial)
+                    head = transaction.lock_and_fetch(trial, [], [], [])()[0]
                     append(transaction, trial, record(head.position + 1, f"{name}-{number}"))
                 file.write(f"{name}-{number}\n".encode())
                 number += 1

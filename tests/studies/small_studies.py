@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adhere.report.section import AGREES, Claim, Drawing, Section
+from adhere.report.section import AGREES, Claim, Listing, ReportFigure
 from adhere.simulation import SimulationResult
-from adhere.studies.study import Experiment, Study, runs
+from adhere.studies.framework.study import Experiment, Study, runs
 
 if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
+
+    from adhere.studies.framework.study import Tables
 
 N_BLOCKS = 3  # of a simulation, for threads to share
 SMALL = Experiment(["thompson", "uniform"], ["defiers"], n_patients=10, n_runs=1024 * N_BLOCKS)
@@ -24,7 +26,7 @@ def endless(quick: bool) -> dict[str, Experiment]:
     return {"all": replace(SMALL, n_patients=10**6, n_runs=10**6)}
 
 
-def simulated(name: str = "simulated", after: Callable[[], None] | None = None) -> Study:
+def simulated(name: str = "simulated", after: Callable[[], None] | None = None) -> Study[Tables]:
     """A study with a simulation, after which something may happen."""
 
     def experiments(quick: bool) -> Mapping[str, Experiment]:
@@ -42,10 +44,11 @@ def simulated(name: str = "simulated", after: Callable[[], None] | None = None) 
             "size": polars.DataFrame({"runs": [results["all"].config.n_runs]}),
         }
 
-    return Study(name, f"A study called {name}", experiments, tables, lambda read: _told(name, read))
+    texts = _Texts(name)
+    return Study(name, f"A study called {name}", experiments, tables, lambda read: read, texts, texts)
 
 
-def counted(name: str = "counted", drawing: Callable[[], None] | None = None) -> Study:
+def counted(name: str = "counted", drawing: Callable[[], None] | None = None) -> Study[Tables]:
     """A study with nothing to simulate; something may happen while its figure is drawn."""
 
     def tables(results: Mapping[str, SimulationResult]) -> dict[str, polars.DataFrame]:
@@ -53,24 +56,43 @@ def counted(name: str = "counted", drawing: Callable[[], None] | None = None) ->
 
         return {"final": polars.DataFrame({"policy": ["none"], "surplus": [0.25]})}
 
-    return Study(name, f"A study called {name}", lambda quick: {}, tables, lambda read: _told(name, read, drawing))
+    texts = _Texts(name, drawing)
+    return Study(name, f"A study called {name}", lambda quick: {}, tables, lambda read: read, texts, texts)
 
 
-def _told(name: str, tables: Mapping[str, polars.DataFrame], drawing: Callable[[], None] | None = None) -> Section:
-    found = tables["final"]["surplus"][0]
+@dataclass(frozen=True)
+class _Texts:
+    """The claims and figures of a study whose facts are its tables."""
 
-    def draw() -> Figure:
-        from matplotlib.figure import Figure
+    name: str
+    drawing: Callable[[], None] | None = None
 
-        if drawing is not None:
-            drawing()
-        figure = Figure(figsize=(1, 1))
-        figure.subplots().plot([0, found])
-        return figure
+    def question(self, facts: Tables) -> str:
+        return "Is it?"
 
-    claim = Claim(f"the claim of {name}", "more than 0", f"{found:.3f}", AGREES)
-    figure = Drawing(f"{name}-figure", "A line.", "A line goes up.", draw)
-    return Section(name, f"About {name}", "Is it?", f"It is {found:.3f}.", "Quite.", [claim], [figure])
+    def result(self, facts: Tables) -> str:
+        return f"It is {facts['final']['surplus'][0]:.3f}."
+
+    def uncertainty(self, facts: Tables) -> str:
+        return "Quite."
+
+    def make_claims(self, facts: Tables) -> list[Claim]:
+        return [Claim(f"the claim of {self.name}", "more than 0", self.result(facts), AGREES)]
+
+    def make_figures(self, facts: Tables) -> list[ReportFigure]:
+        def draw() -> Figure:
+            from matplotlib.figure import Figure
+
+            if self.drawing is not None:
+                self.drawing()
+            figure = Figure(figsize=(1, 1))
+            figure.subplots().plot([0, facts["final"]["surplus"][0]])
+            return figure
+
+        return [ReportFigure(f"{self.name}-figure", "A line.", "A line goes up.", draw)]
+
+    def make_listings(self, facts: Tables) -> list[Listing]:
+        return []
 
 
 def contents(folder: Path) -> dict[str, bytes]:

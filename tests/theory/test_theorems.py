@@ -97,17 +97,22 @@ def test_theorem_1_does_not_hold_for_annealed_epsilon_greedy() -> None:
     assert mean[-1] / 10**3 > 3 * mean[0] / 10**2
 
 
+def compliers(*rewards: float) -> Strata:
+    return Strata("compliers", ("a", "b"), [Stratum("complier", 1.0, reward=rewards)])
+
+
 @pytest.mark.parametrize(
-    ("policy", "population"),
+    ("policy", "population", "share"),
     [
-        ("exp3", defiers()),
-        ("exp3(gamma=1e-6)/actual", rich_and_poor()),
-        ("exp3(gamma=0.085)/actual", defiers()),
-        ("hierarchical(exp3)", rich_and_poor()),
-        ("hierarchical-exp3", rich_and_poor()),
+        ("exp3(gamma=0.5)", compliers(0.0, 1.0), 0.75),
+        ("exp3(gamma=1e-6)/actual", rich_and_poor(), None),
+        ("exp3(gamma=0.085)/actual", defiers(), 0.085 / 2),
     ],
 )
-def test_exponential_weights_are_finite_after_ten_million_patients(policy: str, population: Population) -> None:
+def test_exponential_weights_are_finite_after_ten_million_patients(
+    policy: str, population: Population, share: float | None
+) -> None:
+    """And still the arm that pays gets all but its share of exploring; where Actual is misled, the other one does."""
     n_patients = 10**7
     assembled = as_policy(policy).resolved(population.n_arms, n_patients).assemble(TrialShape(population.n_arms))
     state, memo = assembled.state.copy(), np.zeros(assembled.memo_size + assembled.scratch_size)
@@ -122,16 +127,18 @@ def test_exponential_weights_are_finite_after_ten_million_patients(policy: str, 
         tables.reward,
         n_patients,
     )
-    Kernel(play).compiled(*arguments)(*arguments)
+    reward = Kernel(play).compiled(*arguments)(*arguments)
     assert np.isfinite(state).all()
     assert np.isfinite(memo).all()
+    assert share is None or reward / n_patients == pytest.approx(share, abs=0.002)
 
 
 def play(
     rule: Any, floats: Any, memo_floats: Any, rng: Any, cumulative: Any, actual: Any, reward: Any, n_patients: int
-) -> None:
-    """One trial of patients who are drawn whole, on a state that can be looked at afterwards."""
+) -> float:
+    """The reward of one trial of patients who are drawn whole, on a state that can be looked at afterwards."""
     state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
+    total = 0.0
     for t in range(n_patients):
         point(rng, t, CHOOSE)
         remember(rule, state, memo)
@@ -142,3 +149,14 @@ def play(
             cell += 1
         point(rng, t, LEARN)
         update(rule, state, memo, chosen, actual[chosen, cell], reward[chosen, cell], 1.0, rng)
+        total += reward[chosen, cell]
+    return total
+
+
+@pytest.mark.parametrize("policy", ["hierarchical(exp3)", "hierarchical-exp3"])
+def test_hierarchies_of_exponential_weights_still_choose_after_ten_million_patients(policy: str) -> None:
+    """Whichever arm pays: weights that are no numbers would pick the same one in both trials."""
+    for rewards in ((0.0, 1.0), (1.0, 0.0)):
+        outcome = simulate(policy, compliers(*rewards), 10**7, 1, grid=2, progress=False)[0]
+        assert outcome.favours_best_arm.mean == 1.0
+        assert outcome.reward.mean > 0.99 * 10**7

@@ -1,4 +1,4 @@
-"""Live trials to test with: a desk over a store, a clock that stands still until it is moved, short requests."""
+"""Live trials to test with: a processor over a store, a clock that stands still until it is moved, short commands."""
 
 from __future__ import annotations
 
@@ -6,15 +6,25 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, TypeVar
 
-from adhere.store import Reading, Store, open_store
-from adhere.trial.chain import walk
+from adhere.errors import InputError
+from adhere.store import ReadTransaction, Store, open_store
+from adhere.trial.commands import (
+    AnyCommand,
+    Correct,
+    ImputeMissing,
+    Receipt,
+    Recommend,
+    RecommendationResponse,
+    Report,
+    Response,
+)
 from adhere.trial.design import Design, make_design
-from adhere.trial.desk import Desk
 from adhere.trial.events import AnyEvent, decode
-from adhere.trial.fold import Standing, decode_standing
-from adhere.trial.requests import Advice, Answer, Correct, Examine, Receipt, Recommend, Report
+from adhere.trial.log.chain import walk
+from adhere.trial.processor import CommandProcessor
+from adhere.trial.snapshot import Snapshot, decode_snapshot
 
-Kind = TypeVar("Kind", Advice, Receipt)
+Kind = TypeVar("Kind", RecommendationResponse, Receipt)
 ARMS = ("walk", "aspirin")
 
 
@@ -35,49 +45,61 @@ class Live:
     def __init__(self, policy: str = "thompson/actual", store: Store | None = None, **design: Any) -> None:
         self.clock = Clock()
         self.store = store or open_store()
-        self.desk = Desk(self.store, self.clock)
+        self.processor = CommandProcessor(self.store, self.clock)
         self.design: Design = make_design("t", policy, **{"arms": ARMS, "seed": 5, **design})
-        self.desk.create(self.design)
+        self.processor.create(self.design)
         self._ids = count()
 
-    def _asked(self, said: dict[str, Any]) -> dict[str, Any]:
-        return {"trial": "t", "request": f"auto-{next(self._ids)}", "site": "Leeds", "by": "1", **said}
+    def send(self, command: AnyCommand) -> Response:
+        """The response to one command; raises if it was refused."""
+        return send(self.processor, command)
 
-    def recommend(self, subject: str, **said: Any) -> Advice:
-        return _is(Advice, self.desk.ask(Recommend(**self._asked({"subject": subject, **said}))))
+    def _asked(self, said: dict[str, Any]) -> dict[str, Any]:
+        return {"trial": "t", "request_id": f"auto-{next(self._ids)}", "site": "Leeds", "by": "1", **said}
+
+    def recommend(self, subject: str, **said: Any) -> RecommendationResponse:
+        return _is(RecommendationResponse, self.send(Recommend(**self._asked({"subject": subject, **said}))))
 
     def report(self, recommendation: int, **said: Any) -> Receipt:
-        return _is(Receipt, self.desk.ask(Report(**self._asked({"recommendation": recommendation, **said}))))
+        return _is(Receipt, self.send(Report(**self._asked({"recommendation_id": recommendation, **said}))))
 
     def correct(self, recommendation: int, **said: Any) -> Receipt:
-        said = {"recommendation": recommendation, "reason": "typing error", **said}
-        return _is(Receipt, self.desk.ask(Correct(**self._asked(said))))
+        said = {"recommendation_id": recommendation, "reason": "typing error", **said}
+        return _is(Receipt, self.send(Correct(**self._asked(said))))
 
-    def examine(self) -> None:
-        self.desk.ask(Examine(trial="t", request="", by="rule"))
+    def impute_missing(self) -> None:
+        self.send(ImputeMissing(trial="t", request_id="", by="rule"))
 
     def events(self) -> list[AnyEvent]:
         with self.store.reading() as view:
             return [decode(record.body) for record in walk(view, number_of(view))]
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         with self.store.reading() as view:
-            return standing_in(view)
+            return snapshot_in(view)
 
     def kinds(self) -> list[str]:
         return [type(event).__name__ for event in self.events()]
 
 
-def number_of(view: Reading) -> int:
+def send(processor: CommandProcessor, command: AnyCommand) -> Response:
+    """The response to one command; raises if it was refused."""
+    (response,) = processor.execute([command])
+    if isinstance(response, InputError):
+        raise response
+    return response
+
+
+def number_of(view: ReadTransaction) -> int:
     return view.trials()["t"]
 
 
-def standing_in(view: Reading) -> Standing:
-    standing = decode_standing(view.head(number_of(view)).snapshot)
-    assert standing is not None
-    return standing
+def snapshot_in(view: ReadTransaction) -> Snapshot:
+    snapshot = decode_snapshot(view.head(number_of(view)).snapshot)
+    assert snapshot is not None
+    return snapshot
 
 
-def _is(kind: type[Kind], answer: Answer) -> Kind:
+def _is(kind: type[Kind], answer: Response) -> Kind:
     assert isinstance(answer, kind)
     return answer

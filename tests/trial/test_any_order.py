@@ -15,14 +15,15 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multipl
 
 from adhere.errors import ConflictError
 from adhere.store import open_store
-from adhere.trial import fold
-from adhere.trial.chain import verify, walk
+from adhere.trial import projection
+from adhere.trial.commands import Recommend, Withdraw
 from adhere.trial.design import Imputation
-from adhere.trial.events import Recommended, case_of, decode
-from adhere.trial.replay import replay
-from adhere.trial.requests import Recommend, Withdraw
+from adhere.trial.history import history_of
+from adhere.trial.log import replay as replay_module
+from adhere.trial.log.chain import verify, walk
+from adhere.trial.log.replay import replay
 
-from .live import ARMS, Live, number_of, standing_in
+from .live import ARMS, Live, number_of, snapshot_in
 
 TAKEN: Any = st.sampled_from(
     [{"actual": ARMS[0]}, {"actual": ARMS[1]}, {"took_nothing": True}, {"took_other": "tea"}]
@@ -33,7 +34,9 @@ SAID: Any = st.one_of(TAKEN, REWARD, st.builds(lambda taken, reward: taken | rew
 
 @pytest.fixture(autouse=True)
 def _states_are_kept_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fold, "KEEP_EVERY", 5)  # so that corrections start from kept states, and drop some
+    # Corrections then start from checkpoints, and drop some.
+    for module in (projection, replay_module):
+        monkeypatch.setattr(module, "CHECKPOINT_EVERY", 5)
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -60,16 +63,16 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(target=made, subject=st.integers(0, 30))
     def recommend(self, subject: int) -> int:
-        return int(self.live.recommend(f"s{subject}").recommendation)
+        return int(self.live.recommend(f"s{subject}").recommendation_id)
 
     @rule(target=made, subjects=st.lists(st.integers(0, 30), min_size=2, max_size=4))
     def recommend_together(self, subjects: list[int]) -> Any:
-        asked = [Recommend(trial="t", request=self._request(), site="Leeds", subject=f"s{n}") for n in subjects]
-        return multiple(*(int(answer.recommendation) for answer in self.live.desk.handle(asked)))  # type: ignore[union-attr,arg-type]
+        asked = [Recommend(trial="t", request_id=self._request(), site="Leeds", subject=f"s{n}") for n in subjects]
+        return multiple(*(int(answer.recommendation_id) for answer in self.live.processor.execute(asked)))  # type: ignore[union-attr,arg-type]
 
     @rule(target=said, made=made, said=SAID)
     def report(self, made: int, said: dict[str, Any]) -> tuple[int, dict[str, Any], int | None]:
-        said = {**said, "request": self._request()}
+        said = {**said, "request_id": self._request()}
         try:
             return made, said, self.live.report(made, **said).record
         except ConflictError:  # it contradicts an earlier one
@@ -94,18 +97,18 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(made=consumes(made))
     def withdraw(self, made: int) -> None:
         with suppress(ConflictError):
-            self.live.desk.ask(Withdraw(trial="t", request=self._request(), recommendation=made, reason="left"))
+            self.live.send(Withdraw(trial="t", request_id=self._request(), recommendation_id=made, reason="left"))
 
     @rule(days=st.sampled_from([1, 7, 15]))
     def pass_days(self, days: int) -> None:
         self.live.clock.pass_days(days)
-        self.live.examine()
+        self.live.impute_missing()
 
     @rule()
     def restart(self) -> None:
         self.live.store.close()
         self.live.store = open_store(self._path)
-        self.live.desk = type(self.live.desk)(self.live.store, self.live.clock)
+        self.live.processor = type(self.live.processor)(self.live.store, self.live.clock)
 
     def teardown(self) -> None:
         with self.live.store.reading() as view:
@@ -113,7 +116,7 @@ class AnyOrder(RuleBasedStateMachine):
             assert verify(view, number).fault is None
             again = replay(view, number)
             assert again.difference is None
-            assert again.n_derived == standing_in(view).decisions
+            assert again.n_derived == snapshot_in(view).n_recommendations
             self.check_state(view, number)
         self.live.store.close()
         self.folder.cleanup()
@@ -121,16 +124,14 @@ class AnyOrder(RuleBasedStateMachine):
     def check_state(self, view: Any, number: int) -> None:
         """Thompson's counts are the outcomes by arm taken, each once, whatever their order: count them by hand."""
         counts = np.zeros((2, 2))
-        histories: dict[int, list[Any]] = {}
+        bodies: dict[int, list[bytes]] = {}
         for record in walk(view, number):
-            if record.decision is not None:
-                histories.setdefault(record.decision, []).append(decode(record.body))
-        for events in histories.values():
-            assert isinstance(events[0], Recommended)
-            case = case_of(events)
-            if case.actual is not None and case.reward is not None and case.actual.value >= 0:
-                counts[0 if case.reward.value else 1, int(case.actual.value)] += 1
-        state = np.frombuffer(standing_in(view).state)
+            if record.recommendation_id is not None:
+                bodies.setdefault(record.recommendation_id, []).append(record.body)
+        for history in map(history_of, bodies.values()):
+            if history.actual is not None and history.reward is not None and history.actual.value >= 0:
+                counts[0 if history.reward.value else 1, int(history.actual.value)] += 1
+        state = np.frombuffer(snapshot_in(view).policy_state)
         assert (state[:4] - state[:4].min() == counts.ravel() - counts.min()).all()
         assert state[:4].sum() - counts.sum() == 4  # the prior
 

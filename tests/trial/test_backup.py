@@ -10,28 +10,30 @@ import psycopg
 
 from adhere.store import Store, open_store
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.chain import verify
-from adhere.trial.desk import Desk
-from adhere.trial.replay import replay
-from adhere.trial.requests import Advice, Recommend
+from adhere.trial.commands import Recommend, RecommendationResponse
+from adhere.trial.log.chain import verify
+from adhere.trial.log.replay import replay
+from adhere.trial.processor import CommandProcessor
 from store.postgres_server import program
 
-from .live import Live, number_of
+from .live import Live, number_of, send
 
 
 def played(store: Store) -> str:
     """Play for a while; returns the head."""
     live = Live(store=store)
     for n in range(8):
-        live.report(live.recommend(f"s{n}").recommendation, took_other="tea" if n % 2 else None, reward=1.0)
+        live.report(live.recommend(f"s{n}").recommendation_id, took_other="tea" if n % 2 else None, reward=1.0)
     with store.reading() as view:
         return view.head(number_of(view)).hash.hex()
 
 
 def check_goes_on(store: Store, head: str) -> None:
-    made = Desk(store).ask(Recommend(trial="t", request="after the restore", site="Leeds", subject="new"))
-    assert isinstance(made, Advice)
-    assert made.recommendation == 8
+    made = send(
+        CommandProcessor(store), Recommend(trial="t", request_id="after the restore", site="Leeds", subject="new")
+    )
+    assert isinstance(made, RecommendationResponse)
+    assert made.recommendation_id == 8
     with store.reading() as view:
         assert verify(view, number_of(view), head).fault is None
         assert replay(view, number_of(view)).difference is None
@@ -43,8 +45,8 @@ def test_a_sqlite_file(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "trials.db")
     head = played(store)
     store.backup(tmp_path / "copy.db")
-    played_on = Desk(store)
-    played_on.ask(Recommend(trial="t", request="lost with the disk", site="Leeds", subject="late"))
+    played_on = CommandProcessor(store)
+    send(played_on, Recommend(trial="t", request_id="lost with the disk", site="Leeds", subject="late"))
     store.close()
     for left in tmp_path.glob("trials.db*"):
         left.unlink()

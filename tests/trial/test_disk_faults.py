@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from adhere.store import open_store
-from adhere.trial.chain import verify
-from adhere.trial.replay import replay
+from adhere.trial.log.chain import verify
+from adhere.trial.log.replay import replay
 from store.faulty_disk import FaultyDisk
 
 # In a process on the faulty disk: pairs of requests, with the n-th write failing, for every n until none fails.
@@ -23,19 +23,19 @@ from store.faulty_disk import arm, count
 from adhere.errors import StoreError
 from adhere.store import open_store
 from adhere.trial.design import make_design
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Recommend, Report
+from adhere.trial.processor import CommandProcessor
+from adhere.trial.commands import Recommend, Report
 
 path, error, sticky = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "sticky"
 store = open_store(path)
-desk = Desk(store)
-desk.create(make_design("t", "thompson/actual", ["a", "b"], seed=1))
+processor = CommandProcessor(store)
+processor.create(make_design("t", "thompson/actual", ["a", "b"], seed=1))
 acknowledged, n_failed, n = [], 0, 0
 
 def ask(requests):
     global n_failed
     try:
-        answers = desk.handle(requests)
+        answers = processor.execute(requests)
     except StoreError:
         n_failed += 1
         return None
@@ -45,17 +45,17 @@ def ask(requests):
 while True:
     n += 1
     arm(n, error, sticky=sticky)
-    made = ask([Recommend(trial="t", request=f"q{n}-{k}", subject=f"s{n}-{k}") for k in range(3)])
+    made = ask([Recommend(trial="t", request_id=f"q{n}-{k}", subject=f"s{n}-{k}") for k in range(3)])
     if made is not None:
         said = {"trial": "t", "actual": "a", "reward": 1.0}
-        numbers = [advice.recommendation for advice in made]
-        ask([Report(request=f"r{n}-{number}", recommendation=number, **said) for number in numbers])
+        numbers = [advice.recommendation_id for advice in made]
+        ask([Report(request_id=f"r{n}-{number}", recommendation_id=number, **said) for number in numbers])
     done = count() < n
     arm(0, error)
     if done:
         break
     # After a fault the service goes on: with the disk mended, the same requests are taken.
-    assert ask([Recommend(trial="t", request=f"q{n}-{k}", subject=f"s{n}-{k}") for k in range(3)]) is not None
+    assert ask([Recommend(trial="t", request_id=f"q{n}-{k}", subject=f"s{n}-{k}") for k in range(3)]) is not None
 print(json.dumps({"acknowledged": acknowledged, "failed": n_failed, "tried": n}))
 """
 
@@ -75,7 +75,7 @@ def test_no_acknowledgement_without_commit(tmp_path: Path, error: int, lasting: 
     disk.after_power_cut()
     store = open_store(path)
     with store.reading() as view:
-        there = {record.request for record in view.records(1, 0, 10**6)}
+        there = {record.request_id for record in view.records(1, 0, 10**6)}
         assert set(found["acknowledged"]) <= there
         assert verify(view, 1).fault is None
         assert replay(view, 1).difference is None

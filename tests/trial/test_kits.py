@@ -7,14 +7,14 @@ from itertools import pairwise
 import pytest
 
 from adhere.errors import InputError
-from adhere.trial.kits import decision_of, kit_code
+from adhere.trial.kits import kit_code, recommendation_of_kit
 
 
 def test_each_decision_has_a_code_of_its_own_that_leads_back() -> None:
     codes = [kit_code(7, decision) for decision in range(3000)]
     assert len(set(codes)) == 3000
     for decision, code in enumerate(codes):
-        assert decision_of(7, code, 3000) == decision
+        assert recommendation_of_kit(7, code, 3000) == decision
     assert kit_code(8, 0) != codes[0]
 
 
@@ -28,4 +28,4 @@ def test_codes_of_neighbours_share_no_more_letters_than_any_two() -> None:
 @pytest.mark.parametrize("code", ["", "nonsense", "ILOU-ILOU", "18W9-1ER", "ÄÄÄÄ-ÄÄÄÄ", kit_code(7, 5000)])
 def test_what_is_no_code_of_the_trial_is_refused(code: str) -> None:
     with pytest.raises(InputError, match="the code of a kit of this trial"):
-        decision_of(7, code, 3000)
+        recommendation_of_kit(7, code, 3000)

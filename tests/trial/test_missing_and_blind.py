@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from adhere.errors import ConflictError, InputError
-from adhere.trial import sitting
+from adhere.trial.commands import ImputeMissing, Report, Unblind
 from adhere.trial.design import Imputation
 from adhere.trial.events import Recommended, Reported
-from adhere.trial.fold import fold
-from adhere.trial.replay import replay
-from adhere.trial.requests import Examine, Report, Unblind
+from adhere.trial.log.replay import replay
+from adhere.trial.projection import Projection
 
 from .live import ARMS, Live
 
@@ -25,17 +24,17 @@ def test_a_missing_report_is_imputed_by_the_rule_only_and_undone_by_the_truth() 
         trial.recommend("never heard of")
         trial.report(0, actual="walk", reward=1.0)
         trial.clock.pass_days(13.9)
-        trial.examine()
+        trial.impute_missing()
         assert trial.kinds().count("Imputed") == 0
         trial.clock.pass_days(0.2)
-        trial.examine()
-        trial.examine()
+        trial.impute_missing()
+        trial.impute_missing()
     assert silent.kinds().count("Imputed") == 0
     assert live.kinds().count("Imputed") == 1
-    assert live.standing().state != silent.standing().state
+    assert live.snapshot().policy_state != silent.snapshot().policy_state
     for trial in (live, silent):
         trial.report(1, actual="aspirin", reward=1.0)
-    assert live.standing().state == silent.standing().state
+    assert live.snapshot().policy_state == silent.snapshot().policy_state
 
 
 def test_a_blinded_trial_tells_kits() -> None:
@@ -44,7 +43,7 @@ def test_a_blinded_trial_tells_kits() -> None:
     assert len(set(kits)) == 20
     live.report(3, actual=kits[3], reward=1.0)
     live.report(4, actual=kits[5], reward=0.0)  # somebody else's kit
-    arms = {event.decision: event.chosen for event in live.events() if isinstance(event, Recommended)}
+    arms = {event.recommendation_id: event.chosen for event in live.events() if isinstance(event, Recommended)}
     taken = [event.actual for event in live.events() if isinstance(event, Reported)]
     assert taken == [arms[3], arms[5]]
     for wrong in ("walk", "AAAA-AAAA", "nonsense"):
@@ -58,11 +57,11 @@ def test_a_blinded_trial_tells_kits() -> None:
     with pytest.raises(ConflictError) as same_arm:  # or kits could be sorted by trying which are taken for the same
         live.report(3, actual=twin)
     assert str(same_arm.value) == str(conflict.value)
-    live.report(7, actual=kits[7], request="r7")
+    live.report(7, actual=kits[7], request_id="r7")
     for other in (next(n for n in range(20) if n != 7 and (arms[n] == arms[7]) == same) for same in (True, False)):
         with pytest.raises(ConflictError, match="something else was asked under this one"):
-            live.report(7, actual=kits[other], request="r7")
-    told = live.desk.ask(Unblind(trial="t", request="u", kit=str(kits[3]).lower(), reason="emergency"))
+            live.report(7, actual=kits[other], request_id="r7")
+    told = live.send(Unblind(trial="t", request_id="u", kit=str(kits[3]).lower(), reason="emergency"))
     assert told.arm == ARMS[arms[3]]  # type: ignore[union-attr]
     assert live.kinds()[-1] == "Unblinded"
 
@@ -70,12 +69,12 @@ def test_a_blinded_trial_tells_kits() -> None:
 def test_the_rule_and_reports_may_come_in_one_batch() -> None:
     """What the rule let go of is read again with all that this batch has added."""
     rule = Imputation(after_days=1, actual="walk", reward=0.0)
-    for first in ([], [Report(trial="t", request="q1", recommendation=0, actual="walk", reward=1.0)]):
+    for first in ([], [Report(trial="t", request_id="q1", recommendation_id=0, actual="walk", reward=1.0)]):
         live = Live(impute=rule)
         live.recommend("a")
         live.clock.pass_days(2)
-        late = Report(trial="t", request="q2", recommendation=0, actual="aspirin", reward=1.0)
-        answers = live.desk.handle([*first, Examine(trial="t", request=""), late])
+        late = Report(trial="t", request_id="q2", recommendation_id=0, actual="aspirin", reward=1.0)
+        answers = live.processor.execute([*first, ImputeMissing(trial="t", request_id=""), late])
         assert isinstance(answers[-1], ConflictError) == bool(first)
         with live.store.reading() as view:
             assert replay(view, 1).difference is None
@@ -85,7 +84,7 @@ def test_what_was_only_imputed_is_still_open() -> None:
     live = Live(impute=Imputation(after_days=1, took_nothing=True, reward=0.0))
     first = live.recommend("a")
     live.clock.pass_days(2)
-    live.examine()
+    live.impute_missing()
     assert live.recommend("a") == first
 
 
@@ -94,29 +93,30 @@ def test_what_was_taken_back_is_not_imputed_even_if_the_cache_is_lost() -> None:
     live.recommend("a")
     live.report(0, actual="walk", reward=1.0)
     live.clock.pass_days(2)
-    live.examine()
+    live.impute_missing()
     live.correct(0, retract=("reward",))
     with live.store.writing() as writing:
-        writing.append(1, [], writing.lock(1)._replace(snapshot=b""))
-    live.examine()
+        writing.append(1, [], writing.head(1)._replace(snapshot=b""))
+    live.impute_missing()
     assert "Imputed" not in live.kinds()
 
 
 def test_a_correction_in_a_blinded_trial_takes_as_long_whatever_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log is folded again in either case, or a site could sort kits by how long the answer takes."""
+    """Lessons are learned again in either case, or a site could sort kits by how long the answer takes."""
     live = Live(blinded=True)
     kits = [live.recommend(f"s{n}").kit for n in range(12)]
-    arms = {event.decision: event.chosen for event in live.events() if isinstance(event, Recommended)}
+    arms = {event.recommendation_id: event.chosen for event in live.events() if isinstance(event, Recommended)}
     live.report(0, actual=kits[0], reward=1.0)
-    folded: list[int] = []
+    relearned: list[int] = []
+    relearn = Projection._relearn
 
-    def counting(*arguments: Any) -> Any:
-        folded.append(arguments[5] - arguments[4])
-        return fold(*arguments)
+    def counting(projection: Projection, place: int) -> Any:
+        relearned.append(place)
+        return relearn(projection, place)
 
-    monkeypatch.setattr(sitting, "fold", counting)
+    monkeypatch.setattr(Projection, "_relearn", counting)
     for same in (True, False):
         other = next(n for n in range(1, 12) if (arms[n] == arms[0]) == same)
         live.correct(0, actual=kits[other])
-    assert len(folded) == 2
-    assert folded[1] - folded[0] == 1  # the log grew by the correction before
+    assert len(relearned) == 2
+    assert relearned[0] == relearned[1]

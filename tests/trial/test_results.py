@@ -11,10 +11,12 @@ from scipy import stats
 
 from adhere.intervals import mean_interval, wilson
 from adhere.store import open_store
+from adhere.trial.commands import Correct, ImputeMissing, Recommend, RecommendationResponse, Report, Withdraw
 from adhere.trial.design import Imputation, make_design
-from adhere.trial.desk import Desk, utc_now
-from adhere.trial.requests import Advice, Correct, Examine, Recommend, Report, Withdraw
-from adhere.trial.results import Estimate, Results, ResultsCache, results_of
+from adhere.trial.processor import CommandProcessor, utc_now
+from adhere.trial.results import ArmEstimate, Results, ResultsCache, results_of
+
+from .live import send
 
 ARMS = ("walk", "aspirin")
 
@@ -31,26 +33,26 @@ class Clock:
 
 def trial_of(
     reports: Sequence[dict[str, Any]], clock: Callable[[], datetime] = utc_now, **options: Any
-) -> tuple[Desk, list[str]]:
+) -> tuple[CommandProcessor, list[str]]:
     """A trial in which each subject has one recommendation and one report; returns it and the arms chosen."""
-    desk = Desk(open_store(), clock)
-    desk.create(make_design("t", "uniform", ARMS, seed=3, **options))
+    processor = CommandProcessor(open_store(), clock)
+    processor.create(make_design("t", "uniform", ARMS, seed=3, **options))
     chosen = []
     for number, report in enumerate(reports):
-        advice = desk.ask(Recommend(trial="t", request=f"q{number}", subject=f"S-{number}"))
-        assert isinstance(advice, Advice)
+        advice = send(processor, Recommend(trial="t", request_id=f"q{number}", subject=f"S-{number}"))
+        assert isinstance(advice, RecommendationResponse)
         chosen.append(str(advice.arm))
         if report:
             said: dict[str, Any] = {
                 name: chosen[-1] if value == "chosen" else value for name, value in report.items()
             }
-            desk.ask(Report(trial="t", request=f"r{number}", recommendation=number, **said))
-    return desk, chosen
+            send(processor, Report(trial="t", request_id=f"r{number}", recommendation_id=number, **said))
+    return processor, chosen
 
 
-def results(desk: Desk) -> Results:
-    live = desk.trial("t")
-    with desk.store.reading() as view:
+def results(processor: CommandProcessor) -> Results:
+    live = processor.trial("t")
+    with processor.store.reading() as view:
         return results_of(view, live.number, live.design)
 
 
@@ -59,10 +61,10 @@ def test_three_views_of_the_same_records() -> None:
     reports: list[dict[str, Any]] = [
         {"actual": ARMS[rng.integers(2)], "reward": float(rng.integers(2))} for _ in range(60)
     ]
-    desk, chosen = trial_of(reports)
-    found = results(desk)
+    processor, chosen = trial_of(reports)
+    found = results(processor)
     rows = [(arm, *report.values()) for arm, report in zip(chosen, reports, strict=True)]
-    views: tuple[tuple[list[Estimate], Callable[[Any], str | None]], ...] = (
+    views: tuple[tuple[list[ArmEstimate], Callable[[Any], str | None]], ...] = (
         (found.intention_to_treat, lambda row: row[0]),
         (found.as_treated, lambda row: row[1]),
         (found.per_protocol, lambda row: row[0] if row[0] == row[1] else None),
@@ -84,18 +86,18 @@ def test_three_views_of_the_same_records() -> None:
 
 def test_rewards_between_0_and_1_have_students_interval() -> None:
     rewards = [0.1, 0.5, 0.9, 0.4, 1.0, 0.0, 0.3]
-    desk, _ = trial_of([{"actual": "walk", "reward": reward} for reward in rewards])
-    found = results(desk).as_treated[0]
+    processor, _ = trial_of([{"actual": "walk", "reward": reward} for reward in rewards])
+    found = results(processor).as_treated[0]
     low, high = stats.t.interval(0.95, len(rewards) - 1, np.mean(rewards), stats.sem(rewards))
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
-    assert results(desk).as_treated[1].mean is None
+    assert results(processor).as_treated[1].mean is None
 
 
 def test_what_is_missing_or_unusual_is_counted_apart() -> None:
     whole = {"actual": "chosen", "reward": 1.0}
-    desk, _ = trial_of([{}, {"reward": 1.0}, {"took_nothing": True}, {"took_other": "tea"}, whole])
-    desk.ask(Withdraw(trial="t", request="w", recommendation=0, reason="moved"))
-    found = results(desk)
+    processor, _ = trial_of([{}, {"reward": 1.0}, {"took_nothing": True}, {"took_other": "tea"}, whole])
+    send(processor, Withdraw(trial="t", request_id="w", recommendation_id=0, reason="moved"))
+    found = results(processor)
     assert (found.recommendations, found.reported, found.open, found.withdrawn) == (5, 1, 3, 1)
     sums = {name: sum(getattr(line, name) for line in found.compliance) for name in ("nothing", "other", "unknown")}
     assert sums == {"nothing": 1, "other": 1, "unknown": 2}
@@ -106,43 +108,43 @@ def test_what_is_missing_or_unusual_is_counted_apart() -> None:
 
 def test_corrections_count_and_imputed_parts_are_told() -> None:
     clock, rule = Clock(), Imputation(after_days=7, reward=0.0)
-    desk, _ = trial_of([{"actual": "walk", "reward": 1.0}, {"actual": "walk"}], clock, impute=rule)
-    desk.ask(Correct(trial="t", request="c", recommendation=0, reward=0.0, reason="a slip"))
+    processor, _ = trial_of([{"actual": "walk", "reward": 1.0}, {"actual": "walk"}], clock, impute=rule)
+    send(processor, Correct(trial="t", request_id="c", recommendation_id=0, reward=0.0, reason="a slip"))
     clock.time += timedelta(days=8)
-    desk.ask(Examine(trial="t", request=""))
-    found = results(desk)
+    send(processor, ImputeMissing(trial="t", request_id=""))
+    found = results(processor)
     assert found.imputed_parts == 1
     assert (found.as_treated[0].n, found.as_treated[0].mean) == (2, 0.0)
     assert "biases" in found.note
 
 
 def test_results_are_kept_until_the_log_grows() -> None:
-    desk, _ = trial_of([{"actual": "walk", "reward": 1.0}])
-    cache, live = ResultsCache(), desk.trial("t")
+    processor, _ = trial_of([{"actual": "walk", "reward": 1.0}])
+    cache, live = ResultsCache(), processor.trial("t")
 
     def now() -> Results:
-        with desk.store.reading() as view:
+        with processor.store.reading() as view:
             return cache.of(view, live.number, live.design)
 
     first = now()
     assert now() is first
-    desk.ask(Recommend(trial="t", request="one more", subject="S-9"))
+    send(processor, Recommend(trial="t", request_id="one more", subject="S-9"))
     assert now().recommendations == 2
 
 
 def test_memory_does_not_grow_with_the_trial() -> None:
-    desk = Desk(open_store())
-    desk.create(make_design("t", "uniform", ARMS, seed=3))
+    processor = CommandProcessor(open_store())
+    processor.create(make_design("t", "uniform", ARMS, seed=3))
 
     def peak() -> int:
         tracemalloc.start()
-        results(desk)
+        results(processor)
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
 
     def grow(first: int, last: int) -> None:
-        desk.handle([Recommend(trial="t", request=f"q{n}", subject=f"S-{n}") for n in range(first, last)])
+        processor.execute([Recommend(trial="t", request_id=f"q{n}", subject=f"S-{n}") for n in range(first, last)])
 
     grow(0, 2000)
     peak()

@@ -1,4 +1,4 @@
-"""Where the commands that write find their trials: a SQLite file, or PostgreSQL."""
+"""Options for the store of the trials: a SQLite file, or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ File = Annotated[
     Path | None,
     typer.Option("--data", metavar="FILE", help="The SQLite file of the trials, made if there is none. [adhere.db]"),
 ]
+ExistingFile = Annotated[
+    Path | None, typer.Option("--data", metavar="FILE", help="The SQLite file of the trials. [adhere.db]")
+]
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(
@@ -28,7 +31,7 @@ DatabaseUrl = Annotated[
 
 
 def database(file: Path | None, url: str | None) -> str | Path:
-    """The one that was asked for."""
+    """The store that was asked for."""
     if url is None:
         return file or DEFAULT_FILE
     if file is not None:

@@ -1,4 +1,4 @@
-"""Where results go: checked before the work, written whole or not at all after it."""
+"""Output files and folders: checked before the work, written whole or not at all after it."""
 
 from __future__ import annotations
 

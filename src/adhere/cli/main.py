@@ -1,9 +1,10 @@
-"""The command `adhere`: its subcommands, and what becomes of errors and of Ctrl-C."""
+"""The command `adhere`: its subcommands, errors and Ctrl-C."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -17,6 +18,7 @@ from adhere.errors import InputError, StoreError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+_INVALID = re.compile(r"^Invalid value for '(.*?)': ")
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -58,21 +60,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a letter the terminal lacks must not cost the results
     try:
         status = app(arguments, prog_name="adhere", standalone_mode=False)
-        if sys.stdout is not None:  # closed by whoever started us
+        if sys.stdout is not None:  # closed by the calling process
             sys.stdout.flush()
     except (InputError, StoreError) as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     except BrokenLogError as error:
-        _complain(str(error))
+        _print_error(str(error))
         return BROKEN
     except UsageError as error:
-        return _complain(error.format_message())  # type: ignore[attr-defined]
+        return _print_error(_INVALID.sub(r"\1: ", error.format_message()))  # type: ignore[attr-defined]
     except BrokenPipeError:
-        # Whoever read our output has left; what Python would still flush at exit goes nowhere.
+        # The reader of our output has left; what Python would still flush at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except reproduce.Stopped as stopped:
         _stop(str(stopped))
     if status == INTERRUPTED:  # what Typer makes of Ctrl-C
@@ -80,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or 0  # commands return nothing, typer.Exit its status
 
 
-def _complain(sentence: str) -> int:
+def _print_error(sentence: str) -> int:
     print(f"error: {sentence}", file=sys.stderr)
     return WRONG_INPUT
 

@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from adhere.errors import InputError
+
+def integer(text: str) -> int:
+    """The `parser` of options that take an integer; Typer's own error would leave out the value.
+
+    >>> integer("10_000")
+    10000
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"got {text!r}, expected a whole number") from None
+
 
 Imports = Annotated[
     list[Path] | None,
@@ -15,18 +26,10 @@ Imports = Annotated[
         "--import", metavar="FILE.py", help="A file that declares policies of your own. Repeat for several."
     ),
 ]
-
-
-def whole_number(option: str, text: str) -> int:
-    """An option's value as a number; Typer's own complaint would not say what the value was.
-
-    >>> whole_number("--runs", "10_000")
-    10000
-    """
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(option, text, "a whole number") from None
+Seed = Annotated[int, typer.Option(metavar="K", parser=integer, help="The same seed gives the same numbers.")]
+Threads = Annotated[
+    int | None, typer.Option(metavar="N", parser=integer, help="Threads to use.  [default: one for each core]")
+]
 
 
 def import_all(files: list[Path] | None) -> None:

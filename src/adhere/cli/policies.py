@@ -1,4 +1,4 @@
-"""`adhere policies`: what there is to recommend by."""
+"""`adhere policies`: list the policies, or explain one."""
 
 from __future__ import annotations
 
@@ -113,17 +113,17 @@ def _example(cls: type[Policy]) -> str:
 
 
 def _expected(item: dataclasses.Field[Any]) -> str:
-    """What a parameter must be, in the words of its own check, and what it is if left out."""
+    """What a parameter must be, in the words of its own check, and its default."""
     from adhere.policies.policy import text_of
 
     check = item.metadata.get("check")
-    words = _complaint(check, object()) if check else str(item.type)
-    if item.default is dataclasses.MISSING or (check and _complaint(check, item.default)):
+    words = _expectation(check, object()) if check else str(item.type)
+    if item.default is dataclasses.MISSING or (check and _expectation(check, item.default)):
         return f"{words} (required)"
-    return f"{words} ({'may be left out' if item.default is None else f'default {text_of(item.default)}'})"
+    return f"{words} ({'optional' if item.default is None else f'default {text_of(item.default)}'})"
 
 
-def _complaint(check: Any, value: object) -> str:
+def _expectation(check: Any, value: object) -> str:
     try:
         check("", value)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""`adhere populations`: who there is to simulate on."""
+"""`adhere populations`: list the populations, or describe one."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import whole_number
+from adhere.cli.options import Seed, Threads
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
-    from adhere.studies.reproduce import Reproduction
+    from adhere.studies.framework.reproduce import Reproduction
 
 _OPTION_OF_FIELD = {"out": "--out", "seed": "--seed", "n_threads": "--threads", "study": "--study"}
 
@@ -46,7 +46,7 @@ def reproduce(
         list[str] | None, typer.Option(metavar="NAME", help="Only this study. Repeat for several.  [default: all]")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the runs.")] = False,
-    seed: Annotated[str, typer.Option(metavar="K", help="The same seed gives the same numbers.")] = "0",
+    seed: Seed = 0,
     out: Annotated[
         Path,
         typer.Option(metavar="FOLDER", readable=False, help="Where the report goes; replaces an earlier one there."),
@@ -54,29 +54,25 @@ def reproduce(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything again, even what an earlier run finished.")
     ] = False,
-    threads: Annotated[
-        str | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
-    ] = None,
+    threads: Threads = None,
 ) -> None:
     """Rebuild the figures and numbers of the paper and say where we agree with it."""
-    seed_number = whole_number("--seed", seed)
-    n_threads = None if threads is None else whole_number("--threads", threads)
     check_folder("--out", out)
     _check_extras(out)
     from adhere.studies.catalogue import STUDIES
     from adhere.studies.catalogue import study as study_of
-    from adhere.studies.publishing import UNFINISHED
-    from adhere.studies.reproduce import reproduce as run
+    from adhere.studies.framework.report_writer import UNFINISHED
+    from adhere.studies.framework.reproduce import reproduce as run
 
     try:
         done = run(
             out,
             [study_of(name) for name in dict.fromkeys(study or STUDIES)],
             catalogue=STUDIES.values(),
-            seed=seed_number,
+            seed=seed,
             quick=quick,
             fresh=fresh,
-            n_threads=n_threads,
+            n_threads=threads,
         )
     except InputError as error:
         raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
@@ -87,7 +83,7 @@ def reproduce(
         raise Stopped(
             f"Stopped. Finished studies are kept in {out / UNFINISHED}; {same} goes on after them."
         ) from None
-    typer.echo(_told(done))
+    typer.echo(_summary(done))
 
 
 def _check_extras(out: Path) -> None:
@@ -99,7 +95,7 @@ def _check_extras(out: Path) -> None:
         raise InputError("--out", str(out), expected) from None
 
 
-def _told(done: Reproduction) -> str:
+def _summary(done: Reproduction) -> str:
     """The table of claims, what was not run again, where the report is and how long it took."""
     from adhere.report.claims_table import claims_table
     from adhere.report.wrapping import paragraph

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from adhere.cli.databases import DatabaseUrl, File, database
-from adhere.cli.options import Imports, whole_number
+from adhere.cli.options import Imports, integer
 from adhere.errors import InputError
 
 HELP = """\
@@ -33,8 +33,12 @@ def serve(
     file: File = None,
     database_url: DatabaseUrl = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[str, typer.Option("--port", metavar="N", help="The port; 0 takes any free one.")] = "8000",
-    workers: Annotated[str, typer.Option("--workers", metavar="N", help="Processes; with PostgreSQL only.")] = "1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", parser=integer, help="The port; 0 takes any free one.")
+    ] = 8000,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", parser=integer, help="Processes; with PostgreSQL only.")
+    ] = 1,
     log_level: Annotated[
         str, typer.Option("--log-level", help="debug, info, warning or error; JSON lines on standard error.")
     ] = "info",
@@ -51,8 +55,8 @@ def serve(
     run(
         where,
         host=host,
-        port=whole_number("--port", port),
-        workers=whole_number("--workers", workers),
+        port=port,
+        workers=workers,
         log_level=log_level,
         imports=tuple(imports or ()),
     )

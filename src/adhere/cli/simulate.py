@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
-from adhere.cli.options import Imports, import_all, whole_number
+from adhere.cli.options import Imports, Seed, Threads, import_all, integer
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def simulate(
         typer.Option(metavar="NAME|FILE", help="A built-in population, or a TOML or CSV file. Repeat for several."),
     ],
     policy: Annotated[list[str], typer.Option(metavar="TEXT", help="A policy, in quotes. Repeat for several.")],
-    patients: Annotated[str, typer.Option(metavar="N", help="Patients in each trial.")] = "1000",
-    runs: Annotated[str, typer.Option(metavar="R", help="How many trials to run.")] = "1000",
-    seed: Annotated[str, typer.Option(metavar="K", help="The same seed gives the same numbers.")] = "0",
+    patients: Annotated[int, typer.Option(metavar="N", parser=integer, help="Patients in each trial.")] = 1000,
+    runs: Annotated[int, typer.Option(metavar="R", parser=integer, help="How many trials to run.")] = 1000,
+    seed: Seed = 0,
     reference: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The policy to compare with.  [default: the first]")
     ] = None,
@@ -85,9 +85,7 @@ def simulate(
         ),
     ] = None,
     imports: Imports = None,
-    threads: Annotated[
-        str | None, typer.Option(metavar="N", help="Threads to use.  [default: one for each core]")
-    ] = None,
+    threads: Threads = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")] = "cpu",
     cluster: Annotated[
         str | None,
@@ -110,19 +108,16 @@ def simulate(
     given = [parse_policy(text) for text in policy]
     answering = [as_population(name) for name in population]
     _check_destinations(to_file, plot, save)
-    n_patients, n_runs = whole_number("--patients", patients), whole_number("--runs", runs)
-    seed_number = whole_number("--seed", seed)
-    n_threads = None if threads is None else whole_number("--threads", threads)
     try:
         with nullcontext() if cluster is None else connected(cluster) as executor:
             result = run(
                 given,
                 answering,
-                n_patients=n_patients,
-                n_runs=n_runs,
-                seed=seed_number,
+                n_patients=patients,
+                n_runs=runs,
+                seed=seed,
                 reference=reference,
-                n_threads=n_threads,
+                n_threads=threads,
                 device=device,
                 executor=executor,
                 progress=None if sys.stderr.isatty() else Announcing(),
@@ -161,9 +156,9 @@ def _write(
     if json_file is not None:
         contents[json_file] = text.encode()
     if plot is not None:
-        from adhere.report.surplus_plot import drawn
+        from adhere.report.surplus_plot import surplus_plot_file
 
-        contents[plot] = drawn(result, plot.suffix, [f"Data: {source}" for source in sources])
+        contents[plot] = surplus_plot_file(result, plot.suffix, [f"Data: {source}" for source in sources])
     write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 

@@ -1,4 +1,4 @@
-"""`adhere token`: who may use the service, without the service."""
+"""`adhere token`: make, list and revoke tokens, without the service."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.databases import DatabaseUrl, File, database
+from adhere.cli.databases import DatabaseUrl, ExistingFile, File, database
+from adhere.cli.options import integer
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -44,7 +45,7 @@ def make(
 
 
 @app.command("list", short_help="Which tokens there are.")
-def list_tokens(file: File = None, database_url: DatabaseUrl = None) -> None:
+def list_tokens(file: ExistingFile = None, database_url: DatabaseUrl = None) -> None:
     """Which tokens there are: number, role, site, trial, label, when made and revoked."""
     from adhere.store import open_store
 
@@ -61,7 +62,7 @@ def list_tokens(file: File = None, database_url: DatabaseUrl = None) -> None:
 
 @app.command(short_help="Revoke a token for good.")
 def revoke(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="From 'adhere token list'.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", parser=integer, help="From 'adhere token list'.")],
     file: File = None,
     database_url: DatabaseUrl = None,
 ) -> None:

@@ -1,9 +1,8 @@
-"""`adhere trial`: look at live trials, check them, carry them elsewhere."""
+"""`adhere trial`: look at live trials, check them, export or move them."""
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from adhere.cli.destinations import check_file
 from adhere.cli.options import Imports, import_all
 from adhere.cli.trial_sources import BrokenLogError, Source, TrialName, bar, each_trial, every_trial, one_trial
 from adhere.errors import InputError
+from adhere.files import replacing
 
 app = typer.Typer(rich_markup_mode=None)
 app.command("import", help=trial_moving.IMPORT_HELP, short_help="Bring in a log or a table.")(
@@ -26,7 +26,7 @@ app.command(help=trial_moving.BACKUP_HELP, short_help="Copy a file of trials tha
 
 @app.callback(invoke_without_command=True)
 def trial(context: typer.Context) -> None:
-    """Look at live trials, check them, carry them elsewhere. 'adhere serve' runs them.
+    """Look at live trials, check them, export or move them. 'adhere serve' runs them.
 
     Start with: adhere trial list adhere.db
     """
@@ -37,18 +37,19 @@ def trial(context: typer.Context) -> None:
 @app.command("list", short_help="What trials there are.")
 def list_trials(source: Source) -> None:
     """What trials there are: name, status, recommendations, records, policy."""
-    from adhere.trial.events import Created, decode
-    from adhere.trial.fold import decode_standing
+    from adhere.trial.events import created_event
+    from adhere.trial.snapshot import decode_snapshot
 
     with every_trial(source) as (view, fault):
         if fault:
             raise BrokenLogError(str(fault))
         for name, number in view.trials().items():
-            head, created = view.head(number), decode(view.records(number, 0, 1)[0].body)
-            assert isinstance(created, Created)
-            standing = decode_standing(head.snapshot)
-            now = "imported" if standing is None else f"{standing.status}, {standing.decisions} recommendations"
-            typer.echo(f"{name}: {now}, {head.position} records, {created.design.policy}")
+            head, design = view.head(number), created_event(view, number).design
+            snapshot = decode_snapshot(head.snapshot)
+            now = (
+                "imported" if snapshot is None else f"{snapshot.status}, {snapshot.n_recommendations} recommendations"
+            )
+            typer.echo(f"{name}: {now}, {head.position} records, {design.policy}")
 
 
 _VERIFY_HELP = """\
@@ -74,13 +75,13 @@ def verify(
     ] = None,
 ) -> None:
     """Check the chain."""
-    from adhere.trial import chain
+    from adhere.trial.log import chain
 
     if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
         raise InputError("--head", head, "the 64 hexadecimal digits that an export printed")
     for found in each_trial(source, name, alone=head is not None):
-        with bar("verified") as tell:
-            verdict = chain.verify(found.view, found.number, head and head.lower(), tell)
+        with bar("verified") as on_progress:
+            verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
         if verdict.fault:
             raise BrokenLogError(f"{found.name}, {verdict.fault}")
         typer.echo(f"{found.name}: {verdict.n_records} records, all as they were written\nhead {verdict.head}")
@@ -94,34 +95,33 @@ probabilities and memo. Names the first that differs.
   adhere trial replay adhere.db                   every trial in the file; --trial headache: one
   adhere trial replay headache.log
 
-Recommendations made under another version of a policy's law are checked by their probabilities: their arms cannot be
-drawn again. The exit status is 0 if all is well, else 1.
+Recommendations made by another version of an algorithm are checked by their probabilities: their arms cannot be drawn
+again. The exit status is 0 if all is well, else 1.
 """
 
 
 @app.command(help=_REPLAY_HELP, short_help="Derive every recommendation again.")
 def replay(source: Source, name: TrialName = None, imports: Imports = None) -> None:
     """Replay a trial."""
-    from adhere.trial import replay as replaying
+    from adhere.trial.log import replay as log_replay
 
     import_all(imports)
     for found in each_trial(source, name):
-        with bar("replayed") as tell, _quietly():
-            result = replaying.replay(found.view, found.number, tell)
+        with bar("replayed") as on_progress, _quietly():
+            result = log_replay.replay(found.view, found.number, on_progress)
         if result.difference:
             raise BrokenLogError(f"{found.name}, {result.difference}")
         derived = f"{result.n_derived} recommendations derived again, all the same"
         typer.echo(f"{found.name}: {result.n_records} records; {derived}")
         if result.n_by_probabilities:
-            laws = "; ".join(sorted(result.other_laws))
+            versions = "; ".join(sorted(result.other_versions))
             typer.echo(
-                f"{result.n_by_probabilities} were made under another law ({laws}; now {result.law}): their "
+                f"{result.n_by_probabilities} were made by another version ({versions}; now "
+                f"{result.algorithm_version}): their "
                 "probabilities are the same, their arms were not derived again"
             )
         if result.n_fallbacks:
-            typer.echo(
-                f"{result.n_fallbacks} were drawn with equal chances since the policy had failed; all the same"
-            )
+            typer.echo(f"{result.n_fallbacks} had equal probabilities because the policy had failed; all the same")
         if result.n_imported:
             typer.echo(f"{result.n_imported} were imported from a table and not derived again")
         typer.echo(f"head {result.head}")
@@ -129,7 +129,7 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """What a policy failed at is in the log already; nobody need be warned of it again."""
+    """Without the warnings about failures of a policy, which are in the log already."""
     warnings = logging.getLogger("adhere.trial")
     before = warnings.level
     warnings.setLevel(logging.ERROR)
@@ -140,8 +140,8 @@ def _quietly() -> Iterator[None]:
 
 
 _EXPLAIN_HELP = """\
-Everything the log says of one recommendation: who asked and when, what the policy knew, the chance of each arm, what
-was reported, corrected or assumed since.
+Everything the log says of one recommendation: who asked and when, what the policy knew, the probability of each arm,
+what was reported, corrected or assumed since.
 
 \b
   adhere trial explain adhere.db --trial headache 17
@@ -155,7 +155,7 @@ def explain(
     name: TrialName = None,
 ) -> None:
     """Explain a recommendation."""
-    from adhere.trial.explaining import explained
+    from adhere.trial.log.explain import explain as explained
 
     with one_trial(source, name) as found:
         for line in explained(found.view, found.number, recommendation):
@@ -170,8 +170,8 @@ Write a trial into a file. Prints the head of its log, for 'adhere trial verify 
   adhere trial export adhere.db --trial headache headache.parquet   the same, with types
   adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
 
-Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the chance of every arm and all that replay
-needs. Tables and logs name subjects by their pseudonyms.
+Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
+replay needs. Tables and logs name subjects by their pseudonyms.
 """
 
 
@@ -182,23 +182,17 @@ def export(
     name: TrialName = None,
 ) -> None:
     """Export a trial."""
-    from adhere.trial.events import Created, decode
-    from adhere.trial.exporting import FORMATS, write_log, write_table
+    from adhere.trial.events import created_event
+    from adhere.trial.log.export import FORMATS, write_log, write_table
 
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise InputError("TO", str(path), "a file ending in .csv, .parquet or .log")
     check_file("TO", path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with bar("exported") as tell, one_trial(source, name) as found:
-            if suffix == "log":
-                head = write_log(found.view, found.number, beside, tell)
-            else:
-                created = decode(found.view.records(found.number, 0, 1)[0].body)
-                assert isinstance(created, Created)
-                head = write_table(found.view, found.number, created.design, beside, suffix, tell)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as temporary, bar("exported") as on_progress, one_trial(source, name) as found:
+        if suffix == "log":
+            head = write_log(found.view, found.number, temporary, on_progress)
+        else:
+            design = created_event(found.view, found.number).design
+            head = write_table(found.view, found.number, design, temporary, suffix, on_progress)
     typer.echo(f"{path}\nhead {head}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from adhere.cli.destinations import check_file
-from adhere.cli.options import Imports, import_all, whole_number
+from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import bar, is_log
 from adhere.errors import InputError
 
@@ -32,9 +32,12 @@ def import_trial(
     policy: Annotated[
         str | None, typer.Option("--policy", help="Of a table: the policy that learns from it.")
     ] = None,
-    seed: Annotated[str | None, typer.Option("--seed", metavar="N", help="Of a table: the trial's seed.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", parser=integer, help="Of a table: the trial's seed.")
+    ] = None,
     horizon: Annotated[
-        str | None, typer.Option("--horizon", metavar="N", help="Of a table: the planned number of patients.")
+        int | None,
+        typer.Option("--horizon", metavar="N", parser=integer, help="Of a table: the planned number of patients."),
     ] = None,
     rewards: Annotated[
         str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Of a table: every reward that can occur.")
@@ -43,7 +46,7 @@ def import_trial(
 ) -> None:
     """Import a trial."""
     from adhere.store import open_store
-    from adhere.trial.log_file import read_log
+    from adhere.trial.log.log_file import read_log
 
     import_all(imports)
     if not path.is_file():
@@ -55,8 +58,8 @@ def import_trial(
                 raise InputError(option, value, "a table; a log says all of this itself")
         store = open_store(into)
         try:
-            with bar("imported") as tell:
-                known, fault = read_log(path, store, tell)
+            with bar("imported") as on_progress:
+                known, fault = read_log(path, store, on_progress)
         finally:
             store.close()
         if fault:
@@ -71,13 +74,13 @@ def _import_table(
     into: str,
     name: str | None,
     policy: str | None,
-    seed: str | None,
-    horizon: str | None,
+    seed: int | None,
+    horizon: int | None,
     rewards: str | None,
 ) -> None:
     from adhere.store import open_store
     from adhere.trial.design import make_design
-    from adhere.trial.table_import import arms_in, import_table, read_table
+    from adhere.trial.log.table_import import arms_in, import_table, read_table
 
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
@@ -87,14 +90,14 @@ def _import_table(
         name,
         policy,
         arms_in(table),
-        seed=None if seed is None else whole_number("--seed", seed),
-        horizon=None if horizon is None else whole_number("--horizon", horizon),
+        seed=seed,
+        horizon=horizon,
         reward_values=_rewards(table) if rewards is None else _listed(rewards),
     )
     store = open_store(into)
     try:
-        with bar("imported", "recommendations") as tell:
-            n_records = import_table(table, store, design, tell=tell)
+        with bar("imported", "recommendations") as on_progress:
+            n_records = import_table(table, store, design, on_progress=on_progress)
     finally:
         store.close()
     typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
@@ -109,11 +112,11 @@ def _listed(rewards: str) -> tuple[float, ...]:
 
 def _rewards(table: object) -> tuple[float, ...]:
     """Every reward in a table: policies that recycle outcomes count them by value."""
-    from adhere.trial.design import MOST_REWARD_VALUES
-    from adhere.trial.table_import import rewards_in
+    from adhere.trial.design import MAX_REWARD_VALUES
+    from adhere.trial.log.table_import import rewards_in
 
     found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
-    return tuple(sorted({0.0, 1.0, *found})) if len(found) < MOST_REWARD_VALUES - 1 else (0.0, 1.0)
+    return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
 
 
 BACKUP_HELP = """\

@@ -14,8 +14,8 @@ import typer
 from adhere.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from adhere.store import Reading
-    from adhere.trial.chain import Fault
+    from adhere.store import ReadTransaction
+    from adhere.trial.log.chain import Fault
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -23,7 +23,7 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE|URL",
-        help="A file of trials, a log written by 'adhere trial export --format log', or postgresql://…",
+        help="A file of trials, a log that 'adhere trial export' wrote, or postgresql://…",
     ),
 ]
 TrialName = Annotated[
@@ -32,31 +32,33 @@ TrialName = Annotated[
 
 
 class BrokenLogError(Exception):
-    """A log is not what it should be, in one sentence."""
+    """A log that was changed or cut off, in one sentence."""
 
 
-class Found(NamedTuple):
+class TrialInView(NamedTuple):
     """A trial in an open view."""
 
-    view: Reading
+    view: ReadTransaction
     number: int
     name: str
 
 
 @contextmanager
-def one_trial(source: str, name: str | None) -> Iterator[Found]:
+def one_trial(source: str, name: str | None) -> Iterator[TrialInView]:
     """The trial a command is about."""
     with every_trial(source) as (view, fault):
         yield next(_chosen(view, fault, source, name, alone=True))
 
 
-def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[Found]:
+def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[TrialInView]:
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
     with every_trial(source) as (view, fault):
         yield from _chosen(view, fault, source, name, alone)
 
 
-def _chosen(view: Reading, fault: Fault | None, source: str, name: str | None, alone: bool) -> Iterator[Found]:
+def _chosen(
+    view: ReadTransaction, fault: Fault | None, source: str, name: str | None, alone: bool
+) -> Iterator[TrialInView]:
     if fault is not None:
         raise BrokenLogError(str(fault))
     numbers = view.trials()
@@ -67,11 +69,13 @@ def _chosen(view: Reading, fault: Fault | None, source: str, name: str | None, a
     if name is not None and name not in numbers:
         raise InputError("--trial", name, nearest(name, numbers))
     for known in numbers if name is None else [name]:
-        yield Found(view, numbers[known], known)
+        yield TrialInView(view, numbers[known], known)
 
 
 @contextmanager
-def every_trial(source: str, tell: Callable[[int], None] = lambda n: None) -> Iterator[tuple[Reading, Fault | None]]:
+def every_trial(
+    source: str, on_progress: Callable[[int], None] = lambda n: None
+) -> Iterator[tuple[ReadTransaction, Fault | None]]:
     """A view of everything in a source; of a log in a file, as far as it is whole."""
     from adhere.store import open_store
 
@@ -83,12 +87,12 @@ def every_trial(source: str, tell: Callable[[int], None] = lambda n: None) -> It
         finally:
             store.close()
         return
-    from adhere.trial.log_file import read_log
+    from adhere.trial.log.log_file import read_log
 
     with tempfile.TemporaryDirectory() as folder:
         copy = open_store(Path(folder) / "log.db")
         try:
-            _, fault = read_log(Path(source), copy, tell)
+            _, fault = read_log(Path(source), copy, on_progress)
             with copy.reading() as view:
                 yield view, fault
         finally:
@@ -113,7 +117,7 @@ def is_log(path: Path) -> bool:
 
 @contextmanager
 def bar(what: str, unit: str = "records") -> Iterator[Callable[[int], None]]:
-    """Told how many more are done, shows a count that grows, on a terminal only."""
+    """A progress count on the terminal, if there is one; call it with the number of further items."""
     if not sys.stderr.isatty():
         yield lambda n: None
         return

@@ -1,4 +1,4 @@
-"""Finding a population by its name or its file."""
+"""Find a population by its name or its file."""
 
 from __future__ import annotations
 

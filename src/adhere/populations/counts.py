@@ -1,4 +1,4 @@
-"""Populations made from counts of patients: how many were told this, took that and gained so much."""
+"""Populations made from counts of patients: by arm chosen, arm taken and reward."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Count(NamedTuple):
 class Counts(Population):
     """Patients resampled from a table of counts, or from single records (a count of 1 each).
 
-    A counterfactual patient is one patient drawn, independently, from those told each arm (D = k), as the
-    paper does with the stroke trial. Rows that agree are added up and rows that count nobody are dropped, so
-    two tables of the same patients are equal. Plain tuples will do for `counts`.
+    A counterfactual patient is one patient drawn, independently, from those for whom each arm was chosen (D = k),
+    as the paper does with the stroke trial. Rows that agree are added up and rows with a count of 0 are dropped,
+    so two tables of the same patients are equal. Plain tuples will do for `counts`.
 
     >>> rows = [("no", "no", 0.0, 3), ("no", "yes", 1.0), ("yes", "yes", 1.0)]
     >>> Counts("small", ("no", "yes"), rows).mean_given_chosen().tolist()
@@ -69,7 +69,7 @@ class Counts(Population):
         return self.arms.index(name)
 
     def patients_per_arm(self) -> dict[str, int]:
-        """How many patients were told each arm."""
+        """The number of patients for whom each arm was chosen."""
         return {arm: sum(row.patients for row in self.counts if row.chosen == arm) for arm in self.arms}
 
     @property
@@ -78,7 +78,7 @@ class Counts(Population):
         return tuple(sorted({row.reward for row in self.counts}))
 
     def compliance(self) -> Floats:
-        """P(actual a | chosen c), as [chosen, actual]: the share of those told c who took a."""
+        """P(actual a | chosen c), as [chosen, actual]: the share of patients."""
         return self._shares({row: row.patients for row in self.counts})
 
     def reward_mass(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Reading a population from a CSV file of counts or of single patient records.
+"""Read a population from a CSV file of counts or of single patient records.
 
 The columns are `chosen, actual, reward[, count]`, or in the words of CDISC `TRTP, TRTA, AVAL[, N]`, in any
 order and case; others are ignored. Without a count each row is one patient. The arms are those that were
@@ -73,7 +73,7 @@ def _vocabulary(header: list[str]) -> tuple[str, str, str, str]:
 
 
 def _number(check: Callable[[str, object], T], where: str, text: str) -> T:
-    """Check a number written as text, and in a complaint show the text as it was written."""
+    """Check a number written as text; an error shows the text as it was written."""
     try:
         # Python would read 1_0 as ten; in a data file it is a slip.
         return check(where, float(text.replace("_", "?")))

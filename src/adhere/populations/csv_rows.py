@@ -1,4 +1,4 @@
-"""Reading a comma-separated file, plain or gzipped, so that every complaint can name file and line."""
+"""Read a comma-separated file, plain or gzipped, with line numbers for error messages."""
 
 from __future__ import annotations
 

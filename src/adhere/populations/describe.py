@@ -10,7 +10,7 @@ from adhere.populations.population import Floats, Population
 from adhere.populations.priors import RandomPrior
 from adhere.populations.strata import Strata
 
-# Each protocol with the name that ICH E9(R1) has for its view of the trial.
+# Each protocol with the analysis set that it corresponds to.
 PROTOCOL_TITLES = {
     "chosen": "Chosen (intention-to-treat)",
     "actual": "Actual (as-treated)",
@@ -19,7 +19,7 @@ PROTOCOL_TITLES = {
 
 
 def describe(population: Population) -> str:
-    """Say in plain text who the population is; expectations are under uniform allocation."""
+    """A description in plain text; expectations are under uniform allocation."""
     arms = population.arms
     chosen = [f"chosen {arm}" for arm in arms]
     per_arm = [

@@ -72,11 +72,11 @@ def homogeneous(compliance: float = 0.7, rewards: Sequence[float] = (0.5, 0.6)) 
     control, treatment = (
         check_unit_number(f"rewards of {arm}", mean) for arm, mean in zip(ARMS, rewards, strict=True)
     )
-    chances = {
+    probabilities = {
         "complier": p * p,
         "defier": (1 - p) ** 2,
         "never-taker": p * (1 - p),
         "always-taker": p * (1 - p),
     }
-    strata = [Stratum(name, chance, reward=(control, treatment)) for name, chance in chances.items()]
+    strata = [Stratum(name, probability, reward=(control, treatment)) for name, probability in probabilities.items()]
     return Strata("homogeneous", ARMS, strata)

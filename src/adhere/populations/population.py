@@ -1,4 +1,4 @@
-"""What every population can do: answer recommendations, and say what to expect of each arm.
+"""The base class of populations: who takes what when an arm is chosen, and what follows.
 
 A population is, for each chosen arm, a distribution over (actual arm, reward). Simulations draw
 *counterfactual patients*: what this patient would take, and which reward would follow, for each arm that
@@ -95,7 +95,7 @@ class Population(ABC):
     """Who answers: for each chosen arm, a distribution over (actual arm, reward in [0, 1]).
 
     A subclass gives the distribution (`tables`, `reward_values`) and its first moments (`compliance`,
-    `reward_mass`); all else follows. `source` credits whoever collected the data.
+    `reward_mass`); all else follows. `source` credits the source of the data.
     """
 
     name: str

@@ -79,8 +79,8 @@ class RandomPrior(Population):
         rewards, complies = drawn[:, :2], drawn[:, 2:]
         takes_second = complies * [0, 1] + (1 - complies) * self._second_instead(rewards)
         weights = np.ones((n_runs, len(_TYPES)))
-        for chance, says_yes in zip(np.hstack([takes_second, rewards]).T, _TYPES.T == 1, strict=True):
-            weights *= np.where(says_yes, chance[:, None], 1 - chance[:, None])
+        for probability, is_one in zip(np.hstack([takes_second, rewards]).T, _TYPES.T == 1, strict=True):
+            weights *= np.where(is_one, probability[:, None], 1 - probability[:, None])
         means = (1 - takes_second) * rewards[:, :1] + takes_second * rewards[:, 1:]
         return PatientTables.from_weights(weights[:, None, :], _ACTUAL, _REWARD, means)
 

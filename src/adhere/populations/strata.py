@@ -27,7 +27,7 @@ BEHAVIOURS = {
     "defier": DEFIER,
 }
 
-MOST_PATIENT_TYPES = 1024
+MAX_PATIENT_TYPES = 1024
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class Strata(Population):
 
     The reward belongs to the patient and the taken arm (Definition 2 of the paper), so a never-taker gains
     the same whatever is chosen. Patients are drawn whole (D = 1) as long as there are at most 1024 types of
-    them; beyond that each chosen arm has a draw of its own (D = k). Every policy learns and earns by the same
-    law either way; only the spread of the realised surplus, which compares the arms of one patient, differs.
+    them; beyond that each chosen arm has a draw of its own (D = k). Every policy learns and earns with the same
+    distribution either way; only the spread of the realised surplus, which compares the arms of one patient, differs.
 
     >>> all_defiers = Strata("defiers", ("no", "yes"), [Stratum("defier", 1.0, reward=(0, 1))])
     >>> all_defiers.mean_given_chosen().tolist(), all_defiers.mean_given_actual().tolist()
@@ -138,7 +138,7 @@ class Strata(Population):
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
         """How patients are drawn, the same in every run."""
         means = self.mean_given_chosen()[None, :]
-        if self._n_patient_types() <= MOST_PATIENT_TYPES:
+        if self._n_patient_types() <= MAX_PATIENT_TYPES:
             probability, takes, rewards = zip(*self._patient_types(), strict=True)
             return PatientTables.from_weights(
                 np.array(probability)[None, None, :], np.array(takes).T, np.array(rewards).T, means
@@ -183,9 +183,9 @@ class Strata(Population):
             outcomes = stratum.outcomes()
             for combination in product(*outcomes.values()):
                 gain = dict(zip(outcomes, combination, strict=True))
-                chance = prod(probability for _, probability in combination)
+                outcome = prod(probability for _, probability in combination)
                 yield (
-                    stratum.probability * chance,
+                    stratum.probability * outcome,
                     stratum.takes,
                     tuple(gain[arm][0] for arm in stratum.takes),
                 )

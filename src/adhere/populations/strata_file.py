@@ -1,11 +1,11 @@
-"""Reading a population of strata from a TOML file.
+"""Read a population of strata from a TOML file.
 
 `arms` names the arms. Each `[[stratum]]` has a `name`, a `probability`, what it `takes` and its mean `reward`
 for each arm that it takes. `takes` maps every chosen arm to the arm then taken; with two arms it may instead
-be the word never-taker, always-taker, complier or defier, and may be left out if that is the stratum's name.
+be the word never-taker, always-taker, complier or defier, and is optional if it is the stratum's name.
 `data/example.toml` beside this module has three arms. ::
 
-    name = "rich and poor"      # if left out, the file's name
+    name = "rich and poor"      # optional; by default the file's name
     arms = ["control", "treatment"]
 
     [[stratum]]
@@ -42,7 +42,7 @@ def read_strata(path: str | Path) -> Strata:
         raise InputError("file", str(path), f"a file that can be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
         raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
-    except (ValueError, RecursionError) as error:  # TOML's own complaint, a number too long or a list too deep
+    except (ValueError, RecursionError) as error:  # invalid TOML, a number too long or a list too deep
         raise InputError(str(path), str(error), "valid TOML") from None
     try:
         return _strata(document, path.stem)

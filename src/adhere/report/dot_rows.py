@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.errors import InputError
-from adhere.report.fitting import LINE, TEXT, broken, width_of
+from adhere.report.style import LINE, TEXT, broken, width_of
 
 if TYPE_CHECKING:
     import polars
@@ -118,6 +118,13 @@ def stack(chart: Sequence[Row]) -> float:
         row.height = _ROW + max(LINE * row.text.count("\n"), _SLOT * n_more + _BETWEEN if n_more > 0 else 0.0)
         depth = row.top + row.height
     return depth
+
+
+def common_limits(table: polars.DataFrame) -> tuple[float, float]:
+    """From where to where an axis goes that shows all intervals of a table, to be shared by several panels."""
+    lowest, highest = min(table["lo"]), max(table["hi"])
+    margin = 0.05 * (highest - lowest) or 1.0
+    return lowest - margin, highest + margin
 
 
 def beyond_axis(one: DotEstimate, spans: Mapping[str, tuple[float, float]]) -> int:

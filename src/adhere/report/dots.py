@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from adhere.errors import InputError
 from adhere.report.dot_rows import DotEstimate, Reference, Row, beyond_axis, fit_labels, rows_of, span, stack
-from adhere.report.fitting import (
+from adhere.report.numbers import estimate_texts
+from adhere.report.style import (
     DARK,
     FAINT,
     GREY,
@@ -21,9 +22,9 @@ from adhere.report.fitting import (
     need,
     set_ticks,
     settle,
+    split_figure,
     width_of,
 )
-from adhere.report.numbers import estimate_texts
 from adhere.simulation import Estimate
 
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ def dots(
     without it there is none. `note` goes under the legend, a paragraph for each line; it is added where intervals are
     too narrow to be seen.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     names = [name for name in (rows, groups, columns, styles) if name is not None]
@@ -98,10 +97,8 @@ def dots(
     foot = Foot(list(key), f"{note} {_UNSEEN}".strip() if some_unseen else note)
 
     band_height = depth + _TITLES_AND_TICKS * (1 + (depth > _TALL) / 2) + 0.15 * (n_title_lines - 1)
-    heights = [n_bands * band_height + 0.15 * len(caption), foot.height]
-    figure = Figure(figsize=(WIDTH, sum(heights)), layout=ConstrainedLayoutEngine(w_pad=_GAP / 3))
-    FigureCanvasAgg(figure)
-    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
+    height = n_bands * band_height + 0.15 * len(caption)
+    figure, above, below = split_figure(height, foot, ConstrainedLayoutEngine(w_pad=_GAP / 3))
     cells = above.subplots(n_bands, n_across, squeeze=False, sharey="all")
     for number, cell in enumerate(cells.flat):
         if number >= len(panels):

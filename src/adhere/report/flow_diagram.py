@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from adhere.report.style import SETTINGS
-from adhere.report.surplus_plot import COLOURS
+from adhere.report.style import COLOURS, SETTINGS
 
 if TYPE_CHECKING:
     import polars
@@ -26,7 +25,7 @@ _NOTE_WORDS = "Each patient is in both trials. Dashed: took another arm than the
 class _Box(NamedTuple):
     text: str
     depth: int  # 1 for an arm allocated, 2 for an arm taken
-    as_told: bool
+    complied: bool
 
 
 def flow_diagram(flow: polars.DataFrame) -> Figure:
@@ -69,13 +68,13 @@ def _total(flow: polars.DataFrame, step: str) -> int:
 
 def _boxes(flow: polars.DataFrame) -> list[_Box]:
     """What the boxes of one trial say; shares are of those allocated to the arm."""
-    boxes, told = [], 0
+    boxes, total = [], 0
     for row in flow.iter_rows(named=True):
         if row["step"] == "allocated":
-            told = row["patients"]
-            boxes.append(_Box(f"allocated {row['allocated']}: {told:,}", 1, True))
+            total = row["patients"]
+            boxes.append(_Box(f"allocated {row['allocated']}: {total:,}", 1, True))
         else:
-            text = f"took {row['taken']}: {row['patients']:,} ({row['patients'] / told:.1%})"
+            text = f"took {row['taken']}: {row['patients']:,} ({row['patients'] / total:.1%})"
             boxes.append(_Box(text, 2, row["taken"] == row["allocated"]))
     return boxes
 
@@ -100,7 +99,13 @@ def _draw_column(axes: Axes, left: float, top: float, width: float, heading: str
         spine, side = left + indent - _INDENT + _SPINE, top - _BOX / 2
         _arrow(axes, [(spine, end_of[box.depth - 1]), (spine, side), (left + indent, side)])
         end_of[box.depth] = _box(
-            axes, left + indent, top, width - indent, box.text, _PLAIN if box.as_told else _OTHER, not box.as_told
+            axes,
+            left + indent,
+            top,
+            width - indent,
+            box.text,
+            _PLAIN if box.complied else _OTHER,
+            not box.complied,
         )
 
 

@@ -1,11 +1,11 @@
-"""Small multiples of trajectories."""
+"""Means along an axis with their bands, drawn: panels side by side, a line for each series."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adhere.report.fitting import (
+from adhere.report.style import (
     GREY,
     TEXT,
     TITLE,
@@ -17,6 +17,7 @@ from adhere.report.fitting import (
     need,
     set_ticks,
     settle,
+    split_figure,
     written,
 )
 
@@ -56,9 +57,6 @@ def lines(
     is no band. Panels and series keep the order they first appear in; a series looks the same in every panel. `zero`
     says what the zero line is; without it there is none. `note` goes under the legend, a paragraph for each line.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     need(table, panels, series, x, "mean", "lo", "hi")
     titles, names = in_order(table[panels]), in_order(table[series])
     along = table[x].cast(float).to_list()
@@ -67,11 +65,9 @@ def lines(
     panel_width = (WIDTH - 0.25) / n_columns - 0.35
     headings = ["\n".join(broken(str(title), panel_width, TITLE, "bold")) for title in titles]
     foot = Foot([*map(str, names), *([f"{zero} (zero)"] if zero else [])], note)
-    heights = [(1.25 + 0.75 * panel_width / 2 + 0.15 * max(h.count("\n") for h in headings)) * n_rows, foot.height]
+    height = (1.25 + 0.75 * panel_width / 2 + 0.15 * max(h.count("\n") for h in headings)) * n_rows
 
-    figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
-    FigureCanvasAgg(figure)
-    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
+    figure, above, below = split_figure(height, foot)
     cells = above.subplots(n_rows, n_columns, squeeze=False, sharex="all", sharey="all" if share_y else "none").flat
     for number, cell in enumerate(cells):
         if number >= len(titles):
@@ -84,7 +80,7 @@ def lines(
         _draw(cell, table.filter(table[panels] == titles[number]), names, series, x, bool(zero))
         cell.set_title(headings[number], loc="left", fontsize=TITLE, fontweight="bold")
         set_ticks(cell, min(0.0, *along), max(along), panel_width)
-    above.supylabel("\n".join(broken(y_label, heights[0] - 0.5, TITLE)), fontsize=TITLE)
+    above.supylabel("\n".join(broken(y_label, height - 0.5, TITLE)), fontsize=TITLE)
     foot.draw(below, above.axes[0].get_lines())
     return settle(figure)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from adhere.simulation import Estimate
 
 
-def estimate_texts(estimates: Sequence[Estimate], sign: str = "", intervals: bool = True) -> list[str]:
+def estimate_texts(
+    estimates: Sequence[Estimate], sign: str = "", intervals: bool = True, digits: int | None = None
+) -> list[str]:
     """A column of means with their intervals, all to the same decimals; `sign` is '+' to show it always.
 
     >>> estimate_texts([Estimate(1.234, 0.1, 1.038, 1.43), Estimate(-11.234, 0.2, -11.626, -10.842)])
     ['1.23 [1.04, 1.43]', '-11.23 [-11.63, -10.84]']
     """
-    digits = _digits(estimates)
+    digits = _digits(estimates) if digits is None else digits
     texts = []
     for one in estimates:
         text = _number(one.mean, digits, sign)
@@ -22,6 +25,11 @@ def estimate_texts(estimates: Sequence[Estimate], sign: str = "", intervals: boo
             text += f" [{_number(one.lo, digits, sign)}, {_number(one.hi, digits, sign)}]"
         texts.append(text)
     return texts
+
+
+def estimate_in_row(row: Mapping[str, Any], name: str) -> Estimate:
+    """The estimate that a row of a table holds in the columns `name`, `name_lo` and `name_hi`."""
+    return Estimate(row[name], None, row[f"{name}_lo"], row[f"{name}_hi"])
 
 
 def _digits(estimates: Sequence[Estimate]) -> int:

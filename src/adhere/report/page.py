@@ -31,7 +31,7 @@ class _Column:
 
 
 def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], foot: Mapping[str, str]) -> str:
-    """The report as one self-contained file; `figures` holds each drawing's SVG by its name.
+    """The report as one self-contained file; `figures` holds each figure's SVG by its name.
 
     It expects the figures' own files beside it, as figures/NAME.png and figures/NAME.svg, for readers who want them.
     """

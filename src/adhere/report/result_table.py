@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adhere.report.by_population import by_population
 from adhere.report.numbers import estimate_texts
 from adhere.report.wrapping import packed, paragraph, policy_lines
 from adhere.simulation import Outcome, SimulationResult
@@ -27,6 +26,19 @@ def result_table(result: SimulationResult, width: int = 80) -> str:
     if len(groups[0]) > 1:
         said += f" difference: surplus minus that of {config.reference} on the same patients."
     return "\n\n".join([paragraph(said, width), *(_block(group, config.reference, width) for group in groups)])
+
+
+def by_population(result: SimulationResult) -> list[list[Outcome]]:
+    """The outcomes of each population, in the order given; two that share a name stay apart."""
+    groups: list[list[Outcome]] = []
+    for outcome in result.outcomes:
+        last = groups[-1] if groups else []
+        is_new = all(one.policy != outcome.policy for one in last)
+        if last and last[0].population == outcome.population and is_new:
+            last.append(outcome)
+        else:
+            groups.append([outcome])
+    return groups
 
 
 def _block(outcomes: Sequence[Outcome], reference: str, width: int) -> str:

@@ -1,8 +1,8 @@
-"""What a study has to say, in the pieces a report is made of: paragraphs, claims, figures and tables."""
+"""The section of a study, in the pieces a report is made of: paragraphs, claims, figures and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,15 @@ OURS = "ours"  # something this run found that the paper does not state
 ON_THE_PAPER = (AGREES, IN_PART, DIFFERS)
 VERDICTS = (*ON_THE_PAPER, OURS)
 SYMBOLS = {AGREES: "✓", IN_PART: "◐", DIFFERS: "✗", OURS: "◇"}
+
+
+def verdict_on(cases: Collection[bool]) -> str:
+    """Agreement if a claim holds in all cases, agreement in part if in some.
+
+    >>> verdict_on([True, False])
+    'in part'
+    """
+    return AGREES if all(cases) else IN_PART if any(cases) else DIFFERS
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class ReportFigure:
     """A figure: the stem of its files, its caption, what it shows in words, and how to draw it."""
 
     name: str
@@ -54,14 +63,14 @@ class Listing:
 
 @dataclass(frozen=True)
 class Section:
-    """One study, told: what was asked, what was found and how sure we are; then its figures and tables."""
+    """One study: its question, its result and the uncertainty of that; then its claims, figures and tables."""
 
     name: str
     title: str
-    asked: str
-    found: str
-    how_sure: str
+    question: str
+    result: str
+    uncertainty: str
     claims: Sequence[Claim] = field(default=())
-    drawings: Sequence[Drawing] = field(default=())
+    figures: Sequence[ReportFigure] = field(default=())
     listings: Sequence[Listing] = field(default=())
     credits: str = ""  # whose data this is

@@ -1,23 +1,43 @@
-"""How every figure looks, and how it becomes a file."""
+"""How every figure looks: colours, sizes, numbers on axes, text that fits, the legend; and its files."""
 
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from adhere.errors import InputError
 
-TEXT_SIZE = 8  # points, for a figure set half a page wide
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from adhere.report.section import ReportFigure
+
 SETTINGS: Any = {
     "text.parse_math": False,  # a dollar sign in a name is a dollar sign
     "svg.hashsalt": "adhere",  # the same figure is the same file
-    "font.size": TEXT_SIZE,
+    "font.size": 8,  # points, for a figure set half a page wide
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+SUFFIXES = (".png", ".svg")  # of a figure in a report
 _RESOLUTION = 200
 _NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+# Okabe & Ito's colours, which nearly everybody can tell apart; the faintest on white comes last.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+WIDTH = 4.8  # inches: readable when set half a page wide
+TEXT, TITLE = 7, 8  # points
+LINE = 0.125  # inches from one line of text to the next
+GREY, FAINT, DARK = "#888888", "#E4E4E4", "#333333"
+INKS = COLOURS[:7]  # yellow is too faint for a thin line or a small dot on white
+_HANDLE, _GAP, _EDGE, _PAD = 0.34, 0.16, 0.08, 0.05  # inches, of the legend and around it
 
 
 def figure_file(figure: Figure, suffix: str) -> bytes:
@@ -29,3 +49,160 @@ def figure_file(figure: Figure, suffix: str) -> bytes:
     file = io.BytesIO()
     figure.savefig(file, format=kind, dpi=_RESOLUTION, metadata=_NO_DATE[kind])
     return file.getvalue()
+
+
+def figure_files(one: ReportFigure) -> dict[str, bytes]:
+    """The contents of a report's figure by suffix, drawn once; the same figure gives the same bytes."""
+    import matplotlib
+
+    with matplotlib.rc_context(SETTINGS):
+        figure = one.draw()
+        return {suffix: figure_file(figure, suffix) for suffix in SUFFIXES}
+
+
+def look(number: int, shapes: Sequence[Any]) -> tuple[str, Any]:
+    """A colour and a shape (line style or marker), so that neighbours differ in both and no pair comes twice.
+
+    >>> look(0, "os^"), look(1, "os^"), look(7, "os^")
+    (('#0072B2', 'o'), ('#D55E00', 's'), ('#0072B2', 's'))
+    """
+    colour = number % len(INKS)
+    return INKS[colour], shapes[(colour + number // len(INKS)) % len(shapes)]
+
+
+def need(table: polars.DataFrame, *columns: str) -> None:
+    """Refuse a table that lacks a column, or that has nothing to draw."""
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        raise InputError("table", table.columns, f"the columns {', '.join(missing)} too")
+    if table.is_empty() or not table["mean"].cast(float).is_finite().fill_null(False).all():
+        raise InputError("table", table["mean"].to_list(), "a finite mean in each row, and a row at least")
+
+
+def in_order(column: polars.Series) -> list[Any]:
+    """The values of a column, each once, in order of first appearance."""
+    return column.unique(maintain_order=True).to_list()
+
+
+def written(value: float) -> str:
+    """A number on an axis.
+
+    >>> written(10_000.0), written(-2.5), written(-0.0)
+    ('10,000', '−2.5', '0')
+    """
+    return f"{round(value, 12) + 0.0:,.10g}".replace("-", "−")
+
+
+def set_ticks(cell: Axes, lo: float, hi: float, inches: float) -> None:
+    """Let the x axis go from lo to hi, with as many round numbers as can stand side by side under it."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    hi = hi if hi > lo else lo + 1.0
+    for n in (6, 5, 4, 3, 2, 1):
+        ticks = [one for one in MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(lo, hi) if lo <= one <= hi]
+        widest = max((width_of(written(tick), TEXT) for tick in ticks), default=0.0)
+        if len(ticks) < 2 or (ticks[1] - ticks[0]) / (hi - lo) * inches > 1.6 * widest:
+            break
+    cell.set_xlim(lo, hi)
+    cell.xaxis.set_major_locator(FixedLocator(ticks))
+    cell.xaxis.set_major_formatter(lambda value, _: written(value))
+    cell.tick_params(labelsize=TEXT)
+
+
+@cache
+def width_of(text: str, points: float, weight: str = "normal") -> float:
+    """How wide a line of text is, in inches, with a little to spare since each kind of file spaces letters anew."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=points, weight=weight), False)
+    return 1.03 * float(width) / 72
+
+
+def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal") -> list[str]:
+    """Lines no wider than so many inches, broken after spaces, opening brackets and commas where that will do."""
+
+    def fits(line: str) -> bool:
+        return width_of(line.rstrip(), points, weight) <= inches
+
+    lines = [""]
+    for piece in re.findall(r"[^(,\s]+[(,]*\s*|\W\s*", text):
+        if lines[-1] and not fits(lines[-1] + piece):
+            lines.append("")
+        for part in [piece] if fits(piece) else piece:  # only what is wider than a line is broken by letters
+            if lines[-1] and not fits(lines[-1] + part):
+                lines.append("")
+            lines[-1] += part
+    return [line.rstrip() for line in lines]
+
+
+def split_figure(height: float, foot: Foot, layout: Any = "constrained") -> tuple[Figure, SubFigure, SubFigure]:
+    """A figure of the usual width, its part for panels, of this height, and its part for the foot."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height + foot.height), layout=layout)
+    FigureCanvasAgg(figure)
+    panels, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[height, foot.height])[:, 0]
+    return figure, panels, below
+
+
+def settle(figure: Figure) -> Figure:
+    """The figure, laid out once for all: else every file it is saved as would lay it out, and walk it, anew."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+    return figure
+
+
+class Foot:
+    """What stands below the panels: the legend, in as many columns as fit, and the note."""
+
+    def __init__(self, labels: Sequence[str], note: str) -> None:
+        room = WIDTH - 2 * _EDGE
+        self._labels = ["\n".join(broken(label, room - _HANDLE - _GAP)) for label in labels]
+        self._n_columns, legend_height = _legend_shape(self._labels, room)
+        self._note = [line for part in note.splitlines() for line in broken(" ".join(part.split()), room)]
+        height = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
+        self.height = height or _PAD  # what has no height cannot be laid out
+
+    def draw(self, below: SubFigure, handles: Iterable[Artist]) -> None:
+        """Set the legend of these handles, in the order of the labels, and the note under it."""
+        if self._labels:
+            below.legend(
+                list(handles),
+                self._labels,
+                loc="upper left",
+                ncols=self._n_columns,
+                frameon=False,
+                fontsize=TEXT,
+                labelspacing=0.25,
+                borderpad=0,
+                borderaxespad=0,
+                bbox_to_anchor=(_EDGE / WIDTH, 1 - _PAD / self.height),
+                handlelength=2.6,
+                handletextpad=0.6,
+                columnspacing=1.2,
+            )
+        if self._note:
+            text = "\n".join(self._note)
+            below.text(_EDGE / WIDTH, _PAD / self.height, text, fontsize=TEXT, color=DARK, va="bottom", ha="left")
+
+
+def _legend_shape(labels: Sequence[str], room: float) -> tuple[int, float]:
+    """The most columns whose widest labels fit side by side, and how high the highest is."""
+    widths = [_HANDLE + _GAP + max(width_of(line, TEXT) for line in label.split("\n")) for label in labels]
+    for n_columns in range(len(labels), 0, -1):
+        # Matplotlib fills column by column, the first ones with one entry more where they cannot be even.
+        short, n_long = divmod(len(labels), n_columns)
+        starts = [column * short + min(column, n_long) for column in range(n_columns + 1)]
+        columns = [slice(start, end) for start, end in pairwise(starts)]
+        if n_columns == 1 or sum(max(widths[column]) for column in columns) <= room + _GAP:
+            return n_columns, max(sum(_height(label) for label in labels[column]) for column in columns)
+    return 1, 0.0
+
+
+def _height(label: str) -> float:
+    n_lines = label.count("\n") + 1
+    return LINE * n_lines + (0.02 if n_lines > 1 else 0.0)  # tall entries are set further apart

@@ -103,13 +103,11 @@ class App:
         service = self._service
         # Imported modules are never garbage; scanning them at every collection took a tenth of the time.
         gc.freeze()
-        service.metrics.listen()
         service.group_commit.start()
         try:
             async with background_tasks(service):
                 yield
         finally:
-            service.metrics.stop_listening()
             service.close()
 
 

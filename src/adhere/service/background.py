@@ -10,9 +10,9 @@ from functools import partial
 
 from adhere.errors import InputError
 from adhere.service.context import Service
-from adhere.store import Reading
+from adhere.store import ReadTransaction
+from adhere.trial.commands import ImputeMissing
 from adhere.trial.design import Design
-from adhere.trial.requests import Examine
 
 log = logging.getLogger("adhere.service")
 
@@ -23,7 +23,7 @@ async def background_tasks(service: Service) -> AsyncIterator[None]:
     settings = service.settings
     tasks = [
         asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.tokens.refresh))),
-        asyncio.create_task(_every(settings.examine_every, lambda: examine(service))),
+        asyncio.create_task(_every(settings.impute_every, lambda: impute_missing(service))),
         asyncio.create_task(_precompile_all(service)),
     ]
     try:
@@ -43,21 +43,16 @@ async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
             log.warning("background task failed", exc_info=True)
 
 
-async def examine(service: Service) -> None:
+async def impute_missing(service: Service) -> None:
     """Apply the rule for missing reports of every trial that has one."""
     for design in await _designs(service):
         if design.impute is not None:
-            await service.group_commit.execute(Examine(trial=design.name, request="", by="service"))
+            await service.group_commit.execute(ImputeMissing(trial=design.name, request_id="", by="service"))
 
 
 def precompile(design: Design) -> None:
     """Compile a design's policy before its first patient would have to wait for it."""
-    engine = design.engine()
-    try:
-        made = engine.decide(engine.first_state, 0)
-    except Exception:  # a policy that fails does so at each patient, where it is recorded
-        return
-    engine.learn(made.state, 0, made.memo, made.chosen, made.chosen, design.reward_values[0])
+    design.engine().load()
 
 
 async def _precompile_all(service: Service) -> None:
@@ -68,11 +63,11 @@ async def _precompile_all(service: Service) -> None:
 
 
 async def _designs(service: Service) -> list[Design]:
-    def look(view: Reading) -> list[Design]:
+    def look(view: ReadTransaction) -> list[Design]:
         found = []
         for name in view.trials():
             try:
-                found.append(service.desk.trial(name).design)
+                found.append(service.processor.trial(name).design)
             except InputError as error:  # its policy was not imported; requests to the trial say so too
                 log.warning("trial cannot be served: %s", error)
         return found

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from adhere.service.group_commit import GroupCommit
 from adhere.service.metrics import Metrics
-from adhere.store import Reading, Store
+from adhere.store import ReadTransaction, Store
 from adhere.tokens import TokenHolder, Tokens
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Answer, AnyRequest
+from adhere.trial.commands import AnyCommand, Response
+from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import ResultsCache
 
 Result = TypeVar("Result")
@@ -31,7 +31,7 @@ class ServiceSettings:
     token_burst: float = 20_000.0
     failure_rate: float = 2.0  # of requests without a valid token, for each client address
     failure_burst: float = 30.0
-    examine_every: float = 60.0  # seconds between two searches for overdue reports
+    impute_every: float = 60.0  # seconds between two searches for overdue reports
     refresh_every: float = 2.0  # seconds after which a token revoked by another process is refused here
     max_body_bytes: int = 64 * 1024
     slow_request: float = 1.0  # seconds from which on a request is logged
@@ -42,14 +42,14 @@ class Service:
 
     def __init__(self, store: Store, settings: ServiceSettings, openapi: bytes) -> None:
         self.store, self.settings, self.openapi = store, settings, openapi
-        self.desk = Desk(store)
         self.metrics = Metrics()
-        self.group_commit = GroupCommit(self.desk, self.metrics)
+        self.processor = CommandProcessor(store, on_events=self.metrics.count_events)
+        self.group_commit = GroupCommit(self.processor, self.metrics)
         self.tokens = Tokens(store)
         self.results = ResultsCache()
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="reader")
 
-    async def read(self, work: Callable[[Reading], Result]) -> Result:
+    async def read(self, work: Callable[[ReadTransaction], Result]) -> Result:
         """Call a function with a consistent view of the store, in another thread."""
 
         def reading() -> Result:
@@ -88,7 +88,7 @@ class RequestContext:
         """The id of the request in the log; the site is part of it, since sites choose their keys independently."""
         return f"{self.holder.site or ''}/{self.idempotency_key}"
 
-    def execute(self, command: Callable[..., AnyRequest], **fields: Any) -> asyncio.Future[Answer]:
+    def execute(self, command: Callable[..., AnyCommand], **fields: Any) -> asyncio.Future[Response]:
         """The answer to a command once it is durable; raises an `InputError` if it is refused."""
-        made = command(trial=self.trial, request=self.request_id, by=self.holder.by, **fields)
+        made = command(trial=self.trial, request_id=self.request_id, by=self.holder.by, **fields)
         return self.service.group_commit.execute(made)

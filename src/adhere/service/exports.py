@@ -11,8 +11,8 @@ from starlette.responses import FileResponse
 
 from adhere.errors import InputError
 from adhere.service.context import RequestContext
-from adhere.store import Reading
-from adhere.trial.exporting import write_log, write_table
+from adhere.store import ReadTransaction
+from adhere.trial.log.export import write_log, write_table
 
 _MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -27,8 +27,8 @@ async def export(context: RequestContext) -> FileResponse:
     folder = tempfile.TemporaryDirectory(prefix="adhere-")
     path = Path(folder.name) / f"trial.{form}"
 
-    def write(view: Reading) -> str:
-        live = context.service.desk.trial(context.trial)
+    def write(view: ReadTransaction) -> str:
+        live = context.service.processor.trial(context.trial)
         if form == "log":
             return write_log(view, live.number, path)
         return write_table(view, live.number, live.design, path, form)

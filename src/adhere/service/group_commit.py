@@ -18,15 +18,15 @@ from typing import Any, TypeAlias, TypeVar
 
 from adhere.service.metrics import Metrics
 from adhere.store import StoreError
-from adhere.trial.desk import Desk
-from adhere.trial.requests import Answer, AnyRequest
+from adhere.trial.commands import AnyCommand, Response
+from adhere.trial.processor import CommandProcessor
 
 MAX_BATCH = 256
 _LOOP_ROUNDS = 4  # of the event loop, some ten microseconds each, in which more commands may come in
 _UNREADY_SECONDS = 10.0  # for which a commit that failed makes the service unready
 
 Result = TypeVar("Result")
-Work: TypeAlias = AnyRequest | Callable[[], Any]
+Work: TypeAlias = AnyCommand | Callable[[], Any]
 Waiting: TypeAlias = tuple[Work, asyncio.Future[Any]]
 
 log = logging.getLogger("adhere.service")
@@ -39,8 +39,8 @@ class ShutdownError(Exception):
 class GroupCommit:
     """The only writer to the store in this process."""
 
-    def __init__(self, desk: Desk, metrics: Metrics) -> None:
-        self._desk, self._metrics = desk, metrics
+    def __init__(self, processor: CommandProcessor, metrics: Metrics) -> None:
+        self._processor, self._metrics = processor, metrics
         self._queue: deque[Waiting] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
@@ -52,7 +52,7 @@ class GroupCommit:
         """Start, within the event loop whose requests are to be answered."""
         self._loop = asyncio.get_running_loop()
 
-    def execute(self, command: AnyRequest) -> asyncio.Future[Answer]:
+    def execute(self, command: AnyCommand) -> asyncio.Future[Response]:
         """The answer to a command once it is durable; raises an `InputError` if it is refused."""
         return self._put(command)
 
@@ -84,7 +84,7 @@ class GroupCommit:
             return
         assert self._loop is not None
         batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_BATCH))]
-        if all(not callable(work) and self._desk.is_quick(work) for work, _ in batch):
+        if all(not callable(work) and self._processor.is_quick(work) for work, _ in batch):
             _resolve(batch, self._work(batch))
             self._loop.call_soon(self._gather, _LOOP_ROUNDS)
             return
@@ -115,10 +115,10 @@ class GroupCommit:
         answers = iter(self._commit(commands) if commands else [])
         return [self._call(work) if callable(work) else next(answers) for work, _ in batch]
 
-    def _commit(self, commands: list[AnyRequest]) -> list[Any]:
+    def _commit(self, commands: list[AnyCommand]) -> list[Any]:
         begin = time.perf_counter()
         try:
-            answers: list[Any] = list(self._desk.handle(commands))
+            answers: list[Any] = list(self._processor.execute(commands))
         except StoreError as error:
             self._fail(error)
             return [error] * len(commands)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
+from collections.abc import Sequence
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from adhere.trial.events import AnyEvent, Recommended
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics
@@ -35,11 +37,8 @@ class Metrics:
         self._sizes = Histogram("adhere_commit_requests", "Requests in a transaction", buckets=_SIZES, registry=own)
         self._commit_seconds = Histogram("adhere_commit_seconds", "From taking a batch to its commit", registry=own)
         self.failed_commits = Counter("adhere_failed_commits", "Transactions that could not be written", registry=own)
-        self._fallbacks = Counter(
-            "adhere_fallbacks", "Arms drawn with equal chances since the policy failed", registry=own
-        )
+        self._fallbacks = Counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed", registry=own)
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self._listener = _FallbackCounter(self._fallbacks)
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request by its route's template."""
@@ -57,13 +56,11 @@ class Metrics:
         self._sizes.observe(n_requests)
         self._commit_seconds.observe(seconds)
 
-    def listen(self) -> None:
-        """Count fallbacks, of which the trial's engine tells its logger and nobody else."""
-        logging.getLogger("adhere.trial").addHandler(self._listener)
-
-    def stop_listening(self) -> None:
-        """Count no more fallbacks."""
-        logging.getLogger("adhere.trial").removeHandler(self._listener)
+    def count_events(self, events: Sequence[AnyEvent]) -> None:
+        """Count the fallbacks among the events of a transaction."""
+        for event in events:
+            if isinstance(event, Recommended) and event.fallback:
+                self._fallbacks.inc()
 
     def text(self) -> bytes:
         """All metrics; those of all processes if several share a folder."""
@@ -72,13 +69,3 @@ class Metrics:
         shared = CollectorRegistry()
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
         return generate_latest(shared)
-
-
-class _FallbackCounter(logging.Handler):
-    def __init__(self, fallbacks: Counter) -> None:
-        super().__init__(logging.WARNING)
-        self._fallbacks = fallbacks
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.funcName == "decide_or_fall_back":
-            self._fallbacks.inc()

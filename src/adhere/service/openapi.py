@@ -10,7 +10,7 @@ import msgspec
 
 from adhere.service.problems import KINDS, MEDIA_TYPE, Problem
 from adhere.service.routes import JSON, Route
-from adhere.trial.handling import SOFTWARE
+from adhere.trial.verbs.recommend import SOFTWARE
 
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "trial": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^/]+$"},
@@ -26,7 +26,7 @@ _IDEMPOTENCY_KEY = {
 # Links: from operation, to operation, the parameters of the latter.
 _NEW_TRIAL = {"trial": "$response.body#/design/name"}
 _SAME_TRIAL = {"trial": "$request.path.trial"}
-_SAME_RECOMMENDATION = {**_SAME_TRIAL, "id": "$response.body#/recommendation"}
+_SAME_RECOMMENDATION = {**_SAME_TRIAL, "id": "$response.body#/recommendation_id"}
 _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
     *(("create_trial", to, _NEW_TRIAL) for to in ("show_trial", "recommend", "results", "export", "close")),
     *(("recommend", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "withdraw", "show_recommendation")),

@@ -9,73 +9,77 @@ from msgspec.structs import asdict
 from adhere.errors import UnknownError
 from adhere.service.context import RequestContext
 from adhere.service.responses import Derivation, HistoryLine, RecommendationView
-from adhere.store import Reading
-from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case, Part
+from adhere.store import ReadTransaction
+from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.trial.commands import Correct, Recommend, Report, Response, Withdraw
 from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Recommended, case_of, decode
+from adhere.trial.events import AnyEvent, Recommended, decode
+from adhere.trial.history import History, Part, history_of
 from adhere.trial.kits import kit_code
-from adhere.trial.requests import Answer, Correct, Recommend, Report, Withdraw
-from adhere.trial.sitting import LiveTrial
+from adhere.trial.transaction import LiveTrial
 
 _WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
 
-async def recommend(context: RequestContext) -> Answer:
+async def recommend(context: RequestContext) -> Response:
     """Recommend an arm, or a kit, for a subject."""
     return await context.execute(Recommend, site=context.holder.site, subject=context.body.subject)
 
 
-async def report(context: RequestContext) -> Answer:
+async def report(context: RequestContext) -> Response:
     """Report the arm taken, the reward, or both."""
     return await _execute(context, Report)
 
 
-async def correct(context: RequestContext) -> Answer:
+async def correct(context: RequestContext) -> Response:
     """Correct or retract a report."""
     return await _execute(context, Correct)
 
 
-async def withdraw(context: RequestContext) -> Answer:
+async def withdraw(context: RequestContext) -> Response:
     """Mark a recommendation as lost to follow-up."""
     return await _execute(context, Withdraw)
 
 
-def _execute(context: RequestContext, command: type[Report | Correct | Withdraw]) -> asyncio.Future[Answer]:
+def _execute(context: RequestContext, command: type[Report | Correct | Withdraw]) -> asyncio.Future[Response]:
     """Execute a command on a recommendation, whose other fields are those of the body."""
     fields = asdict(context.body)
-    return context.execute(command, site=context.holder.site, recommendation=context.id, **fields)
+    return context.execute(command, site=context.holder.site, recommendation_id=context.id, **fields)
 
 
 async def show_recommendation(context: RequestContext) -> RecommendationView:
     """Show a recommendation; a site sees only what it knows already."""
 
-    def look(view: Reading) -> RecommendationView:
-        live = context.service.desk.trial(context.trial)
+    def look(view: ReadTransaction) -> RecommendationView:
+        live = context.service.processor.trial(context.trial)
         return _view(view, live, context.id, context.holder.site)
 
     return await context.service.read(look)
 
 
-def _view(view: Reading, live: LiveTrial, number: int, site: str | None) -> RecommendationView:
-    events = [decode(body) for body in view.cases(live.number, [number]).get(number, ())]
+def _view(view: ReadTransaction, live: LiveTrial, number: int, site: str | None) -> RecommendationView:
+    bodies = view.histories(live.number, [number]).get(number, ())
+    events = [decode(body) for body in bodies]
     first = events[0] if events else None
     if not isinstance(first, Recommended) or site not in (None, first.site):
         raise UnknownError("recommendation", number, "the number of a recommendation made for this site")
-    case, design = case_of(events), live.design
+    history, design = history_of(bodies), live.design
     to_site = site is not None
-    actual, reward = (None if to_site and part and part.imputed else part for part in (case.actual, case.reward))
+    actual, reward = (
+        None if to_site and part and part.imputed else part for part in (history.actual, history.reward)
+    )
     took, taken = _taken(design, actual, hidden=to_site and design.blinded)
     return RecommendationView(
-        recommendation=number,
+        recommendation_id=number,
         at=first.at,
-        open=not case.withdrawn and (actual is None or reward is None),
-        withdrawn=case.withdrawn,
+        open=not history.withdrawn and (actual is None or reward is None),
+        withdrawn=history.withdrawn,
         arm=None if design.blinded else design.arms[first.chosen],
         kit=kit_code(design.seed, number) if design.blinded else None,
         took=took,
         actual=taken,
         reward=reward.value if reward else None,
-        derivation=None if to_site else _derivation(design, first, case, events),
+        derivation=None if to_site else _derivation(design, first, history, events),
     )
 
 
@@ -90,21 +94,21 @@ def _taken(design: Design, part: Part | None, *, hidden: bool) -> tuple[str | No
     return ("kit", None) if hidden else ("arm", design.arms[taken])
 
 
-def _derivation(design: Design, first: Recommended, case: Case, events: list[AnyEvent]) -> Derivation:
-    parts = (("actual", case.actual), ("reward", case.reward))
+def _derivation(design: Design, first: Recommended, history: History, events: list[AnyEvent]) -> Derivation:
+    parts = (("actual", history.actual), ("reward", history.reward))
     return Derivation(
         arm=design.arms[first.chosen],
         subject=first.subject,
         site=first.site,
         probabilities=dict(zip(design.arms, first.probabilities, strict=True)),
         memo=first.memo,
-        seen=first.seen,
+        learned_up_to=first.learned_up_to,
         estimated=first.estimated,
         key=first.key,
-        law=first.law,
+        algorithm_version=first.algorithm_version,
         software=first.software,
         history=[_line(design, event) for event in events],
-        kit=kit_code(design.seed, first.decision) if design.blinded else None,
+        kit=kit_code(design.seed, first.recommendation_id) if design.blinded else None,
         fallback=first.fallback or None,
         imputed=tuple(name for name, part in parts if part is not None and part.imputed),
     )

@@ -46,7 +46,7 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     recommendations: int | None = None
     records: int | None = None
     head: Annotated[str, Meta(description="The hash of the log's last record.")] | None = None
-    law: str | None = None
+    algorithm_version: str | None = None
 
 
 class TrialCreated(Struct, frozen=True):
@@ -78,10 +78,10 @@ class Derivation(Struct, frozen=True, omit_defaults=True):
     site: str
     probabilities: dict[str, float]
     memo: tuple[float, ...]
-    seen: Annotated[int, Meta(description="The last record the policy had learned from.")]
+    learned_up_to: Annotated[int, Meta(description="The last record the policy had learned from.")]
     estimated: bool
     key: str
-    law: str
+    algorithm_version: str
     software: str
     history: list[HistoryLine]
     kit: str | None = None
@@ -92,7 +92,7 @@ class Derivation(Struct, frozen=True, omit_defaults=True):
 class RecommendationView(Struct, frozen=True, omit_defaults=True):
     """A recommendation and its reports; `took` is arm, kit, nothing or other."""
 
-    recommendation: int
+    recommendation_id: int
     at: datetime
     open: bool
     withdrawn: bool

@@ -10,7 +10,7 @@ from adhere.service import health, recommendations, requests, responses, tokens,
 from adhere.service.context import RequestContext
 from adhere.service.exports import export
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
-from adhere.trial.requests import Advice, Receipt
+from adhere.trial.commands import Receipt, RecommendationResponse
 from adhere.trial.results import Results
 
 JSON: Final = "application/json"
@@ -86,7 +86,7 @@ ROUTES: Final = (
         SITE_ROLES,
         recommendations.recommend,
         "Recommend an arm, or in a blinded trial a kit, for a subject",
-        Advice,
+        RecommendationResponse,
         requests.NewRecommendation,
     ),
     Route(
@@ -129,7 +129,7 @@ ROUTES: Final = (
         ANALYST_ROLES,
         trials.unblind,
         "Unblind a kit and record it",
-        Advice,
+        RecommendationResponse,
         requests.NewUnblinding,
     ),
     _write(

@@ -1,4 +1,4 @@
-"""Serve trials over HTTP until told to stop."""
+"""Serve trials over HTTP until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from adhere.service.metrics import FOLDER_VARIABLE
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens
 
-_PATIENCE = 30  # seconds that open requests have to end
+_SHUTDOWN_SECONDS = 30  # for open requests to end
 
 
 def serve(
@@ -47,7 +47,7 @@ def serve(
     """
     if workers < 1:
         raise InputError("workers", workers, "at least 1")
-    if workers > 1 and not _takes_several(database):
+    if workers > 1 and not _allows_workers(database):
         expected = "1: only PostgreSQL can be written by several processes (postgresql://…)"
         raise InputError("workers", workers, expected)
     settings = settings or ServiceSettings()
@@ -59,7 +59,7 @@ def serve(
     except BaseException:
         store.close()
         raise
-    # uvicorn raises the signal that ended it once more when all is done; by then there is nothing left to do.
+    # uvicorn raises the signal that ended it once more at the end, when there is nothing left to do.
     for ending in (signal.SIGTERM, signal.SIGINT) if threading.current_thread() is threading.main_thread() else ():
         signal.signal(ending, lambda _signal, _frame: None)
     if workers == 1:
@@ -72,7 +72,7 @@ def serve(
         Multiprocess(config, sockets=[listening]).run()
 
 
-def _takes_several(database: str | Path | None) -> bool:
+def _allows_workers(database: str | Path | None) -> bool:
     return isinstance(database, str) and database.startswith(("postgresql://", "postgres://"))
 
 
@@ -91,7 +91,7 @@ def _worker_app(
 
 
 def _end_with(parent: BaseProcess | None) -> None:
-    """A worker whose parent was killed would hold the port for ever, and nobody would know."""
+    """End a worker whose parent was killed; otherwise it would hold the port for ever."""
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
@@ -100,14 +100,14 @@ def _end_with(parent: BaseProcess | None) -> None:
 def _config(app: Any, **more: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        loop="uvloop",
+        loop="auto",  # uvloop where it is installed
         http=HttpProtocol,
         ws="none",
         access_log=False,
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        timeout_graceful_shutdown=_PATIENCE,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         **more,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adhere.service.context import RequestContext
 from adhere.service.requests import NewToken
 from adhere.service.responses import TokenCreated, TokenLine, TokenList
-from adhere.store import Reading
+from adhere.store import ReadTransaction
 
 
 async def make_token(context: RequestContext) -> TokenCreated:
@@ -21,7 +21,7 @@ async def make_token(context: RequestContext) -> TokenCreated:
 async def list_tokens(context: RequestContext) -> TokenList:
     """All tokens, without their texts."""
 
-    def look(view: Reading) -> TokenList:
+    def look(view: ReadTransaction) -> TokenList:
         return TokenList(
             [
                 TokenLine(token.id, token.role, token.label, token.made_at, token.site, token.trial, token.revoked_at)

@@ -6,37 +6,28 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adhere.compilation import MAX_STATIC
 from adhere.compilation.gpu import cuda
 from adhere.errors import InputError
 from adhere.populations import PatientTables
 from adhere.randomness import STREAM_SIZE, stream_keys
-from adhere.simulation.drawing import Patients
+from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.gpu_kernel import RUN_ON_GPU, GpuSizes
 from adhere.simulation.kernel import NO_FAULT, Tallies
-from adhere.simulation.runners import CompiledRunner, wrong_arm
+from adhere.simulation.patients import Patients
+from adhere.simulation.plan import Integers
+from adhere.simulation.policy_runner import nothing_to_wait_for, wrong_arm
 
-Integers = NDArray[np.int64]
 # Threads of one block share a multiprocessor. Few runs are spread over as many of them as there are.
 _THREADS, _THREADS_OF_FEW, _FEW_RUNS = 128, 32, 1 << 15
 
 
 class GpuRunner(CompiledRunner):
-    """Runs a policy's compiled form on the GPU: the rules, patients and random numbers of `CompiledRunner`."""
+    """Runs a policy's compiled form on the GPU: the same rules, patients and random numbers."""
 
-    def is_ready(self) -> bool:
-        """Whether nothing is left to compile."""
-        rule, *others = self._example()
-        return RUN_ON_GPU.ready(rule, *others)
-
-    def prepare(self, announce: Callable[[str], None]) -> None:
-        """Compile, or load what was compiled before."""
-        rule, *others = self._example()
-        if not RUN_ON_GPU.ready(rule, *others):
-            announce(f"compiling {self.resolved} for the GPU (once; then it is kept on disk)")
-        self.kernel = RUN_ON_GPU.compiled(rule, *others)
+    loop = RUN_ON_GPU
+    target = " for the GPU"
 
     def _example(self) -> tuple[Any, ...]:
         """Arguments of the right types."""
@@ -77,17 +68,11 @@ class GpuRunner(CompiledRunner):
         )
 
     def start(
-        self,
-        seed: int,
-        first_run: int,
-        tables: PatientTables,
-        tallies: Tallies,
-        progress: Integers,
-        stop: Integers,
+        self, seed: int, first_run: int, tables: PatientTables, tallies: Tallies, done: Integers, stop: Integers
     ) -> Callable[[], None]:
         """Launch the kernel; what is returned waits for it and fills the tallies."""
         if stop[0]:
-            return lambda: None
+            return nothing_to_wait_for
         n_runs, stream = len(tallies.rewards), cuda.stream()
         there: Any = Tallies(*(cuda.device_array(one.shape, one.dtype, stream=stream) for one in tallies))
         fault = cuda.to_device(np.array([NO_FAULT]), stream=stream)
@@ -102,7 +87,7 @@ class GpuRunner(CompiledRunner):
             stream.synchronize()
             if arm != NO_FAULT:
                 raise wrong_arm(self.resolved, arm, self._population.n_arms)
-            progress[0] += n_runs * self._n_patients
+            done[0] += n_runs * self._n_patients
 
         return finish
 

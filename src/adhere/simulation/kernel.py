@@ -19,7 +19,7 @@ from adhere.compilation import (
 )
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, point, point_with
-from adhere.simulation.drawing import TOGETHER, Arms, Batch, draw_patients
+from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, draw_patients
 
 NO_FAULT = -(2**62)
 
@@ -46,9 +46,7 @@ class Tallies(NamedTuple):
 
     def of_runs(self, runs: slice) -> Tallies:
         """Those of some runs."""
-        return Tallies(
-            self.pulls[runs], self.rewards[runs], self.baselines[runs], self.decisions[runs], self.last_pulls[runs]
-        )
+        return Tallies._make(one[runs] for one in self)
 
 
 class Room(NamedTuple):
@@ -88,11 +86,11 @@ class Sizes(NamedTuple):
 
 def run_block(
     rule: Any, sizes: Any, initial: Any, room: Any, keys: Any, patients: Any, n_patients: int, grid: Any,
-    n_last: int, tallies: Any, progress: Any, stop: Any,
+    n_last: int, tallies: Any, done: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
-    `progress[0]` counts patients; a non-zero `stop[0]` ends it.
+    `done[0]` counts patients; a non-zero `stop[0]` ends it.
     """
     n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, room.batch
     floats, memo_floats = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
@@ -109,8 +107,8 @@ def run_block(
         rng[0], rng[1] = keys[run, 0], keys[run, 1]
         bounds = patients.bounds[run if patients.bounds.shape[0] > 1 else 0]
         total_reward, total_baseline, mark, t = 0.0, 0.0, 0, 0
-        for first in range(0, n_patients, TOGETHER):
-            end = n_patients if n_patients - first < TOGETHER else first + TOGETHER
+        for first in range(0, n_patients, BATCH_SIZE):
+            end = n_patients if n_patients - first < BATCH_SIZE else first + BATCH_SIZE
             if stop[0] != 0:
                 return NO_FAULT
             draw_patients(sizes.arms, patients, bounds, first, end - first, batch, rng)
@@ -142,7 +140,7 @@ def run_block(
                     tallies.rewards[run, mark] = total_reward
                     tallies.baselines[run, mark] = total_baseline
                     mark += 1
-            progress[0] += end - first
+            done[0] += end - first
         for arm in range(n_arms):
             tallies.last_pulls[run, arm] += pulls[arm]
         for part in range(sizes.deciders):

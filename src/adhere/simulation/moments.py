@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.intervals import Z95 as Z95
+
 Floats = NDArray[np.float64]
-Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from adhere.errors import InputError, nearest
-from adhere.simulation.measures import MEASURES, Columns
-from adhere.simulation.moments import Z95, Estimate, Moments
-from adhere.simulation.quantiles import QuantileSketch
+from adhere.errors import InputError
+from adhere.simulation.measure import MEASURES
+from adhere.simulation.outcome import Outcome
+from adhere.simulation.result_files import load, save
 
 if TYPE_CHECKING:
     import polars
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -30,131 +25,6 @@ class Config:
     grid: tuple[int, ...]
     reference: str
     version: str
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """A measure along the trial: its mean over runs and 95% interval after t patients."""
-
-    t: NDArray[np.int64]
-    mean: Floats
-    se: Floats
-    lo: Floats
-    hi: Floats
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One policy on one population.
-
-    `resolved` is the policy with the numbers it left open settled; `source` credits whoever collected the data.
-    """
-
-    policy: str
-    resolved: str
-    population: str
-    source: str
-    arms: tuple[str, ...]
-    deciders: tuple[str, ...]
-    grid: tuple[int, ...]
-    moments: Moments
-    sketch: QuantileSketch
-
-    @property
-    def _columns(self) -> Columns:
-        return Columns(len(self.grid), len(self.arms), len(self.deciders))
-
-    def _final(self, measure: str, difference: bool = False) -> Estimate:
-        return self.moments.estimate(self._columns.measure(measure, difference=difference))
-
-    @property
-    def surplus(self) -> Estimate:
-        """Expected reward above uniform randomisation, given the arms chosen."""
-        return self._final("surplus")
-
-    @property
-    def realised_surplus(self) -> Estimate:
-        """Reward above the mean, over arms, of the same counterfactual patients' rewards."""
-        return self._final("realised_surplus")
-
-    @property
-    def reward(self) -> Estimate:
-        """Total reward."""
-        return self._final("reward")
-
-    @property
-    def regret(self) -> Estimate:
-        """Expected reward lost against always choosing the best arm."""
-        return self._final("regret")
-
-    def difference(self, measure: str = "surplus") -> Estimate:
-        """The measure minus the reference policy's on the same patients, with a paired standard error."""
-        return self._final(_known(measure), difference=True)
-
-    def quantile(self, q: float) -> float:
-        """A quantile over runs of the final surplus, to within 0.5% of itself."""
-        return self.sketch.quantile(q)
-
-    @property
-    def worse_than_randomisation(self) -> Estimate:
-        """Share of runs whose surplus is negative."""
-        return self.moments.estimate(self._columns.share("worse_than_randomisation"))
-
-    @property
-    def favours_best_arm(self) -> Estimate:
-        """Share of runs in which a best arm leads the last recommendations (a tenth of them, at most 100)."""
-        return self.moments.estimate(self._columns.share("favours_best_arm"))
-
-    @property
-    def allocation(self) -> dict[str, Estimate]:
-        """Each arm's share of the recommendations."""
-        return {arm: self.moments.estimate(self._columns.allocation(i)) for i, arm in enumerate(self.arms)}
-
-    @property
-    def experts(self) -> dict[str, Estimate]:
-        """Each part's share of the decisions, for a hybrid; empty for a learner."""
-        if len(self.deciders) < 2:
-            return {}
-        return {name: self.moments.estimate(self._columns.decider(i)) for i, name in enumerate(self.deciders)}
-
-    def trajectory(self, measure: str = "surplus", difference: bool = False) -> Trajectory:
-        """A measure, or its difference from the reference policy's, along the grid of t."""
-        first = self._columns.measure(_known(measure), 0, difference)
-        return self._along_grid(first)
-
-    def allocation_trajectory(self, arm: str) -> Trajectory:
-        """An arm's share of the recommendations up to each point of the grid."""
-        if arm not in self.arms:
-            raise InputError("arm", arm, nearest(str(arm), self.arms))
-        return self._along_grid(self._columns.allocation(self.arms.index(arm), 0))
-
-    def _along_grid(self, first: int) -> Trajectory:
-        where = slice(first, first + len(self.grid))
-        mean, error = self.moments.mean[where], self.moments.standard_error()[where]
-        return Trajectory(np.array(self.grid), mean, error, mean - Z95 * error, mean + Z95 * error)
-
-    def to_json(self) -> dict[str, Any]:
-        """The final figures as plain data."""
-        estimates = ("surplus", "realised_surplus", "reward", "regret")
-        shares = ("worse_than_randomisation", "favours_best_arm")
-        return {
-            "policy": self.policy,
-            "resolved_policy": self.resolved,
-            "population": self.population,
-            "source": self.source,
-            **{name: vars(getattr(self, name)) for name in estimates},
-            "difference": {name: vars(self.difference(name)) for name in MEASURES},
-            "quantiles": {str(q): self.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)},
-            **{name: vars(getattr(self, name)) for name in shares},
-            "allocation": {arm: share.mean for arm, share in self.allocation.items()},
-            "experts": {name: share.mean for name, share in self.experts.items()},
-        }
-
-
-def _known(measure: str) -> str:
-    if measure not in MEASURES:
-        raise InputError("measure", measure, f"one of {', '.join(MEASURES)}")
-    return measure
 
 
 @dataclass(frozen=True)
@@ -209,13 +79,10 @@ class SimulationResult:
 
     def save(self, folder: str | Path) -> None:
         """Write `result.parquet` and `result.json` into a folder, all or nothing."""
-        from adhere.simulation.saving import save
-
-        save(self, Path(folder))
+        save(Path(folder), vars(self.config), [vars(outcome) for outcome in self.outcomes])
 
     @staticmethod
     def load(folder: str | Path) -> SimulationResult:
         """What `save` wrote, to the bit."""
-        from adhere.simulation.saving import load
-
-        return load(Path(folder))
+        config, outcomes = load(Path(folder))
+        return SimulationResult(Config(**config), tuple(Outcome(**outcome) for outcome in outcomes))

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.policies import Policy, as_policy
 from adhere.populations import Population, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
-from adhere.simulation.arguments import grid_points, positive, several
-from adhere.simulation.blocks import Work
-from adhere.simulation.execution import run_work
+from adhere.simulation.backend import Backend, run_plan
+from adhere.simulation.executor import ExecutorBackend, explain_lost_workers
+from adhere.simulation.outcome import Outcome
+from adhere.simulation.plan import Plan, grid_points
+from adhere.simulation.policy_runner import name_of
 from adhere.simulation.progress import Progress
-from adhere.simulation.result import Config, Outcome, SimulationResult
-from adhere.simulation.runners import name_of
+from adhere.simulation.result import Config, SimulationResult
+from adhere.simulation.run import TaskRunner
+from adhere.simulation.threads import ThreadBackend
 
 POOLED = "pooled"
 
@@ -41,7 +46,7 @@ def simulate(
     """Run every policy on every population, `n_runs` trials of `n_patients` each.
 
     All policies meet the same counterfactual patients in run r, so differences between policies carry a paired
-    standard error. The same seed gives the same numbers to the bit, whoever runs the trials and how many they are.
+    standard error. The same seed gives the same numbers to the bit, on any machine, with any number of workers.
 
     Parameters
     ----------
@@ -77,15 +82,15 @@ def simulate(
     True
 
     """
-    n_patients = positive("n_patients", n_patients, MAX_DECISIONS - 1)
-    n_runs = positive("n_runs", n_runs, 2**40)
+    n_patients = check_integer("n_patients", n_patients, 1, MAX_DECISIONS - 1)
+    n_runs = check_integer("n_runs", n_runs, 1, 2**40)
     seed = check_seed(seed)
     _check_executor(executor, n_threads)
     _check_device(device, executor)
-    threads = positive("n_threads", n_threads, 1024) if n_threads is not None else os.cpu_count() or 1
+    threads = check_integer("n_threads", n_threads, 1, 1024) if n_threads is not None else os.cpu_count() or 1
     points = grid_points(grid, n_patients)
-    given = [_as_runnable(policy) for policy in several(policies)]
-    listed = several(populations)
+    given = [_as_runnable(policy) for policy in _several(policies)]
+    listed = _several(populations)
     answering = [as_population(population) for population in listed]  # type: ignore[arg-type]
     if not given or not answering:
         field = "populations" if given else "policies"
@@ -102,23 +107,40 @@ def simulate(
         if device == "cuda" and not isinstance(policy, Policy):
             raise InputError("policies", name, "policies that are compiled: plain objects do not run on a GPU")
     reference_index = _reference(reference, given)
-    work = Work(tuple(given), tuple(answering), reference_index, n_patients, n_runs, seed, points, pooled, device)
-    designs = work.designs
-    summaries = run_work(work, executor, threads, progress)
+    plan = Plan(tuple(given), tuple(answering), reference_index, n_patients, n_runs, seed, points, pooled, device)
+    runner = TaskRunner(plan)
+    with explain_lost_workers(), _backend(runner, executor, threads) as backend:
+        totals = run_plan(plan, backend, progress).totals()
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
-        Outcome(name, runner.resolved, design.population.name, design.population.source,
-                design.population.arms, runner.deciders, config.grid, *summary)
-        for design, own in zip(designs, summaries, strict=False)
-        for name, runner, summary in zip(names, design.runners, own, strict=True)
+        Outcome(name, one.resolved, population.name, population.source,
+                population.arms, one.deciders, config.grid, *total)
+        for population, runners, own in zip(answering, runner.policy_runners, totals, strict=False)
+        for name, one, total in zip(names, runners, own, strict=True)
     ]  # fmt: skip
-    for averaged in summaries[len(designs) :]:
+    if pooled:
         sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
         outcomes += [
-            Outcome(name, name, POOLED, sources, (), (), config.grid, *summary)
-            for name, summary in zip(names, averaged, strict=True)
+            Outcome(name, name, POOLED, sources, (), (), config.grid, *total)
+            for name, total in zip(names, totals[-1], strict=True)
         ]
     return SimulationResult(config, tuple(outcomes))
+
+
+@contextmanager
+def _backend(runner: TaskRunner, executor: Executor | None, n_threads: int) -> Iterator[Backend]:
+    """The executor that was given, which can be used again afterwards, or threads of our own."""
+    if executor is None:
+        pool = ThreadPoolExecutor(n_threads)
+        try:
+            yield ThreadBackend(runner, pool)
+        finally:
+            pool.shutdown(wait=False)
+    # A pool derived from that of threads may run them in interpreters of their own, which share nothing.
+    elif type(executor) is ThreadPoolExecutor:
+        yield ThreadBackend(runner, executor)
+    else:
+        yield ExecutorBackend(runner.plan, executor)
 
 
 def _check_executor(executor: object, n_threads: int | None) -> None:
@@ -162,3 +184,9 @@ def _reference(reference: object, given: list[object]) -> int:
     if wanted not in given:
         raise InputError("reference", name_of(wanted), "one of the policies simulated")
     return given.index(wanted)
+
+
+def _several(given: object) -> list[object]:
+    """One thing or several, as a list."""
+    alone = isinstance(given, (str, Path, Policy, Population, dict)) or not isinstance(given, Iterable)
+    return [given] if alone else list(given)  # type: ignore[call-overload]

@@ -1,17 +1,29 @@
 """Where live trials are kept: one contract, in memory, in a SQLite file or in PostgreSQL."""
 
-from adhere.store.contract import Found, Head, Reading, Record, Store, StoreError, Subject, Token, Writing
+from adhere.store.contract import (
+    Fetched,
+    Head,
+    LessonBlock,
+    ReadTransaction,
+    Record,
+    Store,
+    StoreError,
+    Subject,
+    Token,
+    WriteTransaction,
+)
 from adhere.store.opening import open_store
 
 __all__ = [
-    "Found",
+    "Fetched",
     "Head",
-    "Reading",
+    "LessonBlock",
+    "ReadTransaction",
     "Record",
     "Store",
     "StoreError",
     "Subject",
     "Token",
-    "Writing",
+    "WriteTransaction",
     "open_store",
 ]

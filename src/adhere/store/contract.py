@@ -1,8 +1,8 @@
 """What every store does. `tests/store/test_contract.py` and `test_sharing.py` run over all of them.
 
-A store keeps, for each trial, an append-only log of records, the head of that log, and copies of the policy's
-state at some places (only a cache). Beside the logs it keeps what must be erasable or revocable and so cannot stand
-in a chain of hashes: who the subjects are, free text, and tokens.
+A store keeps an append-only log of records for each trial, and the head of that log. Beside the log stand two caches,
+which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of lessons. What must
+be erasable or revocable cannot be part of a hash chain and is kept apart: pseudonyms, free text, tokens.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from adhere.errors import StoreError as StoreError
 
 
 class Record(NamedTuple):
-    """One line of a trial's log. What stands beside `body` and `hash` is taken from the body, to be found by."""
+    """One record of a trial's log. The fields after `hash` repeat parts of the body, as keys to look it up by."""
 
     position: int
     body: bytes
     hash: bytes
-    request: str | None = None
-    decision: int | None = None
+    request_id: str | None = None
+    recommendation_id: int | None = None
     subject: str | None = None
 
 
 class Head(NamedTuple):
-    """The end of a trial's log, and what all of the log amounts to."""
+    """The end of a trial's log, and a snapshot of the state there."""
 
     position: int
     hash: bytes
@@ -34,24 +34,32 @@ class Head(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A person: the pseudonym a site uses, and the key that stands for it in the log."""
+    """A person: the pseudonym a site uses, and the key that replaces it in the log."""
 
     pseudonym: str
     key: str
     salt: bytes
-    latest: int | None = None  # the decision of the latest recommendation
+    latest: int | None = None  # id of the latest recommendation
 
 
-class Found(NamedTuple):
-    """What a store holds of some requests, decisions and pseudonyms."""
+class LessonBlock(NamedTuple):
+    """Consecutive lessons, packed: the place of the first, how many, and their bytes."""
+
+    place: int
+    n: int
+    data: bytes
+
+
+class Fetched(NamedTuple):
+    """What a store holds of some request ids, recommendations and pseudonyms."""
 
     requests: Mapping[str, bytes]
-    cases: Mapping[int, Sequence[bytes]]
+    histories: Mapping[int, Sequence[bytes]]
     subjects: Mapping[str, Subject]
 
 
 class Token(NamedTuple):
-    """A bearer token, of which only the digest is kept."""
+    """A bearer token, of which only the digest is stored."""
 
     id: int
     digest: bytes
@@ -63,11 +71,11 @@ class Token(NamedTuple):
     revoked_at: str | None = None
 
 
-class Reading(Protocol):
-    """A view of everything as it was at one moment."""
+class ReadTransaction(Protocol):
+    """A consistent view of the store at one moment."""
 
     def trials(self) -> Mapping[str, int]:
-        """The number of each trial, by name, in the order they were made."""
+        """The number of each trial by name, in order of creation."""
         ...
 
     def head(self, trial: int) -> Head:
@@ -75,11 +83,13 @@ class Reading(Protocol):
         ...
 
     def records(self, trial: int, after: int = 0, limit: int = 1000) -> Sequence[Record]:
-        """The records that follow a position, in order."""
+        """The records after a position, in order."""
         ...
 
-    def cases(self, trial: int, decisions: Sequence[int], until: int | None = None) -> Mapping[int, Sequence[bytes]]:
-        """The bodies of all records about each decision, in order, up to a position."""
+    def histories(
+        self, trial: int, recommendation_ids: Sequence[int], until: int | None = None
+    ) -> Mapping[int, Sequence[bytes]]:
+        """The bodies of all records about each recommendation, in order, up to a position."""
         ...
 
     def subjects(self, trial: int) -> Iterator[Subject]:
@@ -87,87 +97,99 @@ class Reading(Protocol):
         ...
 
     def notes(self, trial: int) -> Mapping[int, tuple[bytes, str]]:
-        """Free text by the position of the record it belongs to, each with its salt."""
+        """Salt and free text by the position of the record they belong to."""
         ...
 
     def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
-        """The latest kept state that stands before a position, and where it stands."""
+        """The last checkpoint before a position: its position and the policy's state."""
+        ...
+
+    def lessons(self, trial: int, after: int, until: int) -> Sequence[LessonBlock]:
+        """The blocks of lessons that start after one position and not after another, in order."""
+        ...
+
+    def count_lessons(self, trial: int) -> int:
+        """The number of lessons in the table."""
         ...
 
     def tokens(self) -> Sequence[Token]:
-        """Every token, in the order they were made."""
+        """Every token, in order of creation."""
         ...
 
 
-class Writing(Reading, Protocol):
-    """A transaction: all of it is kept, or nothing. No other writer touches its trials until it ends."""
+class WriteTransaction(ReadTransaction, Protocol):
+    """A transaction: all of it is committed or nothing. No other writer touches its trials until it ends."""
 
-    def make_trial(self, name: str, head: Head) -> int:
-        """Enter a trial; its name must be new."""
+    def add_trial(self, name: str, head: Head) -> int:
+        """Add a trial under a new name; returns its number."""
         ...
 
-    def lock(self, trial: int) -> Head:
-        """Take a trial for this transaction alone; lock several in the order of their numbers."""
-        ...
+    def lock_and_fetch(
+        self, trial: int, request_ids: Sequence[str], recommendation_ids: Sequence[int], pseudonyms: Sequence[str]
+    ) -> Callable[[], tuple[Head, Fetched]]:
+        """Lock a trial until the end of the transaction and look up what a batch of commands needs.
 
-    def find(self, trial: int, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]) -> Found:
-        """All that a batch of requests needs to know of the past, at once."""
-        ...
-
-    def take(
-        self, trial: int, requests: Sequence[str], decisions: Sequence[int], pseudonyms: Sequence[str]
-    ) -> Callable[[], tuple[Head, Found]]:
-        """`lock` and `find` in one: both are sent off, and waited for when the result is called for."""
+        The queries are sent at once and waited for when the result is called. Lock several trials in the order of
+        their numbers.
+        """
         ...
 
     def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
         """Add records to the log and move its head."""
         ...
 
-    def enrol(self, trial: int, subjects: Sequence[Subject]) -> None:
-        """Enter new subjects."""
+    def add_subjects(self, trial: int, subjects: Sequence[Subject]) -> None:
+        """Add new subjects."""
         ...
 
-    def follow(self, trial: int, subject: Subject) -> None:
-        """Note a known subject's latest recommendation."""
+    def set_latest(self, trial: int, subject: Subject) -> None:
+        """Save a known subject's latest recommendation."""
         ...
 
     def erase(self, trial: int, subject: Subject) -> None:
-        """Forget a subject's pseudonym and salt, and the free text of the records about their recommendations."""
+        """Delete a subject's pseudonym and salt, and the free text of the records about their recommendations."""
         ...
 
-    def note(self, trial: int, position: int, salt: bytes, text: str) -> None:
-        """Keep free text that belongs to a record."""
+    def save_note(self, trial: int, position: int, salt: bytes, text: str) -> None:
+        """Save the free text that belongs to a record."""
         ...
 
-    def keep_state(self, trial: int, position: int, state: bytes) -> None:
-        """Keep a copy of the policy's state right after a position."""
+    def save_state(self, trial: int, position: int, state: bytes) -> None:
+        """Save a checkpoint: the policy's state right after a position."""
         ...
 
     def drop_states(self, trial: int, from_position: int) -> None:
-        """Forget the kept states from a position on."""
+        """Delete the checkpoints from a position on."""
+        ...
+
+    def save_lessons(self, trial: int, block: LessonBlock) -> None:
+        """Save a block of lessons, in place of the one that starts at the same place."""
+        ...
+
+    def drop_lessons(self, trial: int, after: int, until: int) -> None:
+        """Delete the blocks that `lessons` would return."""
         ...
 
     def add_token(self, token: Token) -> Token:
-        """Enter a token; returns it with its number."""
+        """Add a token; returns it with its id."""
         ...
 
     def revoke_token(self, id: int, at: str) -> bool:  # noqa: A002  (the field's own name)
-        """Revoke a token; False if there is none that is still good."""
+        """Revoke a token; False if no valid token has this id."""
         ...
 
 
 class Store(Protocol):
-    """A place for trials. `shared` says whether other processes may write to it, and keep a writer waiting."""
+    """A place for trials. `shared` is true if other processes may write to it, and so make a writer wait."""
 
     shared: bool
 
-    def writing(self) -> AbstractContextManager[Writing]:
+    def writing(self) -> AbstractContextManager[WriteTransaction]:
         """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""
         ...
 
-    def reading(self) -> AbstractContextManager[Reading]:
-        """A consistent view, beside which others may write."""
+    def reading(self) -> AbstractContextManager[ReadTransaction]:
+        """A consistent view, while others may write."""
         ...
 
     def check(self) -> None:
@@ -175,5 +197,5 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         ...

@@ -1,11 +1,14 @@
-"""The tables, version by version. A step that was released is never edited; a change is a step of its own.
+"""The tables, format by format. A step that was released is never edited; a change is a step of its own.
 
-`{bytes}`, `{number}`, `{text}` and `{counter}` are the database's words for the types, `{clustered}` for a table kept
-in the order of its primary key. The indexes have all the columns that their statements choose or sort by.
+`{bytes}`, `{number}`, `{text}` and `{counter}` are the database's names for the types, `{clustered}` for a table kept
+in the order of its primary key. The indexes have all the columns that their statements select or sort by.
+
+Format 1 was written by adhere 0.1.0, which was never released: it is refused, not migrated.
 """
 
 from __future__ import annotations
 
+FIRST_FORMAT = 2
 STEPS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE trials (
@@ -14,13 +17,17 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE records (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL,
             body {bytes} NOT NULL, hash {bytes} NOT NULL,
-            request {text}, decision {number}, subject {text},
+            request_id {text}, recommendation_id {number}, subject {text},
             PRIMARY KEY (trial, position)){clustered}""",
-        "CREATE UNIQUE INDEX records_by_request ON records(trial, request) WHERE request IS NOT NULL",
-        "CREATE INDEX records_by_decision ON records(trial, decision, position) WHERE decision IS NOT NULL",
+        "CREATE UNIQUE INDEX records_by_request ON records(trial, request_id) WHERE request_id IS NOT NULL",
+        """CREATE INDEX records_by_recommendation ON records(trial, recommendation_id, position)
+            WHERE recommendation_id IS NOT NULL""",
         """CREATE TABLE states (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, state {bytes} NOT NULL,
             PRIMARY KEY (trial, position))""",
+        """CREATE TABLE lessons (
+            trial {number} NOT NULL REFERENCES trials(id), place {number} NOT NULL, n {number} NOT NULL,
+            data {bytes} NOT NULL, PRIMARY KEY (trial, place))""",
         """CREATE TABLE subjects (
             trial {number} NOT NULL REFERENCES trials(id), pseudonym {text} NOT NULL, key {text} NOT NULL,
             salt {bytes} NOT NULL, latest {number}, PRIMARY KEY (trial, pseudonym)){clustered}""",
@@ -32,4 +39,4 @@ STEPS: tuple[tuple[str, ...], ...] = (
             label {text} NOT NULL, made_at {text} NOT NULL, revoked_at {text})""",
     ),
 )
-LATEST = len(STEPS)
+FORMAT = FIRST_FORMAT + len(STEPS) - 1

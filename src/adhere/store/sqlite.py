@@ -1,13 +1,13 @@
 """Trials in one SQLite file, or in memory. One process writes; others may read at any time.
 
+In memory means SQLite's temporary database: it spills to a nameless file once it outgrows the cache.
+
 Durability: write-ahead log with `synchronous=FULL`, so that a commit returns only once its bytes are on the disk.
 In memory there is one connection for all, so that a writer waits for the views of other threads to end.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +15,11 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import filelock
 import msgspec
 
-from adhere.store.contract import Reading, StoreError, Writing
-from adhere.store.sql import Dialect, SqlWriting, check_version, migrate
+from adhere.store.contract import ReadTransaction, StoreError, WriteTransaction
+from adhere.store.sql import Dialect, SqlTransaction, check_format, migrate
 
 _TYPES = {
     "bytes": "BLOB",
@@ -32,7 +33,7 @@ _TYPES = {
 _STATISTICS = (
     ("records", "records", "1000000 100000 1"),
     ("records", "records_by_request", "1000000 100000 1"),
-    ("records", "records_by_decision", "1000000 100000 2 1"),
+    ("records", "records_by_recommendation", "1000000 100000 2 1"),
 )
 _ROWS_AT_ONCE = 64
 _CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages should mostly be at hand
@@ -49,12 +50,12 @@ class SqliteStore:
 
     def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
         self._path, self._where = path, str(path or "the store in memory")
-        # The writer, and in memory everybody, shares one connection.
+        # The writer, and in memory every reader too, share one connection.
         self._turn = threading.RLock()
         if path is not None:
             _check(path, read_only)
         with ExitStack() as undo:
-            self._lock_file = None if path is None or read_only else _locked(path)
+            self._lock = None if path is None or read_only else _locked(path)
             undo.callback(self._unlock)
             self._connection = self._connect(read_only)
             undo.callback(self._connection.close)
@@ -66,12 +67,12 @@ class SqliteStore:
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
         mode = "ro" if read_only else "rwc"
-        name = ":memory:" if self._path is None else f"{self._path.absolute().as_uri()}?mode={mode}"
+        name = "" if self._path is None else f"{self._path.absolute().as_uri()}?mode={mode}"
         try:
             connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30.0)
         except sqlite3.Error as error:
             raise self._unusable(error) from None
-        if read_only:  # bytes that somebody made a text of are to be found by `verify`, not to stop it
+        if read_only:  # damaged text must not stop `verify`, which reports it
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         return connection
 
@@ -82,7 +83,7 @@ class SqliteStore:
         if names and "adhere_schema" not in names:
             raise StoreError(f"{self._where} is a database of something else (it has a table {names[0]})")
         if read_only:
-            check_version(_dialect(self._connection), self._where)
+            check_format(_dialect(self._connection), self._where)
             return
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")
@@ -102,20 +103,20 @@ class SqliteStore:
         return StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
 
     @contextmanager
-    def writing(self) -> Iterator[Writing]:
+    def writing(self) -> Iterator[WriteTransaction]:
         """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""
         with self._turn, self._transaction(self._connection, "BEGIN IMMEDIATE"):
-            yield SqlWriting(_dialect(self._connection))
+            yield SqlTransaction(_dialect(self._connection))
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[ReadTransaction]:
         """A consistent view, beside which others may write."""
         with self._view() as connection:
-            if connection is self._connection:  # in memory: whoever has the turn is alone
-                yield SqlWriting(_dialect(connection))
+            if connection is self._connection:  # in memory: the lock excludes others
+                yield SqlTransaction(_dialect(connection))
             else:
                 with self._transaction(connection, "BEGIN"):
-                    yield SqlWriting(_dialect(connection))
+                    yield SqlTransaction(_dialect(connection))
 
     @contextmanager
     def _view(self) -> Iterator[sqlite3.Connection]:
@@ -167,8 +168,8 @@ class SqliteStore:
             self._unlock()
 
     def _unlock(self) -> None:
-        if self._lock_file is not None:
-            self._lock_file.close()
+        if self._lock is not None:
+            self._lock.release()
 
 
 def _dialect(connection: sqlite3.Connection) -> Dialect:
@@ -192,29 +193,22 @@ def _check(path: Path, read_only: bool) -> None:
             raise StoreError(f"{path} is a folder: give the name of a file in it")
         if read_only and not path.is_file():
             raise StoreError(f"{path} is no file")
+        if not path.parent.is_dir():
+            raise StoreError(f"{path} cannot be written: no such directory")
     except OSError as error:
         raise StoreError(f"{path} cannot be reached: {error.strerror}") from None
 
 
-def _locked(path: Path) -> Any:
-    """The writer's lock: a file beside the database, which also says who has it."""
+def _locked(path: Path) -> filelock.BaseFileLock:
+    """The writer's lock: a file beside the database, which the system unlocks when the process ends."""
+    lock = filelock.FileLock(path.with_name(f"{path.name}-writer"), timeout=0)
     try:
-        file = path.with_name(f"{path.name}-writer").open("a+")
+        lock.acquire()
+    except filelock.Timeout:
+        raise StoreError(
+            f"{path} is being written by another process. One process writes to a SQLite file at a time: stop that "
+            "one, or let several serve from PostgreSQL (--database-url)."
+        ) from None
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.seek(0)
-        owner = file.read().strip() or "?"
-        file.close()
-        if not isinstance(error, BlockingIOError):
-            raise StoreError(f"{path} cannot be locked: {error.strerror}") from None
-        raise StoreError(
-            f"{path} is being written by another process (number {owner}). One process writes to a SQLite file at a "
-            "time: stop that one, or let several serve from PostgreSQL (--database-url)."
-        ) from None
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
-    return file
+    return lock

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from adhere.errors import InputError, nearest
 from adhere.studies import propositions, regret_growth, small_trials, stroke_data, stroke_trial, synthetic
-from adhere.studies.study import Study
+from adhere.studies.framework.study import Study
 
-STUDIES: dict[str, Study] = {
-    module.STUDY.name: module.STUDY
-    for module in (stroke_trial, synthetic, small_trials, propositions, regret_growth, stroke_data)
-}
+_FOLDERS = (
+    stroke_trial,
+    synthetic,
+    small_trials,
+    propositions,
+    regret_growth,
+    stroke_data,
+)
+STUDIES: dict[str, Study[Any]] = {folder.STUDY.name: folder.STUDY for folder in _FOLDERS}
 
 
-def study(name: str) -> Study:
+def study(name: str) -> Study[Any]:
     """A study by its name."""
     if name not in STUDIES:
         raise InputError("study", name, nearest(name, list(STUDIES)))

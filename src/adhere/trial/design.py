@@ -1,4 +1,4 @@
-"""What a live trial is: decided before the first patient, recorded in the first record of its log, never changed."""
+"""The design of a live trial: fixed before the first patient, stored in the first record of its log."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 
 import msgspec
 
+from adhere.checks import check_text, check_unit_number, is_number
 from adhere.errors import InputError
 from adhere.randomness import check_seed
-from adhere.trial.checks import checked_arms, checked_reward, checked_text, is_whole
+from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.engine import Engine
-from adhere.trial.trial import arm_taken
 
-MOST_REWARD_VALUES = 100
-LONGEST_WAIT = 36500.0
+MAX_REWARD_VALUES = 100
+MAX_DAYS = 36500.0
 
 
 class Imputation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What to count as reported once a recommendation is so many days old: an arm taken, nothing taken, a reward."""
+    """The rule for missing reports: what to assume after so many days (an arm taken, nothing taken, a reward)."""
 
     after_days: float
     actual: str | None = None
@@ -29,8 +29,8 @@ class Imputation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A trial's name, policy and arms, and how it is run.
 
-    With `blinded`, whoever asks is told a kit code instead of the arm. With `repeats`, a subject may get another
-    recommendation while one is open. Without `impute`, nothing is ever assumed of what was not reported.
+    With `blinded`, sites get a kit code instead of the arm. With `repeats`, a subject may get another recommendation
+    while one is open. Without `impute`, a missing report stays missing.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     impute: Imputation | None = None
 
     def engine(self) -> Engine:
-        """The policy, ready to work."""
+        """The compiled policy."""
         return Engine(
             self.policy, len(self.arms), seed=self.seed, horizon=self.horizon, reward_values=self.reward_values
         )
@@ -62,28 +62,28 @@ def make_design(
     repeats: bool = False,
     impute: Imputation | None = None,
 ) -> Design:
-    """A design that was looked over; without a seed, one that nobody can guess.
+    """A validated design; without a seed, it gets one that cannot be guessed.
 
     >>> make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1).policy
     'thompson/actual'
     """
-    names = checked_arms(arms)
+    names = check_arm_names(arms)
     for arm in names:
         if '"' in arm:  # arms become names of columns
             raise InputError("arms", arm, "a name without a quotation mark")
-    if not isinstance(reward_values, Sequence) or len(reward_values) > MOST_REWARD_VALUES:
-        raise InputError("reward_values", reward_values, f"at most {MOST_REWARD_VALUES} rewards that can occur")
+    if not isinstance(reward_values, Sequence) or len(reward_values) > MAX_REWARD_VALUES:
+        raise InputError("reward_values", reward_values, f"at most {MAX_REWARD_VALUES} rewards that can occur")
     if impute is not None:
         _check_imputation(impute, names)
-    if "/" in checked_text("name", name):
+    if "/" in check_text("name", name):
         raise InputError("name", name, "a name without a slash")
     draft = Design(
-        name=checked_text("name", name),
+        name=check_text("name", name),
         policy=policy if isinstance(policy, str) else str(policy),
         arms=names,
         seed=secrets.randbits(63) if seed is None else check_seed(seed),
         horizon=horizon,
-        reward_values=tuple(sorted({checked_reward(value) for value in reward_values})),
+        reward_values=tuple(sorted({check_unit_number("reward", value) for value in reward_values})),
         blinded=blinded,
         repeats=repeats,
         impute=impute,
@@ -96,9 +96,9 @@ def make_design(
 
 def _check_imputation(impute: Imputation, arms: tuple[str, ...]) -> None:
     days = impute.after_days
-    if not (is_whole(days) or isinstance(days, float)) or not 0.0 < days <= LONGEST_WAIT:
+    if not is_number(days) or not 0.0 < days <= MAX_DAYS:
         raise InputError("impute.after_days", days, "a number of days above 0")
     if impute.reward is not None:
-        checked_reward(impute.reward)
+        check_unit_number("reward", impute.reward)
     if arm_taken(arms, impute.actual, impute.took_nothing) is None and impute.reward is None:
         raise InputError("impute", "nothing", "what to count as taken (actual, took_nothing), a reward, or both")

@@ -1,48 +1,102 @@
-"""A policy at work: what it recommends from a state, and what becomes of the state. It holds no state itself."""
+"""A policy in one trial: what it chooses from a state, and the state after a stretch of lessons."""
 
 from __future__ import annotations
 
 import logging
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import classes_of
+from adhere.checks import check_unit_number, is_integer
+from adhere.compilation import Kernel, classes_of, memo_of, state_of
 from adhere.errors import InputError
 from adhere.policies import as_policy
-from adhere.policies.policy import Policy, TrialShape
+from adhere.policies.beta import work_size
+from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
+from adhere.policies.policy import MAX_DEPTH, Policy, TrialShape
 from adhere.policies.recycling import CacheRule
 from adhere.policies.registry import registry
-from adhere.randomness import FALLBACK, LAW, check_seed, stream, uniforms
-from adhere.trial.checks import checked_reward, is_whole
-from adhere.trial.steps import DECIDE, DECIDE_AGAIN, TAKE_LESSON, chances
+from adhere.randomness import (
+    CHOOSE,
+    ESTIMATE,
+    FALLBACK,
+    LEARN,
+    LEARN_LATE,
+    STREAM_VERSION,
+    check_seed,
+    point,
+    stream,
+    uniforms,
+)
+from adhere.trial.lessons import CHOICE, LessonArrays, Row
 
 Floats = NDArray[np.float64]
-_SLACK = 1e-6  # by how much probabilities may miss 1 together
+_SUM_TOLERANCE = 1e-6
 
 log = logging.getLogger("adhere.trial")
 
 
-class Decision(NamedTuple):
-    """An arm, the chance each arm had, what learning must remember, and the state afterwards.
+def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: int) -> int:
+    """Write the memo and choose an arm; then turn the stream to where probabilities are estimated."""
+    named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
+    remember(rule, named_state, named_memo)
+    point(rng, recommendation_id, CHOOSE)
+    chosen = choose(rule, named_state, named_memo, 1.0, rng)
+    point(rng, recommendation_id, ESTIMATE)
+    return chosen
 
-    `fallback` says why the arm was drawn with equal chances instead; the policy never learns of such a round.
+
+def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
+    """Learn from lessons in order; `done` counts them, so that the one at which a policy fails is known."""
+    named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
+    for lesson in range(facts.shape[0]):
+        recommendation_id, chosen, feedback = facts[lesson, 0], facts[lesson, 1], facts[lesson, 2]
+        for i in range(memo.size):
+            memo[i] = values[lesson, 1 + i] if i + 1 < values.shape[1] else 0.0
+        if feedback == CHOICE:
+            point(rng, recommendation_id, CHOOSE)
+            replay_choice(rule, named_state, named_memo, rng)
+        else:
+            point(rng, recommendation_id, LEARN if feedback <= rule.n_arms else LEARN_LATE)
+            update(rule, named_state, named_memo, chosen, feedback, values[lesson, 0], 1.0, rng)
+        done[0] += 1
+
+
+CHOOSE_ARM = Kernel(choose_arm)
+LEARN_LESSONS = Kernel(learn_lessons)
+
+
+class Choice(NamedTuple):
+    """An arm, the probability each arm had, and what learning must remember.
+
+    `fallback` is why the arm was drawn with equal probabilities instead; the policy does not learn from such a round.
     """
 
     chosen: int
     probabilities: tuple[float, ...]
     memo: tuple[float, ...]
-    state: Floats
     fallback: str = ""
 
 
-class Engine:
-    """The compiled steps of one policy for one trial.
+class _Buffers(threading.local):
+    """Arrays that compiled code works in, one set for each thread: making them anew takes longer than most steps."""
 
-    States are values: no method changes the one it is given.
+    def __init__(self, state: Floats, stream: Any, memo_size: int, memo_room: int, n_arms: int) -> None:
+        self.state, self.rng, self.memo = state.copy(), stream.copy(), np.zeros(memo_room)
+        # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
+        self.out = np.zeros(2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms))
+        self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + memo_size)))
+        self.done = np.zeros(1, np.int64)
+
+
+class Engine:
+    """The compiled steps of one policy for one trial. Threads may share an engine.
+
+    It holds no state of the trial: states are values that are passed in, and no method changes the one it is given.
     """
 
     def __init__(
@@ -55,115 +109,135 @@ class Engine:
         horizon: int | None = None,
         reward_values: Sequence[float] = (0.0, 1.0),
     ) -> None:
-        if horizon is not None and (not is_whole(horizon) or horizon < 1):
+        if horizon is not None and (not is_integer(horizon) or horizon < 1):
             raise InputError("horizon", horizon, "a whole number of patients, at least 1")
-        if not is_whole(run) or run < 0:
+        if not is_integer(run) or run < 0:
             raise InputError("run", run, "a whole number, at least 0")
         if not isinstance(reward_values, Sequence) or not reward_values:
             raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
-        values = tuple(sorted({checked_reward(value) for value in reward_values}))
+        values = tuple(sorted({check_unit_number("reward", value) for value in reward_values}))
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
-        assembled = self.policy.assemble(TrialShape(n_arms, values))
-        self.estimated = self.policy.estimates_probabilities  # only now is it known of a user's policy
-        self.first_state: Floats = assembled.state
-        self.memo_size = assembled.memo_size
-        self._rule, self._scratch_size = assembled.rule, assembled.scratch_size
-        self._recycles = CacheRule in classes_of(assembled.rule)
-        self._values = values if self._recycles else None
-        self._rng = stream(check_seed(seed), run)
-        self._steps: dict[Any, Any] = {}
-        # By which version of which rules a random key becomes an arm.
-        self.law = _law_of(self.policy, self._rule)
-        # The random key all decisions are drawn by; a decision's number says where in its stream.
-        self.key = f"{int(self._rng[0]):016x}{int(self._rng[1]):016x}"
+        compiled = self.policy.assemble(TrialShape(n_arms, values))
+        self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
+        self.first_state: Floats = compiled.state
+        self.memo_size = compiled.memo_size
+        self.recycles = CacheRule in classes_of(compiled.rule)
+        self._rule = compiled.rule
+        self._values = values if self.recycles else None
+        self._stream = stream(check_seed(seed), run)
+        memo_room = compiled.memo_size + compiled.scratch_size
+        self._buffers = _Buffers(compiled.state, self._stream, self.memo_size, memo_room, n_arms)
+        self._kernels: dict[Any, Any] = {}
+        self.algorithm_version = _algorithm_version(self.policy, self._rule)
+        # The random key of all recommendations; a recommendation's id is its place in the stream.
+        self.key = f"{int(self._stream[0]):016x}{int(self._stream[1]):016x}"
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the compiled steps of a decision and a lesson are in memory."""
-        return DECIDE in self._steps and TAKE_LESSON in self._steps
+        """Whether the compiled steps are in memory."""
+        return CHOOSE_ARM in self._kernels and LEARN_LESSONS in self._kernels
 
-    def decide(self, state: Floats, decision: int) -> Decision:
-        """Choose an arm; raises whatever the policy raises, and `InputError` if what it says makes no sense."""
-        memo, after = self._room_for(()), state.copy()
-        chosen = int(self._run(DECIDE, after, memo, self._rng, decision))
+    def load(self) -> None:
+        """Compile the steps, or load them from disk, before the first patient would wait for it."""
+        try:
+            choice = self.choose(self.first_state, 0)
+        except Exception:  # a policy that fails is reported at each recommendation
+            return
+        reward = 0.0 if self._values is None else self._values[0]
+        self.learn_one(self.first_state, (1, 0, choice.chosen, choice.chosen, reward, choice.memo))
+
+    def choose(self, state: Floats, recommendation_id: int) -> Choice:
+        """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense."""
+        buffers = self._buffers
+        after, memo = buffers.state, buffers.memo
+        after[:] = state
+        memo.fill(0.0)
+        chosen = int(self._run(CHOOSE_ARM, after, memo, buffers.rng, recommendation_id))
         if not 0 <= chosen < self.n_arms:
             raise InputError(f"arm chosen by {self.policy}", chosen, f"a number from 0 to {self.n_arms - 1}")
-        if not self._recycles and after.tobytes() != state.tobytes():
+        if not self.recycles and after.tobytes() != state.tobytes():
             raise InputError(f"policy {self.policy}", "a choose that changes the state", "only learn to change it")
-        probabilities = chances(self._rule, state.copy(), memo, self._rng, decision)
-        if not abs(sum(probabilities) - 1.0) <= _SLACK:  # a NaN among them is caught too
-            raise InputError(f"probabilities of {self.policy}", probabilities, "numbers from 0 to 1 that add up to 1")
+        distribution = self._probabilities(state)
+        if not abs(sum(distribution) - 1.0) <= _SUM_TOLERANCE:  # also catches a NaN
+            raise InputError(f"probabilities of {self.policy}", distribution, "numbers from 0 to 1 that add up to 1")
         remembered = tuple(memo[: self.memo_size].tolist())
         if not all(map(math.isfinite, remembered)):
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
-        return Decision(chosen, tuple(probabilities), remembered, after)
+        return Choice(chosen, tuple(distribution), remembered)
 
-    def decide_or_fall_back(self, state: Floats, decision: int) -> Decision:
-        """As `decide`; if the policy fails, an arm drawn with equal chances, and why."""
+    def choose_or_fall_back(self, state: Floats, recommendation_id: int) -> Choice:
+        """As `choose`; if the policy fails, an arm drawn with equal probabilities, and the reason."""
         try:
-            return self.decide(state, decision)
+            return self.choose(state, recommendation_id)
         except Exception as error:
-            log.warning("the policy failed at a recommendation; arms have equal chances", exc_info=True)
-            return self.fall_back(state, decision, f"{type(error).__name__}: {error}"[:300])
+            log.warning("policy failed to recommend; drawing an arm with equal probabilities", exc_info=True)
+            return self.fall_back(recommendation_id, f"{type(error).__name__}: {error}"[:300])
 
-    def fall_back(self, state: Floats, decision: int, why: str) -> Decision:
-        """An arm drawn with equal chances."""
-        point = uniforms(self._rng[None, :2], np.array([decision]), FALLBACK)[0, 0]
-        equal = (1.0 / self.n_arms,) * self.n_arms
-        return Decision(int(point * self.n_arms), equal, (), state, why)
+    def fall_back(self, recommendation_id: int, reason: str) -> Choice:
+        """An arm drawn with equal probabilities."""
+        u = uniforms(self._stream[None, :2], np.array([recommendation_id]), FALLBACK)[0, 0]
+        return Choice(int(u * self.n_arms), (1.0 / self.n_arms,) * self.n_arms, (), reason)
 
-    def decide_again(self, state: Floats, decision: int, memo: Sequence[float]) -> Floats:
-        """The state after a decision whose memo is known; nothing is drawn."""
-        if not self._recycles or len(memo) < self.memo_size:
-            return state
-        after = state.copy()
-        self._run(DECIDE_AGAIN, after, self._room_for(memo), self._rng, decision)
-        return after
+    def probabilities(self, state: Floats, recommendation_id: int, memo: Sequence[float]) -> list[float]:
+        """The probability of each arm at a recommendation, from the state before it and its memo."""
+        buffers = self._buffers
+        buffers.memo.fill(0.0)
+        buffers.memo[: self.memo_size] = memo
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        return self._probabilities(state)
 
-    def probabilities(self, state: Floats, decision: int, memo: Sequence[float]) -> list[float]:
-        """The chance of each arm at a decision, from the state before it and its memo."""
-        return chances(self._rule, state.copy(), self._room_for(memo), self._rng, decision)
-
-    def learn(
-        self, state: Floats, decision: int, memo: Sequence[float], chosen: int, feedback: int, reward: float
-    ) -> Floats:
-        """The state after a lesson. A lesson at which the policy fails teaches nothing, whenever it is repeated."""
-        after = state.copy()
-        arguments = (self._room_for(memo), self._rng, decision, chosen, feedback, reward)
+    def learn(self, state: Floats, lessons: LessonArrays) -> Floats:
+        """The state after some lessons. A lesson at which the policy fails is left out, here and in every replay."""
+        buffers, after = self._buffers, state.copy()
+        buffers.done[0] = 0
         try:
-            self._run(TAKE_LESSON, after, *arguments)
+            self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
+            return after
         except Exception:
-            log.warning("the policy failed at a lesson, which is left out", exc_info=True)
-            return state
-        return after
+            log.warning("policy failed to learn from a report, which is left out", exc_info=True)
+        # The failed lesson may have changed part of the state: learn again up to it, then go on behind it.
+        failed = int(buffers.done[0])
+        after = state.copy()
+        self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons.part(0, failed), buffers.done)
+        rest = lessons.part(failed + 1)
+        return self.learn(after, rest) if rest.facts.size else after
+
+    def learn_one(self, state: Floats, row: Row) -> Floats:
+        """The state after a single lesson."""
+        facts, values = one = self._buffers.one_lesson
+        _, facts[0, 0], facts[0, 1], facts[0, 2], values[0, 0], memo = row
+        if memo:
+            values[0, 1:] = memo
+        return self.learn(state, one)
 
     def check_reward(self, value: object) -> float:
         """A reward this policy can learn from."""
-        reward = checked_reward(value)
+        reward = check_unit_number("reward", value)
         if self._values is not None and reward not in self._values:
             listed = ", ".join(f"{known:g}" for known in self._values)
             expected = f"one of {listed}: a policy that recycles must know every value (reward_values=…)"
             raise InputError("reward", value, expected)
         return reward
 
+    def _probabilities(self, state: Floats) -> list[float]:
+        buffers = self._buffers
+        rule, memo = self._rule, memo_of(self._rule, buffers.memo)
+        probabilities(rule, state_of(rule, state.copy()), memo, 1.0, buffers.out, buffers.rng)
+        return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
+
     def _run(self, kernel: Any, *arguments: Any) -> Any:
-        if kernel not in self._steps:  # looking up a kernel by the types of its arguments takes longer than its run
-            self._steps[kernel] = kernel.compiled(self._rule, *arguments)
-        return self._steps[kernel](self._rule, *arguments)
-
-    def _room_for(self, memo: Sequence[float]) -> Floats:
-        room = np.zeros(self.memo_size + self._scratch_size)
-        if memo:
-            room[: self.memo_size] = memo
-        return room
+        if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
+            self._kernels[kernel] = kernel.compiled(self._rule, *arguments)
+        return self._kernels[kernel](self._rule, *arguments)
 
 
-def _law_of(policy: Policy, rule: Any) -> str:
+def _algorithm_version(policy: Policy, rule: Any) -> str:
+    """The versions of all algorithms that turn a random key into an arm."""
     # A hybrid may use learners that its text does not name.
     classes = classes_of(rule)
     versions = {
         name: cls.algorithm_version for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes
     }
     versions |= {part.name: part.algorithm_version for part in policy.parts()}
-    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{LAW}"])
+    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{STREAM_VERSION}"])

@@ -1,92 +1,92 @@
-"""What can happen in a live trial, as the log records it. A record's body is one of these in JSON.
+"""The events of a live trial. The body of a log record is one of these in JSON.
 
-Arms are numbers here; the first record has their names. What was taken is an arm's number, -1 for none of the arms
-or -2 for something else. Records name subjects by keys and commit to free text by a digest: who and what that is
-stands outside the log, where it can be erased.
+Arms are numbers here; the first record has their names. What was taken is an arm's number, -1 for nothing in the arm
+set or -2 for something else. Events name subjects by keys and free text by a digest: pseudonyms and texts are kept
+outside the log, where they can be erased.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import TypeAlias
 
 import msgspec
-from msgspec.structs import replace
 
-from adhere.store.contract import Record
-from adhere.trial.case import Case
+from adhere.store.contract import ReadTransaction, Record
 from adhere.trial.design import Design
+
+LOG_FORMAT = 2  # raised by every change of what follows; other formats are refused
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
-    """What every record says: where it stands, when it was written, who asked, under which request id.
+    """What every record has: its position, when it was written, who sent the command, under which request id.
 
-    `digest` is that of what was asked, so that the same id with something else asked is noticed.
+    `digest` is that of the command, to detect another command under the same request id.
     """
 
     position: int
     at: datetime
     by: str = ""
-    request: str = ""
+    request_id: str = ""
     digest: str = ""
 
 
 class Created(Event, frozen=True, kw_only=True, tag="created"):
-    """A trial begins."""
+    """A trial was created."""
 
+    log_format: int
     design: Design
-    law: str
+    algorithm_version: str
     software: str
 
 
 class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
-    """An arm was recommended, and how it came to be: everything that a year later explains it."""
+    """An arm was recommended, with everything needed to derive it again."""
 
-    decision: int
+    recommendation_id: int
     subject: str
     site: str
-    seen: int  # the position up to which the policy had learned
+    learned_up_to: int  # the last record the policy had learned from
     chosen: int
     probabilities: tuple[float, ...]
     memo: tuple[float, ...] = ()
     estimated: bool = False
     key: str
-    law: str
+    algorithm_version: str
     software: str
     fallback: str = ""
-    imported: bool = False  # made elsewhere and read from a table: there is nothing to draw it from again
+    imported: bool = False  # made elsewhere and read from a table: it cannot be derived again
 
 
 class Repeated(Event, frozen=True, kw_only=True, tag="repeated"):
-    """A recommendation was asked for, or a report made, that was there already."""
+    """A recommendation was requested, or a report made, that existed already."""
 
-    decision: int
+    recommendation_id: int
 
 
 class Reported(Event, frozen=True, kw_only=True, tag="reported"):
-    """What was taken, what came of it, or both; `happened` is when, if the reporter said so."""
+    """What was taken, the reward, or both; `happened` is when, if the reporter gave it."""
 
-    decision: int
+    recommendation_id: int
     actual: int | None = None
     reward: float | None = None
     happened: datetime | None = None
-    text: str = ""  # the salted digest of what else was taken
-    kit: int | None = None  # whose kit was taken, where a kit was named
+    text: str = ""  # the salted digest of the free text
+    kit: int | None = None  # the recommendation whose kit was taken, where a kit was named
 
 
 class Imputed(Event, frozen=True, kw_only=True, tag="imputed"):
-    """What the trial's rule counts as reported, since nothing was heard in time."""
+    """What the trial's rule for missing reports assumes."""
 
-    decision: int
+    recommendation_id: int
     actual: int | None = None
     reward: float | None = None
 
 
 class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
-    """What was reported is replaced, or taken back."""
+    """A report was replaced or retracted."""
 
-    decision: int
+    recommendation_id: int
     actual: int | None = None
     reward: float | None = None
     retract: tuple[str, ...] = ()
@@ -96,14 +96,14 @@ class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
 
 
 class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
-    """Nothing more will be heard of a recommendation; what was reported before stays."""
+    """A recommendation is lost to follow-up; earlier reports stay."""
 
-    decision: int
+    recommendation_id: int
     reason: str
 
 
 class Paused(Event, frozen=True, kw_only=True, tag="paused"):
-    """No more recommendations for now; reports are still taken."""
+    """No more recommendations for now; reports are still accepted."""
 
     reason: str
 
@@ -115,28 +115,28 @@ class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
 
 
 class Closed(Event, frozen=True, kw_only=True, tag="closed"):
-    """The trial is over; nothing more is taken."""
+    """The trial is over."""
 
     reason: str
 
 
 class Conflicted(Event, frozen=True, kw_only=True, tag="conflicted"):
-    """Something else was asked under a request id that had been used. It was refused; this is the evidence."""
+    """Another command came under a request id that was used before. It was refused; this is the evidence."""
 
-    of: int  # the position of what was asked first
+    of: int  # position of the first command's record
     asked: str
 
 
 class Erased(Event, frozen=True, kw_only=True, tag="erased"):
-    """A subject's pseudonym was forgotten."""
+    """A subject's pseudonym was deleted."""
 
     subject: str
 
 
 class Unblinded(Event, frozen=True, kw_only=True, tag="unblinded"):
-    """Somebody was told what is in a kit."""
+    """The arm in a kit was disclosed."""
 
-    decision: int
+    recommendation_id: int
     reason: str
 
 
@@ -160,58 +160,21 @@ _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 decode = _decoder.decode
 
 
-def record_of(event: AnyEvent, body: bytes, digest: bytes) -> Record:
-    """A line of the log, with what it is found by."""
-    return Record(
-        event.position,
-        body,
-        digest,
-        # The evidence of a conflict repeats a request id, which stays that of the first.
-        event.request or None if not isinstance(event, Conflicted) else None,
-        getattr(event, "decision", None),
-        event.subject if isinstance(event, Recommended) else None,
-    )
+def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:
+    """What a record is looked up by: request id, recommendation, subject."""
+    # The evidence of a conflict repeats a request id, which stays that of the first command.
+    request_id = event.request_id or None if not isinstance(event, Conflicted) else None
+    subject = event.subject if isinstance(event, Recommended) else None
+    return request_id, getattr(event, "recommendation_id", None), subject
 
 
-def case_of(events: Iterable[AnyEvent]) -> Case:
-    """What is known of a recommendation, from its records in order."""
-    case: Case | None = None
-    for event in events:
-        case = with_event(case, event)
-    assert case is not None
-    return case
+def to_record(event: AnyEvent, body: bytes, digest: bytes) -> Record:
+    """A record of the log."""
+    return Record(event.position, body, digest, *lookup_keys(event))
 
 
-def with_event(case: Case | None, event: AnyEvent) -> Case:
-    """A case after one more record about it."""
-    if isinstance(event, Recommended):
-        return Case(event.decision, event.position, event.chosen, event.memo, learns=not event.fallback)
-    assert case is not None
-    if isinstance(event, Reported):
-        return case.reported(event.position, event.actual, event.reward, kit=event.kit)
-    if isinstance(event, Imputed):
-        return case.reported(event.position, event.actual, event.reward, imputed=True)
-    if isinstance(event, Corrected):
-        return case.corrected(event.position, event.actual, event.reward, event.retract, kit=event.kit)
-    if isinstance(event, Withdrawn):
-        return replace(case, withdrawn=True)
-    return case
-
-
-def status_after(status: str, event: AnyEvent) -> str:
-    """Whether a trial is open, paused or closed after one more record."""
-    if isinstance(event, Paused):
-        return "paused"
-    if isinstance(event, Resumed):
-        return "open"
-    return "closed" if isinstance(event, Closed) else status
-
-
-def first_changed(before: Case, event: AnyEvent) -> int | None:
-    """The first place at which a record says something anew, whether or not it says something else."""
-    if not isinstance(event, Reported | Corrected):
-        return None
-    said = [("actual", event.actual is not None), ("reward", event.reward is not None)]
-    retracted = event.retract if isinstance(event, Corrected) else ()
-    parts = [getattr(before, part) for part, new in said if new or part in retracted]
-    return min((part.place for part in parts if part is not None), default=None)
+def created_event(view: ReadTransaction, trial: int) -> Created:
+    """The first record of a trial's log."""
+    created = decode(view.records(trial, 0, 1)[0].body)
+    assert isinstance(created, Created)
+    return created

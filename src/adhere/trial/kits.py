@@ -1,4 +1,4 @@
-"""Codes that stand for recommendations in a blinded trial: a different one each time, so that they betray no arm."""
+"""Kit codes, which replace arms in a blinded trial: each recommendation has its own, so that they disclose no arm."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _HALF_BITS, _ROUNDS = 20, 6
 _HALF = 1 << _HALF_BITS
 
 
-def kit_code(seed: int, decision: int) -> str:
-    """The code of a decision: the number itself, enciphered by a key that follows from the trial's seed.
+def kit_code(seed: int, recommendation_id: int) -> str:
+    """The code of a recommendation: its id, enciphered with a key derived from the trial's seed.
 
     >>> kit_code(1, 0), kit_code(1, 1)
     ('MSTJ-QEGQ', '7XAY-50YX')
     """
-    left, right = divmod(decision, _HALF)
+    left, right = divmod(recommendation_id, _HALF)
     for turn in range(_ROUNDS):
         left, right = right, left ^ _mix(seed, turn, right)
     number = left * _HALF + right
@@ -26,10 +26,10 @@ def kit_code(seed: int, decision: int) -> str:
     return f"{letters[:4]}-{letters[4:]}"
 
 
-def decision_of(seed: int, code: str, n_decisions: int) -> int:
-    """The decision a code stands for.
+def recommendation_of_kit(seed: int, code: str, n_recommendations: int) -> int:
+    """The id of the recommendation with this code.
 
-    >>> decision_of(1, kit_code(1, 41).lower(), 42)
+    >>> recommendation_of_kit(1, kit_code(1, 41).lower(), 42)
     41
     """
     letters = code.upper().replace("-", "").replace(" ", "")
@@ -40,7 +40,7 @@ def decision_of(seed: int, code: str, n_decisions: int) -> int:
         left, right = divmod(number, _HALF)
         for turn in reversed(range(_ROUNDS)):
             left, right = right ^ _mix(seed, turn, left), left
-        if left * _HALF + right < n_decisions:
+        if left * _HALF + right < n_recommendations:
             return left * _HALF + right
     raise InputError("kit", code, "the code of a kit of this trial, e.g. 4K7T-9QXA")
 

@@ -1,4 +1,4 @@
-"""What a trial has found so far, in the three views of ICH E9(R1), from its log."""
+"""Interim results of a trial by three analysis sets: intention-to-treat, as-treated, per-protocol."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 import msgspec
 
 from adhere.intervals import mean_interval, wilson
-from adhere.store.contract import Reading
-from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case
+from adhere.store.contract import ReadTransaction
+from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
-from adhere.trial.events import Recommended, case_of, decode
-from adhere.trial.fold import decode_standing, standing_of, state_from
+from adhere.trial.history import History, history_of
+from adhere.trial.projection import read_state
 
 NOTE = (
     "Arms were chosen by what had been learned before, which biases plain means: an arm that did badly by bad luck "
-    "is tried less and has no chance to recover. Intervals are those of fixed allocation. Values counted under the "
+    "is tried less and cannot recover. Intervals are those of fixed allocation. Values counted under the "
     "trial's rule for missing reports are included (see imputed_parts)."
 )
-_AT_ONCE = 1000
-_MOST_KEPT = 32
+_BATCH = 1000
+_MAX_CACHED = 32
 
 
-class Estimate(msgspec.Struct, frozen=True):
-    """A mean reward and its 95% interval; without any reward there is none, and it may be anything from 0 to 1."""
+class ArmEstimate(msgspec.Struct, frozen=True):
+    """A mean reward and its 95% interval; without rewards there is no mean, and the interval is 0 to 1."""
 
     arm: str
     n: int
@@ -34,7 +34,7 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class Compliance(msgspec.Struct, frozen=True):
-    """What was taken where an arm was chosen, and the share of the known who took it, with its 95% interval."""
+    """What was taken where an arm was chosen, and the share of those reported who took it, with its 95% interval."""
 
     chosen: str
     actual: dict[str, int]
@@ -47,7 +47,7 @@ class Compliance(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """A trial's results: recommendations are reported in full, open or withdrawn; estimates in three views."""
+    """A trial's results: recommendations reported in full, open or withdrawn; estimates for three analysis sets."""
 
     trial: str
     head: str
@@ -58,9 +58,9 @@ class Results(msgspec.Struct, frozen=True):
     withdrawn: int
     imputed_parts: int
     fallbacks: int
-    intention_to_treat: list[Estimate]
-    as_treated: list[Estimate]
-    per_protocol: list[Estimate]
+    intention_to_treat: list[ArmEstimate]
+    as_treated: list[ArmEstimate]
+    per_protocol: list[ArmEstimate]
     compliance: list[Compliance]
     probabilities: dict[str, float]
     note: str = NOTE
@@ -68,7 +68,7 @@ class Results(msgspec.Struct, frozen=True):
 
 @dataclass
 class _Sums:
-    """Rewards of one arm in one view."""
+    """Rewards of one arm in one analysis set."""
 
     n: int = 0
     total: float = 0.0
@@ -81,19 +81,19 @@ class _Sums:
         self.squares += reward * reward
         self.binary = self.binary and reward in (0.0, 1.0)
 
-    def estimate(self, arm: str) -> Estimate:
+    def estimate(self, arm: str) -> ArmEstimate:
         if not self.n:
-            return Estimate(arm, 0, None, 0.0, 1.0)
+            return ArmEstimate(arm, 0, None, 0.0, 1.0)
         mean = self.total / self.n
         if self.binary:
-            return Estimate(arm, self.n, mean, *wilson(self.total, self.n))
+            return ArmEstimate(arm, self.n, mean, *wilson(self.total, self.n))
         variance = max(0.0, self.squares - self.n * mean * mean) / max(1, self.n - 1)
-        return Estimate(arm, self.n, mean, *mean_interval(mean, variance, self.n))
+        return ArmEstimate(arm, self.n, mean, *mean_interval(mean, variance, self.n))
 
 
 @dataclass
 class _Tally:
-    """Everything counted on the way through the log; its size depends on the number of arms alone."""
+    """Everything counted in one pass; its size depends on the number of arms alone."""
 
     arms: tuple[str, ...]
     reported: int = 0
@@ -109,24 +109,24 @@ class _Tally:
         self.views = by_chosen, by_actual, agreed
         self.taken = [{} for _ in self.arms]
 
-    def add(self, case: Case, fallback: str) -> None:
-        self.withdrawn += case.withdrawn
-        self.open += case.is_open
-        self.reported += not case.withdrawn and not case.is_open
-        self.imputed += sum(part is not None and part.imputed for part in (case.actual, case.reward))
-        self.fallbacks += bool(fallback)
-        actual = None if case.actual is None else int(case.actual.value)
-        row = self.taken[case.chosen]
+    def add(self, history: History) -> None:
+        self.withdrawn += history.withdrawn
+        self.open += history.is_open
+        self.reported += not history.withdrawn and not history.is_open
+        self.imputed += sum(part is not None and part.imputed for part in (history.actual, history.reward))
+        self.fallbacks += bool(history.fallback)
+        actual = None if history.actual is None else int(history.actual.value)
+        row = self.taken[history.chosen]
         row[actual] = row.get(actual, 0) + 1
-        if case.reward is None:
+        if history.reward is None:
             return
-        self.views[0][case.chosen].add(case.reward.value)
+        self.views[0][history.chosen].add(history.reward.value)
         if actual is not None and actual >= 0:
-            self.views[1][actual].add(case.reward.value)
-        if actual == case.chosen:
-            self.views[2][case.chosen].add(case.reward.value)
+            self.views[1][actual].add(history.reward.value)
+        if actual == history.chosen:
+            self.views[2][history.chosen].add(history.reward.value)
 
-    def estimates(self, view: int) -> list[Estimate]:
+    def estimates(self, view: int) -> list[ArmEstimate]:
         return [sums.estimate(arm) for arm, sums in zip(self.arms, self.views[view], strict=True)]
 
     def compliance(self, chosen: int) -> Compliance:
@@ -146,25 +146,20 @@ class _Tally:
         )
 
 
-def results_of(view: Reading, trial: int, design: Design) -> Results:
-    """Go through all recommendations, some at a time."""
-    head = view.head(trial)
-    engine, standing = design.engine(), decode_standing(head.snapshot)
-    if standing is None or standing.law != engine.law:
-        standing = standing_of(view, trial, engine, head.position)
+def results_of(view: ReadTransaction, trial: int, design: Design) -> Results:
+    """Count all recommendations, some at a time."""
+    head, state = view.head(trial), read_state(view, trial, design)
     tally = _Tally(design.arms)
-    for first in range(0, standing.decisions, _AT_ONCE):
-        some = range(first, min(first + _AT_ONCE, standing.decisions))
-        for bodies in view.cases(trial, some).values():
-            events = [decode(body) for body in bodies]
-            assert isinstance(events[0], Recommended)
-            tally.add(case_of(events), events[0].fallback)
-    next_one = engine.decide_or_fall_back(state_from(standing.state), standing.decisions)
+    for first in range(0, state.n_recommendations, _BATCH):
+        ids = range(first, min(first + _BATCH, state.n_recommendations))
+        for bodies in view.histories(trial, ids).values():
+            tally.add(history_of(bodies))
+    next_choice = state.engine.choose_or_fall_back(state.policy_state, state.n_recommendations)
     return Results(
         trial=design.name,
         head=head.hash.hex(),
         records=head.position,
-        recommendations=standing.decisions,
+        recommendations=state.n_recommendations,
         reported=tally.reported,
         open=tally.open,
         withdrawn=tally.withdrawn,
@@ -174,21 +169,21 @@ def results_of(view: Reading, trial: int, design: Design) -> Results:
         as_treated=tally.estimates(1),
         per_protocol=tally.estimates(2),
         compliance=[tally.compliance(chosen) for chosen in range(len(design.arms))],
-        probabilities=dict(zip(design.arms, next_one.probabilities, strict=True)),
+        probabilities=dict(zip(design.arms, next_choice.probabilities, strict=True)),
     )
 
 
 class ResultsCache:
-    """The results of the trials asked for lately, each as long as its log does not grow."""
+    """The results of recently requested trials, each for as long as its log does not grow."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[int, Results] = OrderedDict()
+        self._cached: OrderedDict[int, Results] = OrderedDict()
 
-    def of(self, view: Reading, trial: int, design: Design) -> Results:
+    def of(self, view: ReadTransaction, trial: int, design: Design) -> Results:
         """A trial's results as of the view."""
-        kept = self._kept.get(trial)
-        if kept is None or kept.head != view.head(trial).hash.hex():
-            kept = self._kept[trial] = results_of(view, trial, design)
-            while len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
-        return kept
+        cached = self._cached.get(trial)
+        if cached is None or cached.head != view.head(trial).hash.hex():
+            cached = self._cached[trial] = results_of(view, trial, design)
+            while len(self._cached) > _MAX_CACHED:
+                self._cached.popitem(last=False)
+        return cached

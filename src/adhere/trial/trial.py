@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
-from adhere.errors import InputError, nearest
-from adhere.trial.case import TOOK_NOTHING, TOOK_OTHER, Case
-from adhere.trial.checks import LONGEST_TEXT, checked_arms, checked_text, is_whole
+from adhere.checks import is_integer
+from adhere.errors import InputError
+from adhere.trial.arms import arm_taken, check_arm_names
+from adhere.trial.design import Design
 from adhere.trial.engine import Engine
+from adhere.trial.events import Reported
+from adhere.trial.state import evolve, initial_state
+from adhere.trial.verbs.recommend import recommended
+from adhere.trial.verbs.report import check_not_contradicted
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """An arm for the next patient, with all that is needed to explain and to learn from it later.
+    """An arm for the next patient, with everything needed to explain it and to learn from it later.
 
     `probabilities` are those of each arm when it was drawn, exact unless `estimated`; `memo` is what the policy
     must remember until feedback comes.
@@ -65,28 +72,23 @@ class Trial:
         run: int = 0,
         reward_values: Sequence[float] = (0.0, 1.0),
     ) -> None:
-        self.arms = checked_arms(arms)
-        self._engine = Engine(
-            policy, len(self.arms), seed=seed, run=run, horizon=horizon, reward_values=reward_values
-        )
-        self.policy = self._engine.policy
-        self._state = self._engine.first_state
-        self._cases: list[Case] = []
-        self._position = 0
+        self.arms = check_arm_names(arms)
+        engine = Engine(policy, len(self.arms), seed=seed, run=run, horizon=horizon, reward_values=reward_values)
+        self.policy = engine.policy
+        self._state = initial_state(Design("", str(engine.policy), self.arms, seed), engine)
 
     def recommend(self) -> Recommendation:
         """An arm for the next patient."""
-        identity = len(self._cases)
-        decision = self._engine.decide(self._state, identity)
-        self._state = decision.state
-        self._position += 1
-        self._cases.append(Case(identity, self._position, decision.chosen, decision.memo))
+        state = self._state
+        choice = state.engine.choose(state.policy_state, state.n_recommendations)
+        event = recommended(state, choice, **self._stamp(), subject="", site="")
+        self._state = evolve(state, event)
         return Recommendation(
-            id=identity,
-            arm=self.arms[decision.chosen],
-            probabilities=dict(zip(self.arms, decision.probabilities, strict=True)),
-            memo=decision.memo,
-            estimated=self._engine.estimated,
+            id=event.recommendation_id,
+            arm=self.arms[choice.chosen],
+            probabilities=dict(zip(self.arms, choice.probabilities, strict=True)),
+            memo=choice.memo,
+            estimated=event.estimated,
         )
 
     def report(
@@ -98,63 +100,25 @@ class Trial:
         took_other: str | None = None,
         reward: float | None = None,
     ) -> None:
-        """Say what was actually taken, what came of it, or both. The same report twice changes nothing.
+        """Report what was actually taken, the reward, or both. The same report twice changes nothing.
 
         Taken was an arm (`actual`), none of them (`took_nothing`), or something else (`took_other`, in words).
         """
+        state = self._state
         taken = arm_taken(self.arms, actual, took_nothing, took_other)
-        value = None if reward is None else self._engine.check_reward(reward)
+        value = None if reward is None else state.engine.check_reward(reward)
         if taken is None and value is None:
             raise InputError("report", None, "actual=…, reward=… or both")
-        if not is_whole(id) or not 0 <= id < len(self._cases):
+        if not is_integer(id) or not 0 <= id < state.n_recommendations:
             raise InputError("id", id, "the id of a recommendation of this trial")
-        before = self._cases[id]
-        check_same_again(before, self.arms, taken, value)
-        self._position += 1
-        after = before.reported(self._position, taken, value)
-        self._cases[id] = after
-        for lesson in after.lessons(len(self.arms)):
-            if lesson.place == self._position:
-                self._state = self._engine.learn(self._state, id, after.memo, after.chosen, *lesson[1:])
+        check_not_contradicted(state.histories[int(id)], self.arms, taken, value)
+        event = Reported(**self._stamp(), recommendation_id=int(id), actual=taken, reward=value)
+        self._state = evolve(state, event)
 
     @property
     def state(self) -> tuple[float, ...]:
         """What the policy has learned so far, as plain numbers."""
-        return tuple(self._state.tolist())
+        return tuple(self._state.policy_state.tolist())
 
-
-def arm_taken(
-    arms: Sequence[str], actual: object = None, took_nothing: bool = False, took_other: object = None
-) -> int | None:
-    """What was taken as a number: an arm's, or one of those for what is no arm; None if nothing is said of it."""
-    said = [name for name, value in (("actual", actual), ("took_other", took_other)) if value is not None]
-    said += ["took_nothing"] if took_nothing else []
-    if len(said) > 1:
-        raise InputError(" and ".join(said), "both", "one of them")
-    if took_nothing:
-        return TOOK_NOTHING
-    if took_other is not None:
-        checked_text("took_other", took_other, LONGEST_TEXT)
-        return TOOK_OTHER
-    if actual is None:
-        return None
-    if actual not in arms:
-        raise InputError("actual", actual, nearest(str(actual), arms))
-    return list(arms).index(str(actual))
-
-
-def check_same_again(case: Case, arms: Sequence[str], taken: int | None, reward: float | None) -> None:
-    """Refuse a report that says otherwise than one before; what was only imputed may be replaced."""
-    known = case.actual
-    if taken is not None and known is not None and not known.imputed and taken != known.value:
-        expected = f"{words_for(arms, int(known.value))}, as reported before for recommendation {case.decision}"
-        raise InputError("actual", words_for(arms, taken), expected)
-    known = case.reward
-    if reward is not None and known is not None and not known.imputed and reward != known.value:
-        expected = f"{known.value:g}, as reported before for recommendation {case.decision}"
-        raise InputError("reward", reward, expected)
-
-
-def words_for(arms: Sequence[str], taken: int) -> str:
-    """What was taken, in words."""
-    return {TOOK_NOTHING: "took nothing", TOOK_OTHER: "took something else"}.get(taken) or repr(arms[taken])
+    def _stamp(self) -> dict[str, Any]:
+        return {"position": self._state.position + 1, "at": datetime.now(UTC)}

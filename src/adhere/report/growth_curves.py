@@ -1,0 +1,125 @@
+"""Regret against the number of patients, drawn: on two logarithmic axes, or on one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from adhere.errors import InputError
+from adhere.report.style import DARK, GREY, INKS, TEXT, TITLE, Foot, in_order, look, need, split_figure, written
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
+_PANEL = 2.7  # inches
+_BEFORE, _BEYOND = 0.7, 1.9  # times the least and the greatest T: where the axis ends, with room to name guides
+_SCALES = ("log", "linear")
+
+
+class Guide(NamedTuple):
+    """A curve to hold others against, factor · T ** power, in one panel or in all."""
+
+    label: str
+    power: float
+    factor: float
+    panel: str | None = None
+
+
+def growth_curves(
+    table: polars.DataFrame,
+    *,
+    panels: str,
+    series: str,
+    scale: str,
+    y_label: str,
+    guides: Sequence[Guide] = (),
+    note: str = "",
+) -> Figure:
+    """Means with their intervals against `patients`, whose axis is logarithmic; `scale` is that of the other axis.
+
+    `panels` and `series` name columns of the table, which also has `patients`, `mean`, `lo` and `hi`. A series looks
+    the same in every panel. Guides are grey, with their label where they end.
+    """
+    need(table, panels, series, "patients", "mean", "lo", "hi")
+    if scale not in _SCALES:
+        raise InputError("scale", scale, f"one of {', '.join(_SCALES)}")
+    titles, names = in_order(table[panels]), in_order(table[series])
+    if len(names) > len(INKS):
+        raise InputError(series, names, f"at most {len(INKS)}, so that each has a colour and a marker of its own")
+    foot = Foot([str(name) for name in names], note)
+    figure, above, below = split_figure(_PANEL * len(titles), foot)
+    cells = above.subplots(len(titles), 1, squeeze=False, sharex="all")[:, 0]
+    handles: dict[object, Any] = {}
+    for cell, title in zip(cells, titles, strict=True):
+        _frame(cell, str(title), scale)
+        rows = table.filter(table[panels] == title)
+        for number, name in enumerate(names):
+            one = rows.filter(rows[series] == name).sort("patients")
+            if not one.is_empty():
+                handles.setdefault(name, _draw(cell, one, number))
+        _limit(cell, rows, scale)
+        for guide in guides:
+            if guide.panel in (None, title):
+                _guide(cell, guide)
+    for cell in cells[:-1]:
+        cell.tick_params(labelbottom=True)
+    cells[-1].set_xlabel("patients in the trial, T", fontsize=TITLE)
+    above.supylabel(y_label, fontsize=TITLE)
+    foot.draw(below, [handles[name] for name in names])
+    return figure
+
+
+def _frame(cell: Axes, title: str, scale: str) -> None:
+    cell.set_xscale("log")
+    cell.set_yscale(scale)
+    cell.set_title(title, loc="left", fontsize=TITLE, fontweight="bold")
+    cell.xaxis.set_major_formatter(lambda value, _: written(value))
+    cell.yaxis.set_major_formatter(lambda value, _: written(value))
+    cell.tick_params(labelsize=TEXT)
+    cell.minorticks_off()
+
+
+def _draw(cell: Axes, rows: polars.DataFrame, number: int) -> Any:
+    """A line through the means, a marker for each and a bar for its interval."""
+    t, mean, lo, hi = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "lo", "hi"))
+    colour, marker = look(number, _MARKERS)
+    _, dashes = look(number, _DASHES)
+    cell.vlines(t, lo, hi, color=colour, linewidth=1.0, alpha=0.9)
+    (line,) = cell.plot(t, mean, color=colour, linestyle=dashes, linewidth=1.1, marker=marker, markersize=3.6)
+    line.set_markeredgewidth(0)
+    return line
+
+
+def _limit(cell: Axes, rows: polars.DataFrame, scale: str) -> None:
+    """Room for every mean, and for all intervals but those that reach to zero, which a logarithmic axis has not."""
+    t, mean, lo, hi = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "lo", "hi"))
+    lowest, highest = np.fmin(mean, lo).min(), np.fmax(mean, hi).max()
+    cell.set_xlim(_BEFORE * t.min(), _BEYOND * t.max())
+    if scale == "log":
+        cell.set_ylim(0.7 * max(lowest, 0.5 * mean.min()), 2.2 * highest)
+    else:
+        cell.set_ylim(min(0.0, lowest), 1.05 * highest)
+
+
+def _guide(cell: Axes, guide: Guide) -> None:
+    (left, right), (bottom, top) = cell.get_xlim(), cell.get_ylim()
+    t = np.geomspace(left / _BEFORE, right / _BEYOND, 101)
+    y = guide.factor * t**guide.power
+    seen = (y >= bottom) & (y <= top)
+    cell.plot(t[seen], y[seen], color=GREY, linewidth=0.8, zorder=0)
+    cell.annotate(
+        guide.label,
+        (t[seen][-1], y[seen][-1]),
+        xytext=(3, 0),
+        textcoords="offset points",
+        fontsize=TEXT,
+        color=DARK,
+        va="center",
+        annotation_clip=False,
+    )

@@ -1,0 +1,92 @@
+"""Who runs the tasks of a plan, and the one loop that hands them out and adds up what they found."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from concurrent.futures import TimeoutError as StillRunning
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from adhere.simulation.accumulate import Accumulator, TaskResult
+from adhere.simulation.cluster import n_threads_of
+from adhere.simulation.plan import Integers, Plan, Task
+from adhere.simulation.progress import Progress, progress_on
+
+_POLL_SECONDS = 0.1
+_WORKERS_IF_UNKNOWN = 32
+
+
+@dataclass
+class PendingTask:
+    """A task that was handed out, and how many of its patients are known to be done."""
+
+    task: Task
+    future: Future[Any]
+    done: Integers
+
+
+class Backend(Protocol):
+    """Runs tasks, in any order and several at once."""
+
+    blocks_per_task: int
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Do what must be done once, before the first task."""
+
+    def n_at_once(self) -> int:
+        """How many tasks should be handed out at a time."""
+
+    def submit(self, task: Task) -> PendingTask:
+        """Hand out a task."""
+
+    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
+        """Wait for the result of the first of these tasks, and look after all of them."""
+
+    def stop(self) -> None:
+        """Leave what is running."""
+
+
+def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Accumulator:
+    """Run all tasks, few at a time, and add up what they found in their order."""
+    found, finished = Accumulator(), 0
+    tasks = plan.tasks(backend.blocks_per_task)
+    pending: deque[PendingTask] = deque()
+    with progress_on(plan.total_patients, wanted) as progress:
+
+        def show() -> None:
+            progress.advance_to(finished + sum(int(one.done[0]) for one in pending))
+
+        try:
+            backend.prepare(progress.announce)
+            while True:
+                room = backend.n_at_once() - len(pending)
+                pending.extend(backend.submit(task) for _, task in zip(range(room), tasks, strict=False))
+                if not pending:
+                    return found
+                found.add(backend.result(pending, show))
+                finished += int(pending.popleft().done[0])
+                show()
+        finally:
+            # After an error or Ctrl-C nothing new is started, and nobody waits for what is running.
+            backend.stop()
+            for one in pending:
+                one.future.cancel()
+
+
+def n_workers(executor: Executor) -> int:
+    """How many tasks an executor works on at once, as far as it tells."""
+    told = (n_threads_of(executor), getattr(executor, "num_workers", None), getattr(executor, "_max_workers", None))
+    return next((n for n in told if isinstance(n, int)), _WORKERS_IF_UNKNOWN)
+
+
+def wait_for(future: Future[Any], on_wait: Callable[[], None]) -> Any:
+    """Wait in short steps, so that progress shows and Ctrl-C is heard."""
+    while True:
+        try:
+            return future.result(timeout=_POLL_SECONDS)
+        except StillRunning:
+            if future.done():  # in the last moment, or by an error of this very kind
+                return future.result()
+            on_wait()

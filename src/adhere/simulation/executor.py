@@ -1,0 +1,116 @@
+"""The backend of any executor whose workers do not share our memory: processes, or machines of a cluster."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import contextmanager
+
+import numpy as np
+
+from adhere.errors import InputError
+from adhere.simulation.accumulate import TaskResult
+from adhere.simulation.backend import PendingTask, n_workers, wait_for
+from adhere.simulation.cluster import loss_explained
+from adhere.simulation.plan import Plan, Task
+from adhere.simulation.remote import RemoteCall, pack
+
+_ASK_AGAIN_SECONDS = 2.0
+_LARGE_PLAN = 1 << 16  # bytes, too many to send with every task
+
+
+class WorkersLostError(ConnectionError):
+    """The workers of an executor are gone, or die again and again."""
+
+
+class ExecutorBackend:
+    """Workers elsewhere: they compile for themselves, and count their patients when a task is finished.
+
+    The plan is pickled once. A small one goes with every task. A large one goes only to workers that say they have
+    not had it yet, and those keep it.
+    """
+
+    def __init__(self, plan: Plan, executor: Executor) -> None:
+        self._plan, self._executor = plan, executor
+        self._id, self._packed = uuid.uuid4().hex, pack(plan)
+        self._is_large = len(self._packed) > _LARGE_PLAN
+        self._n_workers, self._asked = 0, -_ASK_AGAIN_SECONDS
+        self.blocks_per_task = plan.blocks_per_task
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Each worker does so for itself."""
+        self._announce = announce
+
+    def n_at_once(self) -> int:
+        """Each worker finds its next task waiting; workers may come and go."""
+        if time.monotonic() - self._asked >= _ASK_AGAIN_SECONDS:
+            had_some, self._n_workers = self._n_workers > 0, n_workers(self._executor)
+            self._asked = time.monotonic()
+            if had_some and not self._n_workers:
+                self._announce("all workers are gone; waiting for others")
+        return 2 * max(1, self._n_workers)
+
+    def submit(self, task: Task) -> PendingTask:
+        """Send a task."""
+        return PendingTask(task, self._send(task, with_plan=not self._is_large), np.zeros(1, np.int64))
+
+    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
+        """Wait for the result of the first task."""
+
+        def look() -> None:
+            for one in pending:
+                self._look_after(one)
+            self.n_at_once()
+            on_wait()
+
+        result: TaskResult | None = None
+        while result is None:
+            result = wait_for(pending[0].future, look)
+            self._look_after(pending[0])
+        return result
+
+    def _look_after(self, one: PendingTask) -> None:
+        """Note that a task is finished; send it once more if its worker lacked the plan."""
+        future = one.future
+        if one.done[0] or not future.done() or future.cancelled() or future.exception() is not None:
+            return
+        if future.result() is None:
+            one.future = self._send(one.task, with_plan=True)
+        else:
+            one.done[0] = self._plan.patients_in(one.task)
+
+    def _send(self, task: Task, with_plan: bool) -> Future[TaskResult | None]:
+        call = RemoteCall(self._id, self._packed if with_plan else None, task)
+        return self._executor.submit(pickle.loads, pickle.dumps(call))
+
+    def stop(self) -> None:
+        """Workers finish the tasks they are at; nothing reaches them there."""
+
+
+@contextmanager
+def explain_lost_workers() -> Iterator[None]:
+    """Say in a sentence what became of workers that are no more."""
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise WorkersLostError(
+            "a worker died in the middle of the simulation (killed, or out of memory?) and took its executor along:"
+            " make a new executor and simulate again"
+        ) from error
+    except CancelledError as error:
+        raise WorkersLostError(
+            "the executor dropped the simulation: it was shut down, or its scheduler can no longer be reached"
+        ) from error
+    except Exception as error:
+        if isinstance(error, RuntimeError) and "after shutdown" in str(error):
+            raise WorkersLostError("the executor is shut down: make a new one and simulate again") from error
+        if explained := loss_explained(error):
+            raise WorkersLostError(explained) from error
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "adhere":
+            raise InputError(
+                "executor", f"a worker that says: {error}", "workers with the same adhere as here"
+            ) from error
+        raise

@@ -1,0 +1,109 @@
+"""Run tasks of a plan: every policy over some blocks of runs, and what was measured in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from operator import attrgetter
+
+from adhere.policies import Policy
+from adhere.populations import Population
+from adhere.simulation.accumulate import TaskResult
+from adhere.simulation.compiled_runner import CompiledRunner
+from adhere.simulation.kernel import Tallies
+from adhere.simulation.measure import Floats, n_last, pooled_rows, rows_of_policies
+from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
+from adhere.simulation.policy_runner import PolicyRunner
+from adhere.simulation.python_runner import PythonRunner
+
+_PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 26
+
+
+class TaskRunner:
+    """A plan with every policy made ready for every population."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.policy_runners = [
+            [_policy_runner(plan, policy, population) for policy in plan.policies] for population in plan.populations
+        ]
+
+    @property
+    def blocks_per_launch(self) -> int:
+        """How many blocks a GPU is given at a time: as many as its many threads need, if their tallies fit."""
+        plan = self.plan
+        numbers = sum(
+            (len(plan.grid) + 1) * (plan.populations[index].n_arms + 2) + len(runner.deciders)
+            for index in next(plan.blocks()).populations
+            for runner in self.policy_runners[index]
+        )
+        runs = min(_BYTES_PER_LAUNCH // (8 * numbers), _PATIENTS_PER_LAUNCH // plan.n_patients)
+        return max(1, runs // plan.block_size)
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Compile what is not compiled yet."""
+        for runners in self.policy_runners:
+            for runner in runners:
+                runner.prepare(announce)
+
+    def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
+        """Run every policy over some blocks of runs; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
+        result, block_size = TaskResult(), self.plan.block_size
+        for populations, blocks in groupby(task, key=attrgetter("populations")):
+            every_run = [block.runs for block in blocks]
+            runs = range(every_run[0].start, every_run[-1].stop)
+            tallied = self._tally(populations, runs, done, stop)
+            # Not all at once: what is measured of some thousand runs at a time stays near the core.
+            size = block_size * max(1, MAX_BLOCK_SIZE // block_size)
+            for first in range(0, len(runs), size):
+                result.add_blocks(self._measure(tallied, slice(first, first + size)), block_size, len(self.plan.grid))
+        return result
+
+    def _tally(
+        self, populations: range, runs: range, done: Integers, stop: Integers
+    ) -> dict[int, tuple[list[Tallies], Floats]]:
+        """By population: what each policy left behind in some runs, and the mean reward of each arm."""
+        plan, tallied, waits = self.plan, {}, []
+        for index in populations:
+            population, runners = plan.populations[index], self.policy_runners[index]
+            tables = population.tables(plan.seed, runs.start, len(runs))
+            tallies = [
+                Tallies.zeros(len(runs), len(plan.grid), population.n_arms, len(runner.deciders))
+                for runner in runners
+            ]
+            waits += [
+                runner.start(plan.seed, runs.start, tables, own, done, stop)
+                for runner, own in zip(runners, tallies, strict=True)
+            ]
+            tallied[index] = tallies, tables.means
+        for wait in waits:
+            wait()
+        return tallied
+
+    def _measure(self, tallied: dict[int, tuple[list[Tallies], Floats]], runs: slice) -> dict[int, list[Floats]]:
+        """What is measured in some of the runs, by population and policy; the pooled one comes last."""
+        plan = self.plan
+        rows = {
+            index: rows_of_policies(
+                [own.of_runs(runs) for own in tallies],
+                means if len(means) == 1 else means[runs],
+                plan.grid.astype(float),
+                plan.reference,
+            )
+            for index, (tallies, means) in tallied.items()
+        }
+        if plan.pooled:
+            by_policy = zip(*rows.values(), strict=True)
+            rows[len(plan.populations)] = [pooled_rows(matrices, len(plan.grid)) for matrices in by_policy]
+        return rows
+
+
+def _policy_runner(plan: Plan, policy: object, population: Population) -> PolicyRunner:
+    arguments = (population, plan.n_patients, plan.grid, n_last(plan.n_patients))
+    if not isinstance(policy, Policy):
+        return PythonRunner(policy, *arguments)
+    if plan.device == "cuda":
+        from adhere.simulation.gpu_runner import GpuRunner  # needs the extra `gpu`
+
+        return GpuRunner(policy, *arguments)
+    return CompiledRunner(policy, *arguments)

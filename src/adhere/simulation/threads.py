@@ -1,0 +1,44 @@
+"""The backend of threads of this process, which also drive the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+
+import numpy as np
+
+from adhere.simulation.accumulate import TaskResult
+from adhere.simulation.backend import PendingTask, n_workers, wait_for
+from adhere.simulation.plan import Task
+from adhere.simulation.run import TaskRunner
+
+
+class ThreadBackend:
+    """Threads share our memory: they count patients as they go, and stop within a thousand of them."""
+
+    def __init__(self, runner: TaskRunner, pool: Executor) -> None:
+        self._runner, self._pool = runner, pool
+        self.blocks_per_task = runner.blocks_per_launch if runner.plan.device == "cuda" else 1
+        self._stop = np.zeros(1, np.int64)
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Compile in a thread, so that Ctrl-C is heard meanwhile."""
+        wait_for(self._pool.submit(self._runner.prepare, announce), lambda: None)
+
+    def n_at_once(self) -> int:
+        """Each thread finds its next task waiting."""
+        return 2 * n_workers(self._pool)
+
+    def submit(self, task: Task) -> PendingTask:
+        """Hand out a task."""
+        done = np.zeros(1, np.int64)
+        return PendingTask(task, self._pool.submit(self._runner.run, task, done, self._stop), done)
+
+    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
+        """Wait for the result of the first task."""
+        result: TaskResult = wait_for(pending[0].future, on_wait)
+        return result
+
+    def stop(self) -> None:
+        """Let the threads leave their loops."""
+        self._stop[0] = 1

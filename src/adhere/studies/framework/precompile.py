@@ -1,0 +1,66 @@
+"""Compile the policies of studies in several processes at once: within a process, Numba compiles one at a time.
+
+`python -m adhere.studies.framework.precompile 3 thompson 2 exp3` compiles Thompson sampling of three arms and EXP3 of
+two.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from adhere.policies import as_policy
+from adhere.populations import Counts
+from adhere.simulation.compiled_runner import CompiledRunner
+
+Wanted = tuple[str, int]  # a policy and how many arms it has
+_FEW = 2  # compositions that are not worth starting processes for
+
+
+def precompile(wanted: Iterable[Wanted], on_progress: Callable[[str], None]) -> None:
+    """Let other processes compile the compositions that are not on disk yet, if there are many."""
+    missing = _missing(wanted)
+    n_processes = min(os.cpu_count() or 1, len(missing))
+    if len(missing) <= _FEW or n_processes < 2:
+        return
+    on_progress(f"compiling {len(missing)} compositions of policies (once; then they are kept on disk)")
+    processes = [_compile(missing[first::n_processes]) for first in range(n_processes)]
+    try:
+        # Should one fail, the simulation compiles the rest itself, and says what is wrong.
+        for process in processes:
+            process.wait()
+    finally:
+        for process in processes:
+            process.terminate()
+
+
+def _missing(wanted: Iterable[Wanted]) -> list[Wanted]:
+    """One policy for each composition that is not compiled yet."""
+    found: dict[Any, Wanted] = {}
+    for policy, n_arms in dict.fromkeys(wanted):
+        runner = _runner(policy, n_arms)
+        if not runner.is_ready():
+            found.setdefault(runner.composition, (policy, n_arms))
+    return list(found.values())
+
+
+def _runner(policy: str, n_arms: int) -> CompiledRunner:
+    arms = [f"arm {arm}" for arm in range(n_arms)]
+    anyone = Counts("anyone", tuple(arms), [(arm, arm, reward) for arm in arms for reward in (0.0, 1.0)])  # type: ignore[misc]
+    return CompiledRunner(as_policy(policy), anyone, 1, np.array([1]), 1)
+
+
+def _compile(wanted: Iterable[Wanted]) -> subprocess.Popen[bytes]:
+    words = [word for policy, n_arms in wanted for word in (str(n_arms), policy)]
+    command = [sys.executable, "-m", "adhere.studies.framework.precompile", *words]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    for n_arms, policy in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        _runner(policy, int(n_arms)).prepare(lambda _: None)

@@ -1,0 +1,68 @@
+"""The progress of a run of several studies: a bar on a terminal, a line for each study elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from adhere.simulation.progress import Announcing
+
+MAX_TITLE = 30  # letters, so that a bar and two times stand beside it in 80 columns
+
+
+class StudiesProgress(Announcing):
+    """Prints to standard error which study begins, and what is compiled."""
+
+    def begin(self, title: str) -> None:
+        """A study begins."""
+        self.announce(f"==> {title}")
+
+    def finish(self, n_patients: int) -> None:
+        """A simulation of so many patients is done."""
+
+
+@contextmanager
+def studies_progress(total_patients: int) -> Iterator[StudiesProgress]:
+    """A bar over all the patients of all studies if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield StudiesProgress()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn(
+            "{task.description}",
+            markup=False,
+            table_column=Column(max_width=MAX_TITLE, no_wrap=True, overflow="ellipsis"),
+        ),
+        BarColumn(bar_width=20),
+        TextColumn("{task.percentage:3.0f}%"),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("", total=total_patients)
+
+        class Bar(StudiesProgress):
+            def __init__(self) -> None:
+                self.done = 0
+
+            def begin(self, title: str) -> None:
+                bars.update(task, description=title)
+
+            def advance_to(self, n_patients: int) -> None:
+                bars.update(task, completed=self.done + n_patients)
+
+            def finish(self, n_patients: int) -> None:
+                self.done += n_patients
+                bars.update(task, completed=self.done)
+
+            def announce(self, message: str) -> None:
+                console.print(message, style="dim", highlight=False, markup=False)
+
+        yield Bar()

@@ -1,0 +1,88 @@
+"""Write a report into its folder: data and figures, a description of the run, and last the page.
+
+Only what an earlier run wrote there, as its `run.json` lists it, is replaced or removed; whatever else a folder holds
+is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from adhere.errors import InputError
+from adhere.files import write_file
+from adhere.report.section import Section
+from adhere.studies.framework.study_cache import CachedStudy, read_json
+
+UNFINISHED, DATA, FIGURES, PAGE, RUN = ".unfinished", "data", "figures", "index.html", "run.json"
+
+
+def check_folder(out: Path) -> None:
+    """Refuse, before the work, a folder that could not take the report or has another page where it belongs."""
+    for folder in (out, out / UNFINISHED, out / DATA, out / FIGURES):
+        if folder.exists() and not folder.is_dir():
+            raise InputError("out", str(out), f"a folder to write into ({folder} is a file)")
+        if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError("out", str(out), f"a folder that may be written into ({folder} may not)")
+    ours = "files" in read_json(out / RUN)
+    for path in (out / PAGE, out / RUN):
+        if path.exists() and not ours:
+            raise InputError("out", str(out), f"a folder for the report alone ({path} is no report of adhere's)")
+
+
+def figure_contents(sections: Sequence[Section]) -> dict[str, dict[str, bytes]]:
+    """The contents of every figure's files, by its name and by suffix."""
+    from adhere.report.style import figure_files
+
+    drawn: dict[str, dict[str, bytes]] = {}
+    for one in (figure for section in sections for figure in section.figures):
+        if one.name in drawn:
+            raise InputError("figure", one.name, "a name that no other figure of the report has")
+        drawn[one.name] = figure_files(one)
+    return drawn
+
+
+def write_report(
+    out: Path,
+    page: str,
+    figures: Mapping[str, Mapping[str, bytes]],
+    studies: Mapping[str, CachedStudy],
+    run: dict[str, Any],
+) -> None:
+    """Write the report, the page last; until then there is none, so that a page never stands beside others' data."""
+    contents = {
+        f"{FIGURES}/{name}{suffix}": content for name, files in figures.items() for suffix, content in files.items()
+    }
+    for name, study in studies.items():
+        for file in study.files:
+            contents[f"{DATA}/{name}/{file}"] = (study.folder / file).read_bytes()
+    document = json.dumps({**run, "files": sorted(contents)}, indent=1).encode()
+    (out / PAGE).unlink(missing_ok=True)
+    _remove(out, _earlier_files(out) - set(contents))
+    write_file(out / RUN, document)
+    for place, content in contents.items():
+        write_file(out / place, content)
+    write_file(out / PAGE, page.encode())
+
+
+def _earlier_files(out: Path) -> set[str]:
+    """Data and figures that an earlier run wrote, and no path that leads elsewhere."""
+    listed = read_json(out / RUN).get("files")
+    paths = {place for place in listed if isinstance(place, str)} if isinstance(listed, list) else set()
+    return {place for place in paths if place.startswith((f"{DATA}/", f"{FIGURES}/")) and ".." not in _parts(place)}
+
+
+def _parts(place: str) -> tuple[str, ...]:
+    return PurePosixPath(place).parts
+
+
+def _remove(out: Path, places: set[str]) -> None:
+    for place in places:
+        (out / place).unlink(missing_ok=True)
+        for folder in list((out / place).parents)[: len(_parts(place)) - 1]:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()

@@ -1,0 +1,165 @@
+"""Run studies, save their tables, and write the report."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from adhere.checks import check_integer
+from adhere.files import write_file
+from adhere.populations import as_population
+from adhere.randomness import check_seed
+from adhere.report.section import Section
+from adhere.simulation import SimulationResult, simulate
+from adhere.studies.framework import report_writer
+from adhere.studies.framework.folder_lock import folder_lock
+from adhere.studies.framework.machine import machine
+from adhere.studies.framework.precompile import precompile
+from adhere.studies.framework.progress import StudiesProgress, studies_progress
+from adhere.studies.framework.study import Study, Tables
+from adhere.studies.framework.study_cache import CachedStudy, Settings, load, read_json, remove, save
+
+TITLE = "Compliance-Aware Bandits, reproduced"
+_SECONDS = "seconds.json"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The result of a run: the report's sections and file, and the `resumed` studies that did not run again."""
+
+    sections: tuple[Section, ...]
+    page: Path
+    resumed: tuple[str, ...]
+    seconds: float
+
+
+def reproduce(
+    out: Path,
+    studies: Sequence[Study[Any]],
+    *,
+    catalogue: Iterable[Study[Any]] = (),
+    seed: int = 0,
+    quick: bool = False,
+    fresh: bool = False,
+    n_threads: int | None = None,
+) -> Reproduction:
+    """Run the studies that are not finished yet, then write the report on all that are finished in this folder.
+
+    Studies of the `catalogue`, which gives the order of the report, are in it if an earlier run with the same
+    settings finished them there. With `fresh` all `studies` run, finished or not. The tables of
+    a study are saved as soon as it is finished; the report appears at the end, whole.
+    """
+    started = time.perf_counter()
+    settings = Settings.now(check_seed(seed), quick)
+    if n_threads is not None:
+        check_integer("n_threads", n_threads, 1, 1024)
+    report_writer.check_folder(out)
+    unfinished = out / report_writer.UNFINISHED
+    known = {study.name: study for study in (*catalogue, *studies)}
+    with folder_lock(out):
+        cached = {
+            name: load(unfinished, name, settings) or load(out / report_writer.DATA, name, settings) for name in known
+        }
+        finished = {name: one for name, one in cached.items() if one is not None}
+        missing = [study for study in studies if fresh or study.name not in finished]
+        seconds = _seconds_so_far(out, settings, finished)
+        with studies_progress(sum(_patients(study, quick) for study in missing)) as progress:
+            precompile(_compositions(missing, quick), progress.announce)
+            for study in missing:
+                progress.begin(study.title)
+                began = time.perf_counter()
+                tables = _run(study, seed, quick, n_threads, progress)
+                finished[study.name] = save(unfinished, study.name, settings, tables)
+                seconds[study.name] = time.perf_counter() - began
+                noted = {"settings": asdict(settings), "seconds": seconds}
+                write_file(unfinished / _SECONDS, json.dumps(noted, indent=1).encode())
+            progress.begin("writing the report")
+            reported = [study for name, study in known.items() if name in finished]
+            sections = _write(out, settings, reported, finished, seconds, started)
+        remove(unfinished)
+    resumed = tuple(study.name for study in reported if study not in missing)
+    return Reproduction(sections, out / report_writer.PAGE, resumed, time.perf_counter() - started)
+
+
+def _patients(study: Study[Any], quick: bool) -> int:
+    return sum(experiment.total_patients for experiment in study.experiments(quick).values())
+
+
+def _compositions(studies: Iterable[Study[Any]], quick: bool) -> list[tuple[str, int]]:
+    """Every policy, and how many arms it has."""
+    experiments = [one for study in studies for one in study.experiments(quick).values()]
+    return [
+        (policy, as_population(population).n_arms)  # type: ignore[arg-type]
+        for one in experiments
+        for population in one.populations
+        for policy in one.policies
+    ]
+
+
+def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> dict[str, float]:
+    """How long finished studies took when they ran."""
+    seconds: dict[str, float] = {}
+    for path in (out / report_writer.RUN, out / report_writer.UNFINISHED / _SECONDS):
+        noted = read_json(path)
+        if noted.get("settings") == asdict(settings):
+            seconds |= noted["seconds"]
+    return {name: seconds[name] for name in finished if name in seconds}
+
+
+def _run(study: Study[Any], seed: int, quick: bool, n_threads: int | None, progress: StudiesProgress) -> Tables:
+    results: dict[str, SimulationResult] = {}
+    for name, one in study.experiments(quick).items():
+        results[name] = simulate(
+            one.policies,
+            one.populations,
+            one.n_patients,
+            one.n_runs,
+            seed,
+            reference=one.reference,
+            grid=one.grid,
+            pooled=one.pooled,
+            n_threads=n_threads,
+            progress=progress,
+        )
+        progress.finish(one.total_patients)
+    return study.tables(results)
+
+
+def _write(
+    out: Path,
+    settings: Settings,
+    studies: Sequence[Study[Any]],
+    finished: Mapping[str, CachedStudy],
+    seconds: Mapping[str, float],
+    started: float,
+) -> tuple[Section, ...]:
+    """Render each study from its tables as read from disk, as a later run would, and write the report on all."""
+    from adhere.report.page import page
+
+    sections = tuple(study.render(finished[study.name].tables) for study in studies)
+    figures = report_writer.figure_contents(sections)
+    run = {
+        "settings": asdict(settings),
+        "machine": machine(),
+        "seconds": {study.name: seconds[study.name] for study in studies if study.name in seconds},
+        "whole_run_seconds": time.perf_counter() - started,
+    }
+    shown = {name: files[".svg"] for name, files in figures.items()}
+    report_writer.write_report(out, page(TITLE, sections, shown, _foot(run)), figures, finished, run)
+    return sections
+
+
+def _foot(run: dict[str, Any]) -> dict[str, str]:
+    settings = run["settings"]
+    each = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in run["seconds"].items())
+    return {
+        "Size": "a tenth of the runs (quick)" if settings["quick"] else "the paper's own (full)",
+        "Seed": str(settings["seed"]),
+        "Version": f"adhere {settings['version']}, sources {settings['sources']}",
+        "Machine": run["machine"],
+        "Duration": f"{run['whole_run_seconds']:.0f} s for this run; studies: {each or 'none'}",
+    }

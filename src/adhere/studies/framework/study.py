@@ -1,0 +1,122 @@
+"""What a study is: experiments to simulate, tables made of their results, and a section rendered from the tables.
+
+Simulating takes minutes and leaves tables; rendering takes a second and reads nothing else. So a study that has run
+can be rendered again, and every number in a report comes from a file beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import polars
+
+from adhere.report.section import Claim, Listing, ReportFigure, Section
+from adhere.simulation import SimulationResult
+
+Tables = Mapping[str, polars.DataFrame]
+F = TypeVar("F")
+G = TypeVar("G", contravariant=True)
+QUICK_SHARE = 10  # a quick study has a tenth of the runs
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One call of `simulate`, without the seed."""
+
+    policies: Sequence[str]
+    populations: Sequence[object]
+    n_patients: int
+    n_runs: int
+    reference: str | None = None
+    grid: int | Sequence[int] | None = None
+    pooled: bool = False
+
+    @property
+    def total_patients(self) -> int:
+        """How many patients are simulated in all."""
+        return len(self.policies) * len(self.populations) * self.n_patients * self.n_runs
+
+
+class Claims(Protocol[G]):
+    """A study's module `claims`: sentences and claims, made of its facts."""
+
+    def question(self, facts: G) -> str:
+        """What the study asks."""
+
+    def result(self, facts: G) -> str:
+        """What it found."""
+
+    def uncertainty(self, facts: G) -> str:
+        """How uncertain that is."""
+
+    def make_claims(self, facts: G) -> list[Claim]:
+        """The paper's claims beside what was found."""
+
+
+class Figures(Protocol[G]):
+    """A study's module `figures`: figures and listings, made of its facts."""
+
+    def make_figures(self, facts: G) -> list[ReportFigure]:
+        """All figures."""
+
+    def make_listings(self, facts: G) -> list[Listing]:
+        """All listings."""
+
+
+@dataclass(frozen=True)
+class Study(Generic[F]):
+    """A study.
+
+    Parameters
+    ----------
+    name
+        The name of its folder of data files, and of `--study`.
+    title
+        The heading of its section.
+    experiments
+        Given whether the run is quick, the simulations by name.
+    tables
+        Given their results by name, the tables that are kept as data files.
+    facts
+        Given the tables, what claims and figures look up in them.
+    claims, figures
+        The modules that make the section of the facts.
+    credits
+        Whose data it is, where it is not simulated.
+
+    """
+
+    name: str
+    title: str
+    experiments: Callable[[bool], Mapping[str, Experiment]]
+    tables: Callable[[Mapping[str, SimulationResult]], Tables]
+    facts: Callable[[Tables], F]
+    claims: Claims[F]
+    figures: Figures[F]
+    credits: str = ""
+
+    def render(self, tables: Tables) -> Section:
+        """The section of the report, made of the tables alone."""
+        facts = self.facts(tables)
+        return Section(
+            self.name,
+            self.title,
+            question=self.claims.question(facts),
+            result=self.claims.result(facts),
+            uncertainty=self.claims.uncertainty(facts),
+            claims=self.claims.make_claims(facts),
+            figures=self.figures.make_figures(facts),
+            listings=self.figures.make_listings(facts),
+            credits=self.credits,
+        )
+
+
+def runs(full: int, quick: bool) -> int:
+    """How many runs: as many as the full study has, or a tenth of them, but at least two.
+
+    >>> runs(2000, quick=True)
+    200
+    """
+    return max(2, full // QUICK_SHARE) if quick else full

@@ -1,0 +1,114 @@
+"""Finished studies on disk: their tables as Parquet and CSV, and what they were made with.
+
+A study is written beside its place and moved there whole, with a digest of each of its files. So a study that was
+interrupted, or changed since, is not taken for a finished one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from adhere.simulation.identity import sources_digest
+from adhere.studies.framework.study import Tables
+
+MADE_WITH = "made-with.json"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a study's numbers: only a study with the same settings is used again."""
+
+    seed: int
+    quick: bool
+    version: str
+    sources: str
+
+    @staticmethod
+    def now(seed: int, quick: bool) -> Settings:
+        """The settings of a run of this adhere."""
+        return Settings(seed, quick, version("adhere"), sources_digest())
+
+
+@dataclass(frozen=True)
+class CachedStudy:
+    """A finished study on disk: its folder, the names of its files there, and its tables as read from them."""
+
+    folder: Path
+    files: tuple[str, ...]
+    tables: Tables
+
+
+def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedStudy:
+    """Write a study's tables into `folder/name`, all or nothing, instead of what is there; then read them again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    contents: dict[str, bytes] = {}
+    for title, table in tables.items():
+        parquet, csv = io.BytesIO(), io.BytesIO()
+        table.write_parquet(parquet)
+        table.write_csv(csv)
+        contents |= {f"{title}.parquet": parquet.getvalue(), f"{title}.csv": csv.getvalue()}
+    digests = {title: _digest(content) for title, content in sorted(contents.items())}
+    contents[MADE_WITH] = json.dumps({**_made_with(name, settings), "files": digests}, indent=1).encode()
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as scratch:
+        new = Path(scratch) / name
+        new.mkdir()
+        for title, content in contents.items():
+            (new / title).write_bytes(content)
+        remove(folder / name)
+        new.rename(folder / name)
+    written = load(folder, name, settings)
+    if written is None:
+        raise OSError(f"{folder / name} does not hold what was written into it: is the disk broken?")
+    return written
+
+
+def load(folder: Path, name: str, settings: Settings) -> CachedStudy | None:
+    """A finished study made with these settings, if there is one and it is whole."""
+    place = folder / name
+    made_with = read_json(place / MADE_WITH)
+    digests = made_with.pop("files", None)
+    if made_with != _made_with(name, settings) or not isinstance(digests, dict):
+        return None
+    tables = {}
+    for title, digest in digests.items():
+        try:
+            content = (place / title).read_bytes()
+        except OSError:
+            return None
+        if _digest(content) != digest:
+            return None
+        if title.endswith(".parquet"):
+            tables[title.removesuffix(".parquet")] = polars.read_parquet(content)
+    return CachedStudy(place, (*digests, MADE_WITH), tables)
+
+
+def _made_with(name: str, settings: Settings) -> dict[str, Any]:
+    return {"study": name, **asdict(settings)}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; an empty one if there is no such file, or something else in it."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder and what is in it, if it is there."""
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,132 @@
+"""The figures and listings of Propositions 2 and 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from adhere.report.dots import dots
+from adhere.report.numbers import estimate_in_row, estimate_texts
+from adhere.report.section import Listing, ReportFigure
+from adhere.simulation import Estimate
+from adhere.studies.framework.strata_listing import strata_listing
+from adhere.studies.propositions.experiments import ARMS, N_PATIENTS
+from adhere.studies.propositions.facts import Facts
+from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def make_figures(facts: Facts) -> list[ReportFigure]:
+    """Who has least regret, and what each protocol sees of the arms."""
+    return [
+        ReportFigure(
+            "propositions-regret",
+            f"Regret after {N_PATIENTS} patients by learner and protocol, with 95% intervals. By Proposition 2 "
+            "Actual should be best on alike, by Proposition 3 Comply on mild; unlike is the setting of the latter's "
+            "proof.",
+            "Dots with intervals: the regret of three learners under three protocols on three populations.",
+            lambda: _regret_chart(facts.regret),
+        ),
+        ReportFigure(
+            "propositions-expectations",
+            f"What each protocol sees of the arms, both chosen equally often: mean reward credited over {N_DRAWN:,} "
+            "simulated patients, with 95% intervals, and below it what the proof's formula gives. Chosen's is what "
+            "counts, by which the treatment is the better arm on all three populations.",
+            "Dots with intervals: the mean reward of control and treatment as each protocol sees it, simulated and "
+            "by formula.",
+            lambda: _expectations_chart(facts.expectations),
+        ),
+    ]
+
+
+def _regret_chart(regret: polars.DataFrame) -> Figure:
+    return dots(
+        regret.with_columns(polars.col("protocol").str.to_titlecase()),
+        rows="protocol",
+        groups="learner",
+        columns="population",
+        styles="protocol",
+        x_label=f"regret after {N_PATIENTS} patients (rewards lost)",
+        zero="always the better arm",
+    )
+
+
+def _expectations_chart(expectations: polars.DataFrame) -> Figure:
+    """Each arm twice, below each other: as simulated, and by the formula, which has no interval."""
+    col, nothing = polars.col, polars.lit(None, polars.Float64)
+    chosen = expectations.filter(control_share=CONTROL_SHARES[0]).with_columns(col("protocol").str.to_titlecase())
+    kinds = {
+        "simulated": chosen,
+        "by formula": chosen.with_columns(mean=col("formula"), lo=nothing, hi=nothing),
+    }
+    parts = [
+        rows.filter(arm=arm).with_columns(seen=polars.lit(f"{arm}, {kind}"))
+        for arm in ARMS
+        for kind, rows in kinds.items()
+    ]
+    return dots(
+        polars.concat(parts),
+        rows="protocol",
+        columns="population",
+        styles="seen",
+        x_label="mean reward credited to the arm",
+        zero="",
+    )
+
+
+def make_listings(facts: Facts) -> list[Listing]:
+    """Who is in the populations, and every figure of both charts."""
+    return [
+        strata_listing(row for one in facts.mixtures.values() for row in _strata(one)),
+        Listing(
+            f"Regret after {N_PATIENTS} patients, and its difference, on the same patients, from that of the "
+            "protocol that the proposition favours, with 95% intervals.",
+            ("population", "learner", "protocol", "regret", "difference", "policy"),
+            [
+                [
+                    row["population"],
+                    row["learner"],
+                    row["protocol"].title(),
+                    _regret(row),
+                    _paired(row),
+                    row["policy"],
+                ]
+                for row in facts.regret.to_dicts()
+            ],
+            folded=True,
+        ),
+        Listing(
+            "The reward credited to each arm, in expectation: by the proof's formula, by the population itself, and "
+            "as seen in simulated patients with 95% intervals; control is chosen with the probability q₀.",
+            ("population", "q₀", "protocol", "arm", "formula", "population's", "seen"),
+            [
+                [
+                    *(row["population"], f"{row['control_share']:.1f}", row["protocol"].title(), row["arm"]),
+                    *(f"{row[name]:.4f}" for name in ("formula", "expected")),
+                    f"{row['mean']:.4f} [{row['lo']:.4f}, {row['hi']:.4f}]",
+                ]
+                for row in facts.expectations.to_dicts()
+            ],
+            folded=True,
+        ),
+    ]
+
+
+def _strata(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, ...]]]:
+    return [
+        (one["name"], "never-taker", (one["p_n"], one["r_n0"], None)),
+        (one["name"], "always-taker", (one["p_a"], None, one["r_a1"])),
+        (one["name"], "complier", (one["p_c"], one["r_c0"], one["r_c1"])),
+    ]
+
+
+def _regret(row: Mapping[str, Any]) -> str:
+    return estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"])])[0]
+
+
+def _paired(row: Mapping[str, Any]) -> str:
+    return "reference" if row["is_reference"] else estimate_texts([estimate_in_row(row, "difference")], "+")[0]

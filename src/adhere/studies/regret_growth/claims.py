@@ -1,0 +1,151 @@
+"""The claims of Theorems 1 and 2 and around them, and sentences on what the study found."""
+
+from __future__ import annotations
+
+from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim, verdict_on
+from adhere.studies.regret_growth.experiments import (
+    ANNEALED_HYBRID,
+    CONFOUNDED,
+    DEFIERS,
+    FAINT,
+    HEADLINE,
+    N_PATIENTS,
+    NAIVE,
+    NAMES,
+    PROVEN,
+    RECYCLING,
+    ROOT_HYBRID,
+    THOMPSON_HYBRID,
+)
+from adhere.studies.regret_growth.facts import Facts, texts_in
+from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT
+from adhere.studies.regret_growth.tables import LATE
+
+
+def question(facts: Facts) -> str:
+    """The question of the study."""
+    return (
+        f"Theorem 1 promises {NAMES[ROOT_HYBRID]} a regret of O(√T), Theorem 2 ThompsonBounded O(log T). Does "
+        f"this show from {N_PATIENTS[0]:,} to {N_PATIENTS[-1]:,} patients where compliance misleads: on "
+        f"“{CONFOUNDED.name}”, where the worse arm looks better to Actual and Comply, and on “{DEFIERS.name}” "
+        "(Example 1)?"
+    )
+
+
+def result(facts: Facts) -> str:
+    """The result."""
+    return " ".join([_hierarchy(facts), _bounded(facts), _others(facts), _thompson_hybrid(facts)])
+
+
+def _hierarchy(facts: Facts) -> str:
+    verdict = "shows" if _at_most_root(facts) else "does not show"
+    text = (
+        f"From {LATE[0]:,} patients on, the regret of {NAMES[ROOT_HYBRID]} grows as T to the power of "
+        f"{facts.powers(ROOT_HYBRID)}: Theorem 1 {verdict}"
+    )
+    steepest = max(facts.rows(ROOT_HYBRID), key=lambda row: row["early"])
+    if _at_most_root(facts) and steepest["early"] > steepest["late_hi"]:
+        text += f", but only there; below, it is {texts_in([steepest], 'early')[0]} on {steepest['population']}"
+    return text + "."
+
+
+def _bounded(facts: Facts) -> str:
+    straight = facts.orders(PROVEN) == {LOGARITHMIC}
+    verdict = (
+        f"not told from a straight line in log T, though {facts.missed(PROVEN)}" if straight else "it is not O(log T)"
+    )
+    return (
+        f"{NAMES[PROVEN]} has the power {facts.power(PROVEN)}, and its last decade of T cost {facts.bend(PROVEN)} "
+        f"rewards more than the one before: {verdict}. With recycling, which the proof of Theorem 2 does not cover, "
+        f"it is {facts.power(HEADLINE)}, and {facts.bend(HEADLINE)} more."
+    )
+
+
+def _others(facts: Facts) -> str:
+    linear = "is" if facts.orders(NAIVE) == {LINEAR} else "is not"
+    too_fast = "does not keep" if _too_fast(facts) else "may keep"
+    return (
+        f"{NAMES[NAIVE]} {linear} linear. {NAMES[ANNEALED_HYBRID]} {too_fast} to √T "
+        f"({facts.powers(ANNEALED_HYBRID, intervals=False)}), for annealing explores T/ln T times."
+    )
+
+
+def _thompson_hybrid(facts: Facts) -> str:
+    n_runs = facts.rows(THOMPSON_HYBRID)[0]["runs_of_longest"]
+    text = (
+        f"{NAMES[THOMPSON_HYBRID]} has {facts.powers(THOMPSON_HYBRID, intervals=False)}, but {n_runs} runs of the "
+        f"longest trials cannot see rare failures: with a gap of {facts.gaps[FAINT.name]:.2f} between the arms "
+        f"(“{FAINT.name}”), {facts.stuck_text()} patients ended on the worse arm"
+    )
+    if facts.recycling_helps():
+        text += (
+            f"; with recycling {facts.stuck_text(RECYCLING)}, so the weight 1/p of Algorithm 5 is the likely cause"
+        )
+    return text + "."
+
+
+def uncertainty(facts: Facts) -> str:
+    """The uncertainty of the result."""
+    counts = facts.regret["runs"].to_list()
+    widest = max((row[f"{w}_hi"] - row[f"{w}_lo"]) / 2 for row in facts.growth.to_dicts() for w in ("early", "late"))
+    return (
+        f"Every T was run anew, {max(counts):,} times (the shortest) to {min(counts):,} times (the longest); "
+        f"Thompson and ThompsonBounded on {CONFOUNDED.name} only. Intervals of 95% use Student's t, as if runs with "
+        f"patients in common had all their luck in common: cautious for exponents (±{widest:.3f} at most), but "
+        "lenient to a straight line in log T. No finite T proves a limit."
+    )
+
+
+def _at_most_root(facts: Facts) -> bool:
+    return facts.orders(ROOT_HYBRID) <= {LOGARITHMIC, ROOT}
+
+
+def _too_fast(facts: Facts) -> bool:
+    return facts.orders(ANNEALED_HYBRID) <= {FASTER, LINEAR}
+
+
+def make_claims(facts: Facts) -> list[Claim]:
+    """The theorems, the remarks around them, and two findings of our own."""
+    sublinear = all(row["shows"] for row in facts.rows(THOMPSON_HYBRID))
+    return [
+        Claim(
+            f"Theorem 1: {NAMES[ROOT_HYBRID]} has regret O(√T)",
+            "“O(√T)” against Actual and Comply, “O(√(Tk log k))” against individual treatments",
+            f"from {LATE[0]:,} patients on, the exponent of T is {facts.powers(ROOT_HYBRID)}",
+            AGREES if _at_most_root(facts) else DIFFERS,
+        ),
+        Claim(
+            "Theorem 2: ThompsonBounded has regret O(log T)",
+            "“grows as log(T)”, that is, each decade of T costs the same",
+            f"on ε-greedy, the last decade cost {facts.bend(PROVEN)} rewards more than the one before "
+            f"({facts.missed(PROVEN)}); exponent {facts.powers(PROVEN)}",
+            AGREES if facts.orders(PROVEN) == {LOGARITHMIC} else DIFFERS,
+        ),
+        Claim(
+            "ThompsonBounded with recycling, as the stroke study's headline has it",
+            "the proof of Theorem 2 does not cover it",
+            f"the last decade cost {facts.bend(HEADLINE)} rewards more than the one before "
+            f"({facts.missed(HEADLINE)}); exponent {facts.powers(HEADLINE)}",
+            OURS,
+        ),
+        Claim(
+            "Compliance information used naively leads to linear regret (Example 1, conclusions)",
+            "“naively incorporating compliance information leads to algorithms with linear regret”; the abstract: "
+            "“loses guarantees on sublinear regret”",
+            f"exponent of {NAMES[NAIVE]} {facts.powers(NAIVE)}",
+            verdict_on([row["order"] == LINEAR for row in facts.rows(NAIVE)]),
+        ),
+        Claim(
+            "EXP3 over Thompson sampling is no-regret (after Theorem 1)",
+            "“also yields a no-regret algorithm”",
+            f"exponent {facts.powers(THOMPSON_HYBRID)}, in {facts.rows(THOMPSON_HYBRID)[0]['runs_of_longest']} runs "
+            f"of the longest trials; where arms differ little, {facts.stuck_text()} patients ended on the worse arm",
+            DIFFERS if not sublinear else IN_PART if facts.n_stuck() else AGREES,
+        ),
+        Claim(
+            f"{NAMES[ANNEALED_HYBRID]}, which has the paper's best surplus on the stroke data, is not O(√T)",
+            "guarantees are stated for EXP3 and Thompson sampling only",
+            f"exponent {facts.powers(ANNEALED_HYBRID)}" + ("" if _too_fast(facts) else ": √T is not ruled out"),
+            OURS,
+        ),
+    ]

@@ -1,0 +1,128 @@
+"""The figures and listings of the study of regret growth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from adhere.report.dot_rows import Reference
+from adhere.report.dots import dots
+from adhere.report.growth_curves import Guide, growth_curves
+from adhere.report.numbers import estimate_in_row, estimate_texts
+from adhere.report.section import Listing, ReportFigure
+from adhere.studies.framework.strata_listing import strata_listing
+from adhere.studies.regret_growth.experiments import CONFOUNDED, DEFIERS, FAST, NAMES, SLOW
+from adhere.studies.regret_growth.facts import Facts
+from adhere.studies.regret_growth.slopes import TOLERANCE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_REGRET = "regret (rewards lost)"
+_FITTED = {"early": "T from 10² to 10⁴", "late": "T from 10⁴ to 10⁶"}
+_KNOWN = {"√T": 0.5, "T": 1.0}
+_HEADER = {
+    "name": "learner and strategy",
+    "population": "population",
+    "promise": "promised",
+    "early": "exponent 10²–10⁴",
+    "late": "exponent 10⁴–10⁶",
+    "decade_before_last": "cost 10⁴–10⁵",
+    "last_decade": "cost 10⁵–10⁶",
+    "bend": "difference of the two",
+    "order": "grows like",
+    "shows": "shows",
+    "policy": "policy",
+}
+
+
+def make_figures(facts: Facts) -> list[ReportFigure]:
+    """Regret against T on two logarithmic axes and on one, and the exponents."""
+    regret, growth = _named(facts.regret), _named(facts.growth)
+    by = {"panels": "population", "series": "name", "y_label": _REGRET}
+    steep = [Guide("T", 1.0, 1.6 * facts.gaps[name], name) for name in (CONFOUNDED.name, DEFIERS.name)]
+    return [
+        ReportFigure(
+            "regret-growth",
+            "Mean regret of trials of T patients, each T run anew, with 95% intervals (mostly hidden by the marks); "
+            "both axes are logarithmic, so a power of T is a straight line. Grey: the slopes of T and √T. "
+            "Policies that are promised logarithmic regret are in the next figure.",
+            "Lines by policy on two populations: regret against T from a hundred to a million patients.",
+            lambda: growth_curves(
+                regret.filter(regret["policy"].is_in(FAST)),
+                scale="log",
+                guides=[*steep, Guide("√T", 0.5, 1.0)],
+                **by,
+            ),
+        ),
+        ReportFigure(
+            "regret-growth-logarithmic",
+            "The policies that are promised logarithmic regret, with 95% intervals; only the axis of T is "
+            "logarithmic, so a + b log T is a straight line. Grey: a curve of √T, for comparison.",
+            "Lines by policy: regret against T from a hundred to a million patients.",
+            lambda: growth_curves(
+                regret.filter(regret["policy"].is_in(SLOW)), scale="linear", guides=[Guide("√T", 0.5, 0.4)], **by
+            ),
+        ),
+        ReportFigure(
+            "regret-growth-exponents",
+            "The power of T that regret grows with, fitted to the shorter and to the longer trials, with 95% "
+            f"intervals. Grey bands: the exponents of √T and T, ± {TOLERANCE}.",
+            "Dots with intervals: the exponent of each policy on two populations, over shorter and longer trials.",
+            lambda: _exponent_chart(growth),
+        ),
+    ]
+
+
+def _exponent_chart(growth: polars.DataFrame) -> Figure:
+    """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
+    stretches = [
+        growth.select("population", "name", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
+        for name, title in _FITTED.items()
+    ]
+    bands = [
+        Reference(f"{label} ({at:g} ± {TOLERANCE:g})", panel, at - TOLERANCE, at + TOLERANCE, at)
+        for label, at in _KNOWN.items()
+        for panel in _FITTED.values()
+    ]
+    return dots(
+        polars.concat(stretches),
+        rows="name",
+        groups="population",
+        columns="stretch",
+        x_label="exponent of T",
+        references=bands,
+        zero="regret does not grow",
+    )
+
+
+def _named(table: polars.DataFrame) -> polars.DataFrame:
+    return table.with_columns(name=polars.col("policy").replace_strict(NAMES, return_dtype=polars.String))
+
+
+def make_listings(facts: Facts) -> list[Listing]:
+    """A line for each policy on each population, and who is in the populations."""
+    return [
+        Listing(
+            "How regret grows, with 95% intervals: the exponent of T (the least-squares slope of log regret against "
+            "log T) over the shorter and the longer trials, and what each of the last two decades of T costs. It "
+            "grows like log T where the exponent is surely below 0.5 and the last decade does not surely cost more "
+            f"than the one before, √T up to {0.5 + TOLERANCE:.2f}, T surely above {1 - TOLERANCE:.2f}. A promise "
+            "shows in so many runs of the longest trials; eight cannot see a failure of one in a hundred.",
+            tuple(_HEADER.values()),
+            [[_cell(row, name) for name in _HEADER] for row in _named(facts.growth).to_dicts()],
+            folded=True,
+        ),
+        strata_listing((row[0], row[1], row[2:]) for row in facts.populations.rows()),
+    ]
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    value = row[name]
+    if isinstance(value, float):
+        return estimate_texts([estimate_in_row(row, name)])[0]
+    if name == "shows" and value is not None:
+        return f"{'yes' if value else 'no'}, in {row['runs_of_longest']} runs"
+    return {"": "nothing", None: "–"}.get(value, str(value))

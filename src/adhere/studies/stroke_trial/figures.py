@@ -1,0 +1,198 @@
+"""The figures and listings of the stroke trial."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars
+
+from adhere.report.dot_rows import Reference, common_limits
+from adhere.report.dots import dots
+from adhere.report.numbers import estimate_texts
+from adhere.report.section import Listing, ReportFigure
+from adhere.simulation.simulate import POOLED
+from adhere.studies.lineup.entries import (
+    ALL,
+    BOUNDED,
+    BOUNDS_GAMMA,
+    EXP3,
+    GREEDY,
+    HEADLINES,
+    HIERARCHICAL,
+    LEARNERS,
+    LITERAL,
+    PAPERS_GAMMA,
+    PLAIN,
+    RECYCLING,
+    SHOWN_ALONG,
+    STRATEGIES,
+    Entry,
+)
+from adhere.studies.lineup.figures import along_chart, final_surplus, policy_listing
+from adhere.studies.stroke_trial.experiments import ASPIRIN, HEPARIN
+from adhere.studies.stroke_trial.facts import Facts, text
+from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_TITLES = {ASPIRIN: "aspirin", HEPARIN: "heparin", POOLED: "mean of both"}
+_READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
+_LIVES = "surplus lives among {n:,} patients"
+_PAPER = "the paper's figure (dashed) and its 95% interval"
+
+
+def make_figures(facts: Facts) -> list[ReportFigure]:
+    """All figures of the study."""
+    few, many, n = facts.few, facts.many, facts.n_patients
+    note = f"Means of {few:,} runs of {n:,} patients; 95% intervals."
+    return [
+        ReportFigure(
+            "stroke-headline",
+            "The three figures of the paper's text (bands) and ours on ε-greedy in every reading: "
+            f"{few:,} runs, and {many:,} for the settings that stand for the paper's lines.",
+            "Dots with intervals: pooled surplus lives of Thompson sampling, ThompsonBounded and "
+            "HierarchicalBandit in all readings, over bands with the paper's intervals.",
+            lambda: _headline_chart(facts),
+        ),
+        *(
+            ReportFigure(
+                f"stroke-along-{title.replace(' ', '-')}",
+                f"Surplus lives after t patients, {title}; γ = 0.085. ThompsonBounded with all experts learning, "
+                "and on ε-greedy also with recycling, the reading that stands for the paper's line.",
+                f"Lines with bands: surplus along the trial, {title}; a panel for each learner.",
+                lambda population=population: along_chart(facts.along, population, "surplus lives", note),  # type: ignore[misc]
+            )
+            for population, title in _TITLES.items()
+        ),
+        ReportFigure(
+            "stroke-final",
+            "Surplus lives after the last patient: four learners under five strategies (γ = 0.085), and the reading "
+            "of ThompsonBounded that stands for the paper's line.",
+            "Dots with intervals: final surplus lives by learner and strategy, on both trials and pooled.",
+            lambda: _final_chart(facts, note),
+        ),
+        ReportFigure(
+            "stroke-variants",
+            "EXP3, and the hybrids in every variant: γ = 0.085 as in the paper, 0.0085 as its bound has it; without "
+            "and with recycling; ThompsonBounded as written (literal), with all experts learning, and recycling.",
+            "Dots with intervals: final surplus lives of EXP3 and of the hybrids by reading, recycling and gamma.",
+            lambda: _variants_chart(facts, note),
+        ),
+    ]
+
+
+def _headline_chart(facts: Facts) -> Figure:
+    few, many = facts.few, facts.many
+    groups = {
+        NAMES[HEADLINES[0]]: [HEADLINES[0]],
+        NAMES[HEADLINES[1]]: sorted(
+            (one for one in ALL if (one.learner, one.strategy) == (GREEDY, BOUNDED)),
+            key=lambda one: (-(one.gamma or 0.0), _READINGS.index(one.variant)),
+        ),
+        NAMES[HEADLINES[2]]: [one for one in ALL if (one.learner, one.strategy) == (GREEDY, HIERARCHICAL)],
+    }
+    rows = []
+    for group, entries in groups.items():
+        for one in entries:
+            row = {"group": group, "row": _reading(one), "panel": ""}
+            rows.append({**row, "size": f"{few:,} runs", **vars(facts.surplus(one))})
+            if one in HEADLINES:
+                rows.append({**row, "size": f"{many:,} runs", **vars(facts.headline_surplus(one, many))})
+    bands = [
+        Reference(_PAPER, "", published.lo, published.hi, published.mean, group=NAMES[one])
+        for one, published in HEADLINE_FIGURES.items()
+    ]
+    return dots(
+        polars.DataFrame(rows),
+        rows="row",
+        groups="group",
+        columns="panel",
+        styles="size",
+        x_label=_LIVES.format(n=facts.n_patients) + ", mean of both trials",
+        references=bands,
+        note="* stands for the paper's line; ThompsonBounded's was chosen after seeing results.",
+    )
+
+
+def _reading(one: Entry) -> str:
+    """What sets a policy apart from the others of its group."""
+    plain = "all experts learn" if one.strategy == BOUNDED else "no recycling"
+    reading = {"": plain, "literal": "as written (literal)"}.get(one.variant, one.variant)
+    if one.gamma is None:
+        return "nothing to choose *"
+    return f"{reading}, γ = {one.gamma}{' *' if one in HEADLINES else ''}"
+
+
+def _final_chart(facts: Facts, note: str) -> Figure:
+    return _by_trial(final_surplus(facts.final, SHOWN_ALONG, _TITLES), "strategy", facts.n_patients, note)
+
+
+def _variants_chart(facts: Facts, note: str) -> Figure:
+    entries = [one for one in ALL if one.learner == EXP3 or one.strategy in (HIERARCHICAL, BOUNDED)]
+    entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
+    labels = {one.policy: _short(one) for one in entries}
+    gammas = {PAPERS_GAMMA: f"γ = {PAPERS_GAMMA}", BOUNDS_GAMMA: f"γ = {BOUNDS_GAMMA}"}
+    table = final_surplus(facts.final, entries, _TITLES).with_columns(
+        label=polars.col("policy").replace_strict(labels), style=polars.col("gamma").replace_strict(gammas)
+    )
+    return _by_trial(table, "style", facts.n_patients, note)
+
+
+def _by_trial(table: polars.DataFrame, styles: str, n: int, note: str) -> Figure:
+    """A panel for each trial and one for both; one scale for all, which have the same unit."""
+    return dots(
+        table,
+        rows="label",
+        groups="learner",
+        columns="panel",
+        styles=styles,
+        x_label=_LIVES.format(n=n),
+        limits=dict.fromkeys(_TITLES.values(), common_limits(table)),
+        note=note,
+    )
+
+
+def _short(one: Entry) -> str:
+    """A label that fits beside three panels."""
+    strategy = {HIERARCHICAL: "Hierarchical", BOUNDED: "Bounded"}.get(one.strategy, one.strategy)
+    variant = one.variant or ("all learn" if one.strategy == BOUNDED else "")
+    return ", ".join(filter(None, [strategy, variant]))
+
+
+def make_listings(facts: Facts) -> list[Listing]:
+    """The headline figures in numbers, and every policy's."""
+    return [_headline_listing(facts), _final_listing(facts)]
+
+
+def _headline_listing(facts: Facts) -> Listing:
+    few, many = facts.few, facts.many
+    rows = []
+    for one, published in HEADLINE_FIGURES.items():
+        cells = [NAMES[one], str(published)]
+        for n in (few, many):
+            for measure in ("surplus", "realised_surplus"):
+                ours = facts.headline_surplus(one, n, measure)
+                cells += [text(ours, 2), published.verdict_and_place(ours)]
+        rows.append((*cells, one.policy))
+    header = (
+        "line of the paper", "paper", f"{few:,} runs", "verdict", "realised", "verdict", f"{many:,} runs", "verdict",
+        "realised", "verdict", "our settings",
+    )  # fmt: skip
+    caption = (
+        "Pooled surplus lives. A figure agrees if it differs from the paper's by at most 1.96·√(se² + se′²), the "
+        "paper's se being its interval's width / 3.92; inside or outside says whether it lies in the paper's "
+        "interval. Realised: rewards minus the mean, over arms, of the same patients' rewards."
+    )
+    return Listing(caption, header, rows)
+
+
+def _final_listing(facts: Facts) -> Listing:
+    shown = [
+        *((population, "surplus") for population in _TITLES),
+        (POOLED, "realised_surplus"),
+        (POOLED, "difference"),
+    ]
+    columns = [estimate_texts([facts.surplus(one, *column) for one in ALL]) for column in shown]
+    header = ("aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson")
+    return policy_listing("Surplus lives of every policy, with 95% intervals.", header, columns)

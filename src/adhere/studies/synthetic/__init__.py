@@ -1,0 +1,17 @@
+"""Figure 2 and Example 1: all policies on rich and poor patients, and on defiers."""
+
+from adhere.studies.framework.study import Study
+from adhere.studies.synthetic import claims, figures
+from adhere.studies.synthetic.experiments import plan_experiments
+from adhere.studies.synthetic.facts import Facts
+from adhere.studies.synthetic.tables import make_tables
+
+STUDY = Study(
+    "synthetic",
+    "Rich and poor (Figure 2) and defiers (Example 1)",
+    plan_experiments,
+    make_tables,
+    Facts,
+    claims,
+    figures,
+)

@@ -1,0 +1,111 @@
+"""The commands a live trial accepts, and its responses."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, TypeAlias
+
+import msgspec
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What every command has: its trial, its request id, who sends it, and the site it acts for (None: any)."""
+
+    trial: str
+    request_id: str
+    by: str = ""
+    site: str | None = None
+
+    # Whether a closed trial still accepts it.
+    when_closed: ClassVar[bool] = False
+    # What must not stand in a log that cannot be erased, not even as a plain digest.
+    private: ClassVar[tuple[str, ...]] = ()
+
+
+class Recommend(Command, frozen=True, kw_only=True):
+    """Recommend an arm for a subject."""
+
+    private: ClassVar[tuple[str, ...]] = ("subject",)
+    subject: str
+
+
+class Report(Command, frozen=True, kw_only=True):
+    """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
+
+    private: ClassVar[tuple[str, ...]] = ("took_other",)
+    recommendation_id: int
+    actual: str | None = None
+    took_nothing: bool = False
+    took_other: str | None = None
+    reward: float | None = None
+    happened: datetime | None = None
+
+
+class Correct(Command, frozen=True, kw_only=True):
+    """Replace reported values; parts in `retract` ("actual", "reward") count as never reported."""
+
+    private: ClassVar[tuple[str, ...]] = ("took_other",)
+    recommendation_id: int
+    reason: str
+    actual: str | None = None
+    took_nothing: bool = False
+    took_other: str | None = None
+    reward: float | None = None
+    retract: tuple[str, ...] = ()
+
+
+class Withdraw(Command, frozen=True, kw_only=True):
+    """Mark a recommendation as lost to follow-up."""
+
+    recommendation_id: int
+    reason: str
+
+
+class ChangeStatus(Command, frozen=True, kw_only=True):
+    """Pause a trial ("paused"), resume it ("open") or close it for good ("closed")."""
+
+    status: str
+    reason: str
+
+
+class Unblind(Command, frozen=True, kw_only=True):
+    """Disclose the arm in a kit."""
+
+    when_closed: ClassVar[bool] = True
+    kit: str
+    reason: str
+
+
+class Erase(Command, frozen=True, kw_only=True):
+    """Erase a subject's identity."""
+
+    when_closed: ClassVar[bool] = True
+    private: ClassVar[tuple[str, ...]] = ("subject",)
+    subject: str
+
+
+class ImputeMissing(Command, frozen=True, kw_only=True):
+    """Apply the trial's rule for missing reports to the recommendations that are old enough."""
+
+    when_closed: ClassVar[bool] = True
+
+
+AnyCommand: TypeAlias = Recommend | Report | Correct | Withdraw | ChangeStatus | Unblind | Erase | ImputeMissing
+
+
+class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A recommendation: its id, and the arm or, in a blinded trial, the kit."""
+
+    recommendation_id: int
+    arm: str | None = None
+    kit: str | None = None
+
+
+class Receipt(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The position in the log at which a command was recorded."""
+
+    record: int
+    recommendation_id: int | None = None
+
+
+Response: TypeAlias = RecommendationResponse | Receipt

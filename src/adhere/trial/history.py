@@ -1,0 +1,139 @@
+"""One recommendation and everything reported about it; and the lessons a policy learns from that.
+
+Each part of a report, the actual arm and the reward, has a *place*: the position of the record that first reported
+it. A correction changes the value and leaves the place, so that the policy learns as if the right value had been
+reported then. An imputed value has a place like a reported one, and keeps it when the reported value replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, Withdrawn, decode
+from adhere.trial.lessons import Row
+
+
+class Part(NamedTuple):
+    """The actual arm, or the reward: its value, its place, and whether it was only imputed.
+
+    Where a kit was named instead of an arm, `kit` is the id of its recommendation.
+    """
+
+    value: float
+    place: int
+    imputed: bool = False
+    kit: int | None = None
+
+
+class History(msgspec.Struct, frozen=True):
+    """One recommendation and what was reported about it."""
+
+    recommendation_id: int
+    position: int
+    at: datetime
+    site: str
+    chosen: int
+    memo: tuple[float, ...] = ()
+    fallback: str = ""
+    actual: Part | None = None
+    reward: Part | None = None
+    withdrawn: bool = False
+    was_imputed: bool = False
+    was_retracted: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a report is still expected; an imputed value may still be replaced by a reported one."""
+        actual, reward = self.actual, self.reward
+        complete = actual is not None and reward is not None and not actual.imputed and not reward.imputed
+        return not self.withdrawn and not complete
+
+    @property
+    def may_be_imputed(self) -> bool:
+        """Whether the rule for missing reports applies: once, and not after a retraction."""
+        return self.is_open and not self.was_imputed and not self.was_retracted
+
+    def lessons(self, n_arms: int) -> tuple[Row, ...]:
+        """What a policy learns: at most one lesson from the reward and one from an actual arm that comes later.
+
+        >>> from datetime import datetime
+        >>> history = History(0, 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
+        >>> history.lessons(2)
+        ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
+        """
+        if self.reward is None or self.fallback:  # a policy does not learn from a fallback, which it did not choose
+            return ()
+        reward, place = self.reward.value, self.reward.place
+        arm = -1 if self.actual is None else int(self.actual.value)
+        if self.actual is None or arm < 0:  # learners that need an arm wait, for good if none of ours was taken
+            return (self._lesson(place, n_arms, reward),)
+        if self.actual.place <= place:
+            return (self._lesson(place, arm, reward),)
+        return (self._lesson(place, n_arms, reward), self._lesson(self.actual.place, n_arms + 1 + arm, reward))
+
+    def _lesson(self, place: int, feedback: int, reward: float) -> Row:
+        return (place, self.recommendation_id, self.chosen, feedback, reward, self.memo)
+
+
+def evolve_history(history: History | None, event: AnyEvent) -> History:
+    """The history of a recommendation after one more event about it."""
+    if history is None:
+        assert isinstance(event, Recommended)
+        return History(
+            event.recommendation_id, event.position, event.at, event.site, event.chosen, event.memo, event.fallback
+        )
+    if isinstance(event, Reported):
+        return replace(
+            history,
+            actual=_reported(history.actual, event.position, event.actual, event.kit),
+            reward=_reported(history.reward, event.position, event.reward),
+        )
+    if isinstance(event, Imputed):
+        return replace(
+            history,
+            actual=history.actual or _part(event.actual, event.position, imputed=True),
+            reward=history.reward or _part(event.reward, event.position, imputed=True),
+            was_imputed=True,
+        )
+    if isinstance(event, Corrected):
+        return replace(
+            history,
+            actual=_corrected(history.actual, event, event.actual, "actual"),
+            reward=_corrected(history.reward, event, event.reward, "reward"),
+            was_retracted=history.was_retracted or bool(event.retract),
+        )
+    return replace(history, withdrawn=True) if isinstance(event, Withdrawn) else history
+
+
+def history_of(bodies: Iterable[bytes]) -> History:
+    """The history of a recommendation from its records, in order."""
+    history: History | None = None
+    for body in bodies:
+        history = evolve_history(history, decode(body))
+    assert history is not None
+    return history
+
+
+def _part(value: float | None, place: int, *, imputed: bool = False, kit: int | None = None) -> Part | None:
+    return None if value is None else Part(value, place, imputed, kit)
+
+
+def _reported(part: Part | None, position: int, value: float | None, kit: int | None = None) -> Part | None:
+    """A missing part is filled; an imputed one is replaced, at its place."""
+    if part is None:
+        return _part(value, position, kit=kit)
+    return Part(value, part.place, kit=kit) if part.imputed and value is not None else part
+
+
+def _corrected(part: Part | None, event: Corrected, value: float | None, name: str) -> Part | None:
+    """A new value at the old place; what is retracted was never reported."""
+    if name in event.retract:
+        return None
+    if value is None:
+        return part
+    return Part(value, event.position if part is None else part.place, kit=event.kit if name == "actual" else None)

@@ -1,0 +1,1 @@
+"""A trial's log: its hash chain, replay, explanation, export and import."""

@@ -1,0 +1,162 @@
+"""The hash chain: each record's hash covers its body and the hash before it, so that every change is detected."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from adhere.store.contract import ReadTransaction, Record
+from adhere.trial.events import (
+    LOG_FORMAT,
+    AnyEvent,
+    Corrected,
+    Created,
+    Erased,
+    Recommended,
+    Reported,
+    decode,
+    lookup_keys,
+)
+
+START: Final = bytes(32)
+_BEFORE_ALL: Final = -(2**62)
+
+
+def link(before: bytes, body: bytes) -> bytes:
+    """The hash of a record, from that of the record before it."""
+    return hashlib.sha256(before + body).digest()
+
+
+def commitment(salt: bytes, text: str) -> str:
+    """A digest that replaces a text; it reveals nothing once the salt is deleted."""
+    return hashlib.sha256(salt + text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first record that was changed, and what is wrong with it."""
+
+    position: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"record {self.position}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of `verify`: the number of intact records, the last hash, and the first fault."""
+
+    n_records: int
+    head: str
+    fault: Fault | None = None
+
+
+def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
+    """All records of a trial, in order."""
+    after = _BEFORE_ALL  # not 0: a record inserted before the first must be found
+    while some := view.records(trial, after):
+        yield from some
+        after = some[-1].position
+        on_progress(len(some))
+
+
+def verify(
+    view: ReadTransaction, trial: int, head: str | None = None, on_progress: Callable[[int], None] = lambda n: None
+) -> Verdict:
+    """Check every record of a trial against the chain, and what is kept outside it against its digests.
+
+    With `head`, the hash printed by an earlier export, the log must still contain that record: a log alone does not
+    show that its last records were cut off.
+    """
+    before, count, seen = START, 0, False
+    outside = _Outside()
+    for record in walk(view, trial, on_progress):
+        count += 1
+        event = checked_event(record, before, count)
+        if isinstance(event, Fault):
+            return Verdict(count - 1, before.hex(), event)
+        outside.expect(event)
+        before = record.hash
+        seen = seen or before.hex() == head
+    try:
+        fault = _fault_of_head(view, trial, count, before) or outside.fault(view, trial, count)
+    except (TypeError, AttributeError, ValueError):  # a value of another type than was written
+        fault = Fault(count, "what is kept beside the log is not as it was written")
+    if fault:
+        return Verdict(count, before.hex(), fault)
+    if head is not None and not seen:
+        what = f"the log ends here, and no record has the hash {head}: its end was cut off, or it is another log"
+        return Verdict(count, before.hex(), Fault(count, what))
+    return Verdict(count, before.hex())
+
+
+def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fault:
+    """The event of the record at a position, after a record with this hash; or what is wrong with the record."""
+    if not (isinstance(record.body, bytes) and isinstance(record.hash, bytes) and isinstance(record.position, int)):
+        return Fault(position, "is not stored as it was written")
+    if record.position != position:
+        return Fault(position, f"is missing; the next one is record {record.position}")
+    if link(before, record.body) != record.hash:
+        return Fault(position, "its hash does not fit its text and the record before it")
+    try:
+        event = decode(record.body)
+    except msgspec.DecodeError as error:
+        return Fault(position, f"cannot be read: {error}")
+    if event.position != position or record[3:] != lookup_keys(event):
+        return Fault(position, "what it is found by differs from its text")
+    if isinstance(event, Created) != (position == 1):
+        return Fault(position, "a trial is created in its first record and nowhere else")
+    if isinstance(event, Created) and event.log_format != LOG_FORMAT:
+        return Fault(position, f"the log has format {event.log_format}, and this version reads format {LOG_FORMAT}")
+    return event
+
+
+def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -> Fault | None:
+    head = view.head(trial)
+    if (head.position, head.hash) != (count, last):
+        return Fault(min(count, head.position) + 1, f"the log should end at record {head.position}, not {count}")
+    first = decode(view.records(trial, 0, 1)[0].body) if count else None
+    names = {number: name for name, number in view.trials().items()}
+    if not isinstance(first, Created) or first.design.name != names[trial]:
+        return Fault(1, f"it is not the log of the trial it is kept as, {names[trial]!r}")
+    return None
+
+
+class _Outside:
+    """What must be kept outside a log according to it, unless the person was erased."""
+
+    def __init__(self) -> None:
+        self._latest: dict[str, int] = {}  # the latest recommendation of each subject
+        self._subjects: dict[int, str] = {}  # whose each recommendation is
+        self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and whom it is about
+
+    def expect(self, event: AnyEvent) -> None:
+        """Follow a record."""
+        if isinstance(event, Recommended):
+            self._latest[event.subject] = event.recommendation_id
+            self._subjects[event.recommendation_id] = event.subject
+        elif isinstance(event, Reported | Corrected) and event.text:
+            self._notes[event.position] = (event.text, self._subjects[event.recommendation_id])
+        elif isinstance(event, Erased):
+            self._latest.pop(event.subject, None)
+            self._notes = {at: note for at, note in self._notes.items() if note[1] != event.subject}
+
+    def fault(self, view: ReadTransaction, trial: int, count: int) -> Fault | None:
+        """The first thing that is missing, superfluous or different."""
+        for subject in view.subjects(trial):
+            known = self._latest.pop(subject.key, None) == subject.latest
+            if not known or commitment(subject.salt, subject.pseudonym) != subject.key:
+                return Fault(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
+        if self._latest:
+            return Fault(count, f"the pseudonym of subject {next(iter(self._latest))} is missing, and was not erased")
+        for position, (salt, text) in view.notes(trial).items():
+            if self._notes.pop(position, ("", ""))[0] != commitment(salt, text):
+                return Fault(position, "the free text kept for it is not the one recorded")
+        if self._notes:
+            return Fault(min(self._notes), "its free text is missing, and was not erased")
+        return None

@@ -1,0 +1,77 @@
+"""Explain one recommendation: how it was derived, and what was reported since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from adhere.errors import InputError
+from adhere.store.contract import ReadTransaction
+from adhere.trial.arms import describe_taken
+from adhere.trial.design import Design
+from adhere.trial.events import (
+    AnyEvent,
+    Corrected,
+    Imputed,
+    Recommended,
+    Repeated,
+    Reported,
+    Unblinded,
+    Withdrawn,
+    created_event,
+    decode,
+)
+
+
+def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterator[str]:
+    """Line by line, everything the log says of a recommendation."""
+    design = created_event(view, trial).design
+    bodies = view.histories(trial, [recommendation_id]).get(recommendation_id)
+    if not bodies:
+        raise InputError("recommendation", recommendation_id, "the number of a recommendation of this trial")
+    who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
+    events = [decode(body) for body in bodies]
+    made = events[0]
+    assert isinstance(made, Recommended)
+    yield f"Trial {design.name}, recommendation {recommendation_id}: {design.arms[made.chosen]}"
+    yield f"  when       {made.at.isoformat()} (record {made.position})"
+    yield f"  for        {who.get(made.subject, 'somebody who was erased')} (key {made.subject})"
+    yield f"  asked by   {made.by or 'nobody named'}, request {made.request_id or 'without an id'}"
+    yield f"  policy     {design.policy}, which had learned from the records up to {made.learned_up_to}"
+    probabilities = [f"{arm} {p:.4f}" for arm, p in zip(design.arms, made.probabilities, strict=False)]
+    how = "estimated by drawing" if made.estimated else "exact"
+    yield f"  P(arm)     {', '.join(probabilities) or 'not known'} ({how})"
+    if made.fallback:
+        yield f"  fallback   the policy failed, so every arm had the same probability: {made.fallback}"
+    if made.memo:
+        yield f"  memo       {', '.join(f'{number:g}' for number in made.memo)}"
+    yield f"  drawn by   key {made.key}, recommendation {recommendation_id}"
+    yield f"  version    {made.algorithm_version}; adhere {made.software}"
+    yield "Since then:" if len(events) > 1 else "Nothing was heard of it since."
+    for event in events[1:]:
+        yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event)}{_by(event)}"
+
+
+def _told(design: Design, event: AnyEvent) -> str:
+    if isinstance(event, Repeated):
+        return "asked for, or reported, again"
+    if isinstance(event, Reported):
+        return f"reported: {_values(design.arms, event)}"
+    if isinstance(event, Imputed):
+        return f"nothing was heard, so the trial's rule counts: {_values(design.arms, event)}"
+    if isinstance(event, Corrected):
+        taken_back = [f"{part} taken back" for part in event.retract]
+        return f"corrected: {', '.join(filter(None, [_values(design.arms, event), *taken_back]))} ({event.reason})"
+    if isinstance(event, Withdrawn):
+        return f"withdrawn ({event.reason})"
+    if isinstance(event, Unblinded):
+        return f"unblinded ({event.reason})"
+    return "something else"
+
+
+def _values(arms: Sequence[str], event: Reported | Imputed | Corrected) -> str:
+    said = [] if event.actual is None else [f"actual {describe_taken(arms, event.actual)}"]
+    return ", ".join(said + ([] if event.reward is None else [f"reward {event.reward:g}"]))
+
+
+def _by(event: AnyEvent) -> str:
+    return f", by {event.by}" if event.by else ""

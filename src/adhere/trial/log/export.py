@@ -1,0 +1,50 @@
+"""Export a trial: a table in CSV or Parquet, or its log."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from adhere.errors import InputError
+from adhere.store.contract import ReadTransaction
+from adhere.trial.design import Design
+from adhere.trial.log.log_file import write_log
+from adhere.trial.log.table import schema, tables
+
+FORMATS = ("csv", "parquet", "log")
+__all__ = ["FORMATS", "write_log", "write_table"]
+
+
+def write_table(
+    view: ReadTransaction,
+    trial: int,
+    design: Design,
+    path: Path,
+    format: str,  # noqa: A002  (what everybody calls it)
+    on_progress: Callable[[int], None] = lambda n: None,
+) -> str:
+    """Write a trial's table; returns the head of the log it was made from."""
+    head = view.head(trial).hash.hex()
+    if format == "csv":
+        _write_csv(view, trial, design, path, on_progress)
+    elif format == "parquet":
+        # Row by row through a file, so that memory stays flat however long the trial is.
+        with tempfile.TemporaryDirectory() as folder:
+            rows = Path(folder) / "rows.csv"
+            _write_csv(view, trial, design, rows, on_progress)
+            pl.scan_csv(rows, schema=schema(design.arms)).sink_parquet(path)
+    else:
+        raise InputError("format", format, f"one of {', '.join(FORMATS)}")
+    return head
+
+
+def _write_csv(
+    view: ReadTransaction, trial: int, design: Design, path: Path, on_progress: Callable[[int], None]
+) -> None:
+    with path.open("wb") as file:
+        pl.DataFrame(schema=schema(design.arms)).write_csv(file)
+        for table in tables(view, trial, design, on_progress):
+            table.write_csv(file, include_header=False, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")

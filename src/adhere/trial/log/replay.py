@@ -1,0 +1,156 @@
+"""Replay: derive every recommendation of a log again, from the log as it stood when it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adhere.store.contract import ReadTransaction, WriteTransaction
+from adhere.trial.engine import Choice
+from adhere.trial.events import AnyEvent, Created, Recommended
+from adhere.trial.log.chain import START, Fault, checked_event, walk
+from adhere.trial.projection import CHECKPOINT_EVERY, Projection, scratch_cache
+from adhere.trial.snapshot import decode_snapshot, floats_from
+from adhere.trial.state import initial_state
+
+_TOLERANCE = 1e-9  # another machine's mathematical library may differ in the last bits
+
+
+@dataclass
+class ReplayResult:
+    """How many recommendations were derived again with the same result, and the first difference."""
+
+    n_records: int = 0
+    n_derived: int = 0
+    n_by_probabilities: int = 0
+    n_imported: int = 0
+    n_fallbacks: int = 0
+    other_versions: set[str] = field(default_factory=set)
+    algorithm_version: str = ""
+    head: str = ""
+    difference: Fault | None = None
+
+
+def replay(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> ReplayResult:
+    """Derive every recommendation of a trial again, and compare the caches beside the log with it."""
+    with scratch_cache() as cache:
+        return _Replayer(view, trial, cache).run(on_progress)
+
+
+class _Replayer:
+    def __init__(self, view: ReadTransaction, trial: int, cache: WriteTransaction) -> None:
+        self._view, self._trial, self._cache = view, trial, cache
+        self._result = ReplayResult()
+        self._projection: Projection
+
+    def run(self, on_progress: Callable[[int], None]) -> ReplayResult:
+        result, before = self._result, START
+        for record in walk(self._view, self._trial, on_progress):
+            event = checked_event(record, before, result.n_records + 1)
+            fault = event if isinstance(event, Fault) else self._follow(event)
+            if fault:
+                result.difference = fault
+                return result
+            before, result.n_records = record.hash, result.n_records + 1
+        self._projection.catch_up()
+        self._projection.flush()
+        result.head = before.hex()
+        result.difference = self._compare_snapshot()
+        return result
+
+    def _follow(self, event: AnyEvent) -> Fault | None:
+        if isinstance(event, Created):
+            engine = event.design.engine()
+            self._result.algorithm_version = engine.algorithm_version
+            state = initial_state(event.design, engine)
+            self._projection = Projection(self._view, self._cache, self._trial, state)
+            return None
+        if isinstance(event, Recommended) and (what := self._compare_recommendation(event)):
+            return Fault(event.position, f"recommendation {event.recommendation_id}: {what}")
+        self._projection.follow(event)
+        return None
+
+    def _compare_recommendation(self, event: Recommended) -> str | None:
+        self._projection.catch_up()
+        result, state = self._result, self._projection.state
+        engine, number = state.engine, event.recommendation_id
+        if number != state.n_recommendations:
+            return f"it should have the number {state.n_recommendations}"
+        if event.imported:
+            result.n_imported += 1
+            return None
+        if event.learned_up_to != state.position:
+            return f"the policy had learned up to record {event.learned_up_to}, not up to the one before it"
+        if event.fallback:
+            result.n_fallbacks += 1
+            return _compare_choice(event, engine.fall_back(number, event.fallback))
+        if event.algorithm_version != engine.algorithm_version:
+            result.n_by_probabilities += 1
+            result.other_versions.add(event.algorithm_version)
+            if len(event.memo) != engine.memo_size:
+                return f"its memo has {len(event.memo)} numbers, and {engine.memo_size} in today's version"
+            probabilities = engine.probabilities(state.policy_state, number, event.memo)
+            return _compare_numbers("the probabilities", event.probabilities, probabilities)
+        if event.key != engine.key:
+            return f"it was drawn by the key {event.key}, and the trial's is {engine.key}"
+        result.n_derived += 1
+        try:
+            return _compare_choice(event, engine.choose(state.policy_state, number))
+        except Exception as error:
+            return f"the policy failed at it: {error}"
+
+    def _compare_snapshot(self) -> Fault | None:
+        state, end = self._projection.state, self._result.n_records
+        snapshot = decode_snapshot(self._view.head(self._trial).snapshot)
+        if snapshot is None:  # as after an import
+            return None
+        stored = (snapshot.n_recommendations, snapshot.status)
+        if stored != (state.n_recommendations, state.status):
+            what = (
+                f"{stored[0]} recommendations and {stored[1]!r}, not {state.n_recommendations} and {state.status!r}"
+            )
+            return Fault(end, f"the snapshot beside the log says {what}")
+        if snapshot.algorithm_version != state.engine.algorithm_version:
+            return None
+        stored_state = floats_from(snapshot.policy_state).tolist()
+        difference = _compare_numbers("the state", stored_state, state.policy_state.tolist())
+        if difference:
+            return Fault(end, f"beside the log, {difference}")
+        # A table that lost lessons is rebuilt before it is used.
+        whole = self._view.count_lessons(self._trial) == snapshot.n_lessons
+        for start in range(0, end, CHECKPOINT_EVERY):
+            if fault := self._compare_caches(start, compare_lessons=whole):
+                return fault
+        return None
+
+    def _compare_caches(self, start: int, *, compare_lessons: bool) -> Fault | None:
+        """Compare the checkpoint at a position and the lessons up to the next one."""
+        stored, derived = (cache.state_before(self._trial, start + 1) for cache in (self._view, self._cache))
+        if stored and derived and stored[0] == derived[0] == start and stored[1] != derived[1]:
+            return Fault(start, "the checkpoint of the policy's state differs from the log")
+        end = start + CHECKPOINT_EVERY
+        tables = [
+            b"".join(block.data for block in cache.lessons(self._trial, start, end))
+            for cache in (self._view, self._cache)
+        ]
+        if compare_lessons and tables[0] != tables[1]:
+            return Fault(start + 1, "the table of lessons from here on differs from the log")
+        return None
+
+
+def _compare_choice(event: Recommended, choice: Choice) -> str | None:
+    if event.chosen != choice.chosen:
+        return f"arm {event.chosen} was logged, and arm {choice.chosen} comes out"
+    return _compare_numbers("the probabilities", event.probabilities, choice.probabilities) or _compare_numbers(
+        "the memo", event.memo, choice.memo
+    )
+
+
+def _compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]) -> str | None:
+    if tuple(logged) == tuple(derived):
+        return None
+    if len(logged) == len(derived) and np.allclose(logged, derived, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
+        return None
+    return f"{name} {list(logged)} were logged, and {list(derived)} come out"

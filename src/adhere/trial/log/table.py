@@ -1,0 +1,155 @@
+"""A trial as a table: a row for each recommendation, in the column names of CDISC where it has one.
+
+=========  ==========================================================================================
+STUDYID    the trial                              SITEID    the site
+USUBJID    trial/site/subject; the subject's key in the log once the person was erased
+TRTP       the arm recommended (planned)          TRTA      the arm taken (actual)
+TRTASTAT   what is known of it: ARM, NOTHING (none of the arms), OTHER; empty if nothing was reported
+TRTAOTH    what else was taken, in words          AVAL      the reward
+RANDDTM    when it was recommended                TRTADTM   when it was taken or, unless said, reported
+ADTM       when the outcome was observed or, unless said, reported
+TRTADTYP   IMPUTED if TRTA is only assumed        DTYPE     IMPUTED if AVAL is only assumed
+WITHDFL    Y if withdrawn                         PROPENS   the probability of TRTP
+PROB_…     the probability of each arm            ESTFL     Y if they were estimated by drawing
+RECOMMENDATION_ID                                 FALLBACK  why arms had equal probabilities
+RECPOS     the record it stands in                SEENPOS   the last record the policy had learned from
+TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL counts from
+MEMO       what the policy remembers of it        RANDKEY, ALGORITHM_VERSION, SOFTWARE
+=========  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from adhere.store.contract import ReadTransaction
+from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.trial.design import Design
+from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode
+from adhere.trial.history import History, evolve_history
+
+AT_ONCE = 2000
+_TIME = pl.Datetime("us", "UTC")
+_STATUS = {TOOK_NOTHING: "NOTHING", TOOK_OTHER: "OTHER"}
+
+
+def schema(arms: Sequence[str]) -> dict[str, Any]:
+    """The columns and their types."""
+    return {
+        "STUDYID": pl.String,
+        "SITEID": pl.String,
+        "USUBJID": pl.String,
+        "TRTP": pl.String,
+        "TRTA": pl.String,
+        "TRTASTAT": pl.String,
+        "TRTAOTH": pl.String,
+        "AVAL": pl.Float64,
+        "RANDDTM": _TIME,
+        "TRTADTM": _TIME,
+        "ADTM": _TIME,
+        "TRTADTYP": pl.String,
+        "DTYPE": pl.String,
+        "WITHDFL": pl.String,
+        "PROPENS": pl.Float64,
+        **{f"PROB_{arm}": pl.Float64 for arm in arms},
+        "ESTFL": pl.String,
+        "RECOMMENDATION_ID": pl.Int64,
+        "FALLBACK": pl.String,
+        "RECPOS": pl.Int64,
+        "SEENPOS": pl.Int64,
+        "TRTAPOS": pl.Int64,
+        "AVALPOS": pl.Int64,
+        "MEMO": pl.String,
+        "RANDKEY": pl.String,
+        "ALGORITHM_VERSION": pl.String,
+        "SOFTWARE": pl.String,
+    }
+
+
+def tables(
+    view: ReadTransaction, trial: int, design: Design, on_progress: Callable[[int], None] = lambda n: None
+) -> Iterator[pl.DataFrame]:
+    """The table, some thousand rows at a time."""
+    who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
+    notes = view.notes(trial)
+    first = 0
+    while bodies := view.histories(trial, range(first, first + AT_ONCE)):
+        rows = [_row(design, [decode(body) for body in bodies[number]], who, notes) for number in sorted(bodies)]
+        yield pl.DataFrame(rows, schema=schema(design.arms), orient="row")
+        first += AT_ONCE
+        on_progress(len(rows))
+
+
+def _row(
+    design: Design,
+    events: Sequence[AnyEvent],
+    who: Mapping[str, str],
+    notes: Mapping[int, tuple[bytes, str]],
+) -> tuple[Any, ...]:
+    made, history = events[0], _history(events)
+    assert isinstance(made, Recommended)
+    taken = None if history.actual is None else int(history.actual.value)
+    actual_from, reward_from = _source(events, "actual"), _source(events, "reward")
+    other = notes.get(actual_from.position) if actual_from is not None and taken == TOOK_OTHER else None
+    return (
+        design.name,
+        made.site,
+        f"{design.name}/{who.get(made.subject, made.subject)}",
+        design.arms[made.chosen],
+        design.arms[taken] if taken is not None and taken >= 0 else None,
+        None if taken is None else _STATUS.get(taken, "ARM"),
+        other and other[1],
+        history.reward and history.reward.value,
+        made.at,
+        history.actual and _when(_source(events, "actual", corrections=False) or actual_from),
+        history.reward and _when(_source(events, "reward", corrections=False) or reward_from),
+        "IMPUTED" if history.actual and history.actual.imputed else None,
+        "IMPUTED" if history.reward and history.reward.imputed else None,
+        "Y" if history.withdrawn else None,
+        made.probabilities[made.chosen] if made.probabilities else None,
+        *(made.probabilities or (None,) * len(design.arms)),
+        "Y" if made.estimated else None,
+        made.recommendation_id,
+        made.fallback or None,
+        made.position,
+        made.learned_up_to,
+        history.actual and history.actual.place,
+        history.reward and history.reward.place,
+        msgspec.json.encode(made.memo).decode(),
+        made.key,
+        made.algorithm_version,
+        made.software,
+    )
+
+
+def _history(events: Sequence[AnyEvent]) -> History:
+    history: History | None = None
+    for event in events:
+        history = evolve_history(history, event)
+    assert history is not None
+    return history
+
+
+def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) -> AnyEvent | None:
+    """The record whose value of a part counts; without corrections, the report that they corrected."""
+    history: History | None = None
+    source: AnyEvent | None = None
+    for event in events:
+        before = getattr(history, part, None)
+        history = evolve_history(history, event)
+        if isinstance(event, Corrected):
+            source = event if corrections and getattr(event, part) is not None else source
+        elif isinstance(event, Reported | Imputed) and getattr(history, part) != before:
+            source = event
+    return source
+
+
+def _when(event: AnyEvent | None) -> datetime | None:
+    if event is None:
+        return None
+    return getattr(event, "happened", None) or event.at

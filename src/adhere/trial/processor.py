@@ -1,0 +1,273 @@
+"""The command processor: many commands at a time, each trial in turn, all in one transaction.
+
+What holds for every command is here, once: the same request id gets the same response, another command under it is
+refused and the refusal recorded, a closed trial accepts nothing that changes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from adhere.checks import MAX_NAME_LENGTH, check_text
+from adhere.errors import ConflictError, InputError, UnknownError, nearest
+from adhere.randomness import MAX_DECISIONS
+from adhere.store.contract import Fetched, Head, ReadTransaction, Store, Subject, WriteTransaction
+from adhere.trial.commands import (
+    AnyCommand,
+    Command,
+    Erase,
+    ImputeMissing,
+    Receipt,
+    Recommend,
+    RecommendationResponse,
+    Report,
+    Response,
+    Unblind,
+)
+from adhere.trial.design import Design
+from adhere.trial.events import LOG_FORMAT, AnyEvent, Conflicted, Created, created_event, encode, to_record
+from adhere.trial.kits import kit_code
+from adhere.trial.log.chain import START, commitment, link
+from adhere.trial.snapshot import encode_snapshot
+from adhere.trial.state import initial_state
+from adhere.trial.transaction import LiveTrial, TrialTransaction
+from adhere.trial.verbs import DECIDE
+from adhere.trial.verbs.context import Change, Context, needed_recommendations
+from adhere.trial.verbs.impute_missing import due, next_batch
+from adhere.trial.verbs.recommend import SOFTWARE
+
+
+def utc_now() -> datetime:
+    """The time by this machine's clock."""
+    return datetime.now(UTC)
+
+
+class CommandProcessor:
+    """Live trials in a store.
+
+    `execute` responds to commands once their events are durable. Threads may call it at the same time, and, if the
+    store allows, processes; the store serialises the writes to one trial. `on_events` is called with the events of
+    every transaction after its commit.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        now: Callable[[], datetime] = utc_now,
+        on_events: Callable[[Sequence[AnyEvent]], None] = lambda events: None,
+    ) -> None:
+        self.store = store
+        self._now, self._on_events = now, on_events
+        self._trials: dict[str, LiveTrial] = {}
+        self._lock = threading.Lock()
+
+    def create(self, design: Design, *, by: str = "") -> Receipt:
+        """Create a trial. The same design again is acknowledged; another one under the same name is refused."""
+        with self._lock, self.store.writing() as writing:
+            if design.name in writing.trials():
+                if self._live(writing, design.name).design != design:
+                    raise ConflictError("name", design.name, "a name that no other trial has")
+            else:
+                create_trial(writing, design, self._now(), by)
+        return Receipt(1)
+
+    def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError]:
+        """A response to each command, or why it was refused, in their order.
+
+        Raises a `StoreError` if the transaction failed, in which case nothing was written.
+        """
+        responses: list[Any] = [None] * len(commands)
+        by_trial: dict[str, list[int]] = {}
+        for index, command in enumerate(commands):
+            try:
+                if command.request_id:
+                    check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
+                by_trial.setdefault(command.trial, []).append(index)
+            except InputError as error:
+                responses[index] = error
+        events: list[AnyEvent] = []
+        with self._lock, self.store.writing() as writing:
+            live_trials: list[tuple[LiveTrial, list[int]]] = []
+            for name, indices in by_trial.items():
+                try:
+                    live_trials.append((self._live(writing, name), indices))
+                except InputError as error:
+                    for index in indices:
+                        responses[index] = error
+            # Always in the same order, so that two processes cannot deadlock.
+            live_trials.sort(key=lambda item: item[0].number)
+            fetches = [
+                _lock_and_fetch(writing, live, [commands[i] for i in indices]) for live, indices in live_trials
+            ]
+            for (live, indices), fetch in zip(live_trials, fetches, strict=True):
+                transaction = TrialTransaction(writing, live, *fetch())
+                for index in indices:
+                    try:
+                        responses[index] = self._execute_one(transaction, commands[index])
+                    except InputError as error:
+                        responses[index] = error
+                transaction.finish()
+                events += transaction.events
+        self._on_events(events)
+        return responses
+
+    def _execute_one(self, transaction: TrialTransaction, command: AnyCommand) -> Response:
+        subject = _subject(transaction, command)
+        digest = _digest(command, subject)
+        if (event := transaction.recorded(command.request_id)) is None:
+            if transaction.state.status == "closed" and not command.when_closed:
+                raise ConflictError("trial", transaction.state.design.name, "a trial that is not closed")
+            transaction.load(needed_recommendations(transaction.state, command))
+            if isinstance(command, Recommend):
+                transaction.catch_up()
+            if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
+                digest = _digest(command, None)
+            salt = secrets.token_bytes(16)
+            context = Context(command, self._now(), digest, salt, transaction.text_of, subject)
+            if isinstance(command, ImputeMissing):
+                return self._impute(transaction, command, context)
+            for change in DECIDE[type(command)](transaction.state, command, context):
+                transaction.append(change)
+                event = change.event
+        elif event.digest != digest or not _same_text(transaction, command, event):
+            at, position = self._now(), transaction.state.position + 1
+            header = {"by": command.by, "request_id": command.request_id}
+            transaction.append(
+                Change(Conflicted(position=position, at=at, **header, of=event.position, asked=digest))
+            )
+            raise ConflictError(
+                "request id", command.request_id, "an id of its own: something else was asked under this one"
+            )
+        assert event is not None
+        return _respond(transaction, command, event)
+
+    def _impute(self, transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Receipt:
+        """Go through the recommendations that are due, batch by batch."""
+        while transaction.state.design.impute is not None:
+            batch = next_batch(transaction.state)
+            transaction.load(batch)
+            ready = due(transaction.state, context.at)
+            for change in DECIDE[ImputeMissing](transaction.state, command, context):
+                transaction.append(change)
+            transaction.mark_examined(ready)
+            if len(ready) < len(batch) or not batch:
+                break
+        return Receipt(transaction.state.position)
+
+    def is_quick(self, command: AnyCommand) -> bool:
+        """Whether a command surely takes no longer than a commit: no lock to wait for, nothing to load or relearn."""
+        live = self._trials.get(command.trial)
+        if live is None or self.store.shared or not live.engine.is_loaded:
+            return False
+        return isinstance(command, Recommend) or (isinstance(command, Report) and live.design.impute is None)
+
+    def trial(self, name: str) -> LiveTrial:
+        """A trial by its name."""
+        if name in self._trials:
+            return self._trials[name]
+        with self.store.reading() as view:
+            return self._live(view, name)
+
+    def _live(self, view: ReadTransaction, name: str) -> LiveTrial:
+        if name not in self._trials:
+            numbers = view.trials()
+            if name not in numbers:
+                raise UnknownError("trial", name, nearest(name, numbers) if numbers else "a trial; there is none yet")
+            design = created_event(view, numbers[name]).design
+            self._trials[name] = LiveTrial(numbers[name], design, design.engine())
+        return self._trials[name]
+
+
+def create_trial(writing: WriteTransaction, design: Design, at: datetime, by: str) -> LiveTrial:
+    """Add a trial and the first record of its log."""
+    engine = design.engine()
+    event = Created(
+        position=1,
+        at=at,
+        by=by,
+        log_format=LOG_FORMAT,
+        design=design,
+        algorithm_version=engine.algorithm_version,
+        software=SOFTWARE,
+    )
+    body = encode(event)
+    record = to_record(event, body, link(START, body))
+    head = Head(1, record.hash, encode_snapshot(initial_state(design, engine), 0))
+    number = writing.add_trial(design.name, head)
+    writing.append(number, [record], head)
+    return LiveTrial(number, design, engine)
+
+
+def pseudonym_of(command: Recommend | Erase) -> str:
+    """A subject's pseudonym: each site numbers its own subjects."""
+    site = check_text("site", command.site) if command.site else ""
+    if "/" in site:  # or two sites could name the same person
+        raise InputError("site", site, "a name without a slash")
+    return f"{site}/{check_text('subject', command.subject)}"
+
+
+def _lock_and_fetch(
+    writing: WriteTransaction, live: LiveTrial, commands: Sequence[Command]
+) -> Callable[[], tuple[Head, Fetched]]:
+    """Lock a trial, and look up what the commands will need."""
+    request_ids = {command.request_id for command in commands if command.request_id}
+    recommendation_ids, pseudonyms = set(), set()
+    for command in commands:
+        number = getattr(command, "recommendation_id", None)
+        if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
+            recommendation_ids.add(number)
+        if isinstance(command, Recommend | Erase):
+            try:
+                pseudonyms.add(pseudonym_of(command))
+            except InputError:  # which is reported when the command is executed
+                continue
+    return writing.lock_and_fetch(live.number, sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms))
+
+
+def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:
+    """The subject a command names; a new one for the first recommendation."""
+    if not isinstance(command, Recommend | Erase):
+        return None
+    pseudonym = pseudonym_of(command)
+    known = transaction.subject(pseudonym)
+    if known is not None or isinstance(command, Erase):
+        return known
+    salt = secrets.token_bytes(16)
+    return Subject(pseudonym, commitment(salt, pseudonym), salt)
+
+
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
+
+
+def _digest(command: Command, subject: Subject | None) -> str:
+    """A digest of what a command says, with the subject's key for the pseudonym."""
+    skipped = ("trial", "request_id", "by", *command.private)
+    said = {name: getattr(command, name) for name in command.__struct_fields__ if name not in skipped}
+    content = (type(command).__name__, said, subject and subject.key)
+    return hashlib.sha256(_encode(content)).hexdigest()[:32]
+
+
+def _same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) -> bool:
+    known = transaction.text_of(event.position) if getattr(event, "text", "") else None
+    return known is None or known == getattr(command, "took_other", None)
+
+
+def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -> Response:
+    """What the sender is told: the recommendation, or where in the log the command stands."""
+    number: int | None = getattr(event, "recommendation_id", None)
+    if number is None or not isinstance(command, Recommend | Unblind):
+        return Receipt(event.position, number)
+    transaction.load([number])
+    design, arm = transaction.state.design, transaction.state.histories[number].chosen
+    shown = isinstance(command, Unblind) or not design.blinded
+    hidden = isinstance(command, Unblind) or design.blinded
+    return RecommendationResponse(
+        number, design.arms[arm] if shown else None, kit_code(design.seed, number) if hidden else None
+    )

@@ -1,0 +1,65 @@
+"""A trial's state as stored with the head of its log: a cache, which can be derived from the log at any time."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from adhere.store.contract import Head
+from adhere.trial.design import Design
+from adhere.trial.engine import Engine, Floats
+from adhere.trial.state import TrialState
+
+
+class Snapshot(msgspec.Struct, frozen=True, array_like=True):
+    """What is stored of a trial's state; histories are in the log."""
+
+    policy_state: bytes
+    algorithm_version: str
+    n_lessons: int = 0
+    n_recommendations: int = 0
+    status: str = "open"
+    n_examined: int = 0
+
+
+def encode_snapshot(state: TrialState, n_lessons: int) -> bytes:
+    """For the store."""
+    return msgspec.msgpack.encode(
+        Snapshot(
+            state.policy_state.tobytes(),
+            state.engine.algorithm_version,
+            n_lessons,
+            state.n_recommendations,
+            state.status,
+            state.n_examined,
+        )
+    )
+
+
+def decode_snapshot(data: bytes) -> Snapshot | None:
+    """From the store; None if it is missing or damaged and must be derived from the log."""
+    try:
+        return msgspec.msgpack.decode(data, type=Snapshot)
+    except msgspec.DecodeError:
+        return None
+
+
+def restored_state(design: Design, engine: Engine, head: Head) -> TrialState | None:
+    """The state at the head of a log; None if it must be derived again, as after a change of the algorithm."""
+    snapshot = decode_snapshot(head.snapshot)
+    if snapshot is None or snapshot.algorithm_version != engine.algorithm_version:
+        return None
+    return TrialState(
+        design,
+        engine,
+        floats_from(snapshot.policy_state),
+        head.position,
+        snapshot.status,
+        snapshot.n_recommendations,
+        snapshot.n_examined,
+    )
+
+
+def floats_from(data: bytes) -> Floats:
+    """A policy's state from its bytes."""
+    return np.frombuffer(data, dtype=np.float64).copy()

@@ -1,0 +1,118 @@
+"""One trial within one transaction of a store: its state, and the events added to its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from adhere.store.contract import Fetched, Head, Record, Subject, WriteTransaction
+from adhere.trial.design import Design
+from adhere.trial.engine import Engine
+from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record
+from adhere.trial.log.chain import link
+from adhere.trial.projection import Projection, project
+from adhere.trial.snapshot import decode_snapshot, encode_snapshot, restored_state
+from adhere.trial.state import TrialState
+from adhere.trial.verbs.context import Change
+
+
+@dataclass(frozen=True)
+class LiveTrial:
+    """What never changes in a trial, and so is kept between transactions."""
+
+    number: int
+    design: Design
+    engine: Engine
+
+
+class TrialTransaction:
+    """A trial in a transaction. Nothing of it outlives the transaction, so that a failed commit leaves no trace."""
+
+    def __init__(self, store: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
+        self._store, self._number, self._hash = store, live.number, head.hash
+        state, snapshot = restored_state(live.design, live.engine, head), decode_snapshot(head.snapshot)
+        if state is None or snapshot is None:
+            self._projection = project(store, store, live.number, live.engine)
+        else:
+            self._projection = Projection(store, store, live.number, state, snapshot.n_lessons, self._write)
+        self._projection.add(fetched.histories.items())
+        self._by_request_id = {request_id: decode(body) for request_id, body in fetched.requests.items()}
+        self._subjects = dict(fetched.subjects)
+        self._records: list[Record] = []
+        self._new_subjects: dict[str, Subject] = {}
+        self._known_subjects: dict[str, Subject] = {}
+        self.events: list[AnyEvent] = []
+
+    @property
+    def state(self) -> TrialState:
+        """The trial's state after all events so far."""
+        return self._projection.state
+
+    def load(self, recommendation_ids: Iterable[int]) -> None:
+        """Load the histories of some recommendations that exist."""
+        self._projection.load(recommendation_ids)
+
+    def catch_up(self) -> None:
+        """Bring the policy's state up to date with corrections."""
+        self._projection.catch_up()
+
+    def recorded(self, request_id: str) -> AnyEvent | None:
+        """The event recorded under a request id."""
+        return self._by_request_id.get(request_id) if request_id else None
+
+    def subject(self, pseudonym: str) -> Subject | None:
+        """The subject with a pseudonym."""
+        return self._subjects.get(pseudonym)
+
+    def text_of(self, position: int) -> str | None:
+        """The free text that belongs to a record."""
+        note = self._store.notes(self._number).get(position)
+        return None if note is None else note[1]
+
+    def append(self, change: Change) -> None:
+        """Add an event to the log, with what is kept outside the log."""
+        event = change.event
+        body = encode(event)
+        self._hash = link(self._hash, body)
+        record = to_record(event, body, self._hash)
+        self._records.append(record)
+        if record.request_id:
+            self._by_request_id[record.request_id] = event
+        self.events.append(event)
+        self._projection.apply(event)
+        if isinstance(event, Recommended) and change.subject is not None:
+            self._save_subject(change.subject)
+        elif isinstance(event, Erased) and change.subject is not None:
+            self._write()
+            del self._subjects[change.subject.pseudonym]
+            self._store.erase(self._number, change.subject)
+        if change.note is not None:
+            self._store.save_note(self._number, event.position, *change.note)
+
+    def _save_subject(self, subject: Subject) -> None:
+        is_new = subject.pseudonym not in self._subjects or subject.pseudonym in self._new_subjects
+        (self._new_subjects if is_new else self._known_subjects)[subject.pseudonym] = subject
+        self._subjects[subject.pseudonym] = subject
+
+    def mark_examined(self, recommendation_ids: range) -> None:
+        """Note that the rule for missing reports was applied to some recommendations, and drop their histories."""
+        self._write()
+        self._projection.forget(recommendation_ids)
+        self._projection.state = replace(self.state, n_examined=recommendation_ids.stop)
+
+    def finish(self) -> None:
+        """Hand everything to the store."""
+        self.catch_up()
+        self._write()
+
+    def _write(self) -> None:
+        self._projection.flush()
+        if self._new_subjects:
+            self._store.add_subjects(self._number, list(self._new_subjects.values()))
+        for subject in self._known_subjects.values():
+            self._store.set_latest(self._number, subject)
+        snapshot = encode_snapshot(self.state, self._projection.n_lessons)
+        self._store.append(self._number, self._records, Head(self.state.position, self._hash, snapshot))
+        self._records, self._new_subjects, self._known_subjects = [], {}, {}

@@ -1,0 +1,22 @@
+"""One file per command: `decide(state, command, context)` is pure and returns the events the command leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adhere.trial import commands
+from adhere.trial.state import TrialState
+from adhere.trial.verbs import change_status, correct, erase, impute_missing, recommend, report, unblind, withdraw
+from adhere.trial.verbs.context import Change, Context
+
+DECIDE: dict[type[commands.Command], Callable[[TrialState, Any, Context], list[Change]]] = {
+    commands.Recommend: recommend.decide,
+    commands.Report: report.decide,
+    commands.Correct: correct.decide,
+    commands.Withdraw: withdraw.decide,
+    commands.ChangeStatus: change_status.decide,
+    commands.Unblind: unblind.decide,
+    commands.Erase: erase.decide,
+    commands.ImputeMissing: impute_missing.decide,
+}

@@ -1,0 +1,22 @@
+"""Pause, resume or close a trial."""
+
+from __future__ import annotations
+
+from adhere.checks import MAX_TEXT_LENGTH, check_text
+from adhere.errors import ConflictError, InputError
+from adhere.trial.commands import ChangeStatus
+from adhere.trial.events import Closed, Paused, Resumed
+from adhere.trial.state import TrialState
+from adhere.trial.verbs.context import Change, Context
+
+_EVENTS: dict[str, type[Paused | Resumed | Closed]] = {"paused": Paused, "open": Resumed, "closed": Closed}
+
+
+def decide(state: TrialState, command: ChangeStatus, context: Context) -> list[Change]:
+    """A change to another status."""
+    reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
+    if command.status not in _EVENTS:
+        raise InputError("status", command.status, f"one of {', '.join(_EVENTS)}")
+    if command.status == state.status:
+        raise ConflictError("trial", command.trial, f"a trial that is not {command.status} already")
+    return [Change(_EVENTS[command.status](**context.stamp(state), reason=reason))]

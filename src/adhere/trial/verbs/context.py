@@ -1,0 +1,77 @@
+"""What `decide` is given besides the state and the command, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from adhere.checks import check_text
+from adhere.errors import InputError, UnknownError
+from adhere.store.contract import Subject
+from adhere.trial.commands import Command
+from adhere.trial.events import AnyEvent
+from adhere.trial.history import History
+from adhere.trial.kits import recommendation_of_kit
+from adhere.trial.log.chain import commitment
+from adhere.trial.state import TrialState
+
+
+class Change(NamedTuple):
+    """An event, and what is kept outside the log with it: the subject it concerns, salt and free text."""
+
+    event: AnyEvent
+    subject: Subject | None = None
+    note: tuple[bytes, str] | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """The circumstances of a command.
+
+    `subject` is who the command names, if it names one; `salt` is for free text; `text_of` reads the free text that
+    belongs to a record.
+    """
+
+    command: Command
+    at: datetime
+    digest: str
+    salt: bytes
+    text_of: Callable[[int], str | None]
+    subject: Subject | None = None
+
+    def stamp(self, state: TrialState) -> dict[str, Any]:
+        """The fields every event has."""
+        return {
+            "position": state.position + 1,
+            "at": self.at,
+            "by": self.command.by,
+            "request_id": self.command.request_id,
+            "digest": self.digest,
+        }
+
+    def note_for(self, text: str | None) -> tuple[str, tuple[bytes, str] | None]:
+        """The digest of free text for the log, and what is kept outside it."""
+        return ("", None) if text is None else (commitment(self.salt, text), (self.salt, text))
+
+
+def find_history(state: TrialState, recommendation_id: int, site: str | None) -> History:
+    """A recommendation that a site may see. Another site's is reported like one that does not exist."""
+    history = state.histories.get(recommendation_id)
+    if history is None or site not in (None, history.site):
+        raise UnknownError("recommendation", recommendation_id, "the number of a recommendation made for this site")
+    return history
+
+
+def needed_recommendations(state: TrialState, command: Command) -> list[int]:
+    """The recommendations whose histories a command needs."""
+    needed = [getattr(command, "recommendation_id", None)]
+    kit = getattr(command, "kit", None)
+    if state.design.blinded and command.site is not None:
+        kit = getattr(command, "actual", None)
+    if kit is not None:
+        with suppress(InputError):  # which `decide` will report
+            needed.append(recommendation_of_kit(state.design.seed, check_text("kit", kit), state.n_recommendations))
+    return [number for number in needed if isinstance(number, int) and 0 <= number < state.n_recommendations]

@@ -1,0 +1,47 @@
+"""Correct or retract a report. The policy learns as if the right values had been reported in the first place."""
+
+from __future__ import annotations
+
+from adhere.checks import MAX_TEXT_LENGTH, check_text
+from adhere.errors import ConflictError, InputError
+from adhere.trial.commands import Correct
+from adhere.trial.events import Corrected
+from adhere.trial.state import TrialState
+from adhere.trial.verbs.context import Change, Context, find_history
+from adhere.trial.verbs.report import reported_arm
+
+_PARTS = ("actual", "reward")
+
+
+def decide(state: TrialState, command: Correct, context: Context) -> list[Change]:
+    """A correction of something that was reported."""
+    history = find_history(state, command.recommendation_id, command.site)
+    reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
+    taken, kit = reported_arm(state, command)
+    reward = None if command.reward is None else state.engine.check_reward(command.reward)
+    for part in command.retract:
+        if part not in _PARTS:
+            raise InputError("retract", part, "actual or reward")
+    retract = tuple(part for part in _PARTS if part in command.retract)
+    if taken is None and reward is None and not retract:
+        raise InputError("correction", "nothing", "what was taken, a reward, or what to retract")
+    for part, value in (("actual", taken), ("reward", reward)):
+        reported = getattr(history, part) is not None
+        if part in retract and value is not None:
+            raise InputError("retract", part, f"a new {part}, or {part} to be retracted, not both")
+        if part in retract and not reported:
+            raise ConflictError("retract", part, "something that was reported")
+        if history.withdrawn and value is not None and not reported:
+            raise ConflictError(part, "a new one", "a correction of what was reported before the withdrawal")
+    digest, note = context.note_for(command.took_other)
+    event = Corrected(
+        **context.stamp(state),
+        recommendation_id=history.recommendation_id,
+        actual=taken,
+        reward=reward,
+        retract=retract,
+        reason=reason,
+        text=digest,
+        kit=kit,
+    )
+    return [Change(event, note=note)]

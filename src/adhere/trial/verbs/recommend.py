@@ -1,0 +1,46 @@
+"""Recommend an arm for a subject, or repeat the recommendation that is still open."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from adhere.errors import ConflictError
+from adhere.trial.commands import Recommend
+from adhere.trial.engine import Choice
+from adhere.trial.events import Recommended, Repeated
+from adhere.trial.state import TrialState
+from adhere.trial.verbs.context import Change, Context
+
+SOFTWARE = version("adhere")
+
+
+def decide(state: TrialState, command: Recommend, context: Context) -> list[Change]:
+    """A new recommendation; a failing policy is replaced by equal probabilities."""
+    subject = context.subject
+    assert subject is not None
+    if state.status == "paused":
+        raise ConflictError("trial", command.trial, "a trial that is not paused")
+    latest = subject.latest
+    if latest is not None and not state.design.repeats and state.histories[latest].is_open:
+        return [Change(Repeated(**context.stamp(state), recommendation_id=latest))]
+    choice = state.engine.choose_or_fall_back(state.policy_state, state.n_recommendations)
+    event = recommended(state, choice, **context.stamp(state), subject=subject.key, site=command.site or "")
+    return [Change(event, subject._replace(latest=event.recommendation_id))]
+
+
+def recommended(state: TrialState, choice: Choice, **fields: Any) -> Recommended:
+    """The event of a choice made from a state."""
+    return Recommended(
+        recommendation_id=state.n_recommendations,
+        learned_up_to=state.position,
+        chosen=choice.chosen,
+        probabilities=choice.probabilities,
+        memo=choice.memo,
+        estimated=state.engine.estimated and not choice.fallback,
+        key=state.engine.key,
+        algorithm_version=state.engine.algorithm_version,
+        software=SOFTWARE,
+        fallback=choice.fallback,
+        **fields,
+    )

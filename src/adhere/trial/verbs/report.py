@@ -1,0 +1,101 @@
+"""Report what was taken, the reward, or both. What is known already is only acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from adhere.checks import check_text
+from adhere.errors import ConflictError, InputError
+from adhere.trial.arms import arm_taken, describe_taken
+from adhere.trial.commands import Correct, Report
+from adhere.trial.events import Repeated, Reported
+from adhere.trial.history import History, evolve_history
+from adhere.trial.kits import recommendation_of_kit
+from adhere.trial.state import TrialState
+from adhere.trial.verbs.context import Change, Context, find_history
+
+CLOCK_SKEW = timedelta(minutes=5)
+
+
+def decide(state: TrialState, command: Report, context: Context) -> list[Change]:
+    """A report, unless it contradicts an earlier one."""
+    history = find_history(state, command.recommendation_id, command.site)
+    taken, kit = reported_arm(state, command)
+    reward = None if command.reward is None else state.engine.check_reward(command.reward)
+    if taken is None and reward is None:
+        expected = "what was taken (actual, took_nothing or took_other), a reward, or both"
+        raise InputError("report", "nothing", expected)
+    if history.withdrawn:
+        raise ConflictError("recommendation", command.recommendation_id, "one that was not withdrawn")
+    _check_consistent(state, history, command.site, taken, kit, reward)
+    _check_same_text(history, command.took_other, context)
+    _check_time(history, command.happened, context.at)
+    digest, note = context.note_for(command.took_other)
+    event = Reported(
+        **context.stamp(state),
+        recommendation_id=history.recommendation_id,
+        actual=taken,
+        reward=reward,
+        happened=command.happened,
+        text=digest,
+        kit=kit,
+    )
+    if evolve_history(history, event) == history:
+        return [Change(Repeated(**context.stamp(state), recommendation_id=history.recommendation_id))]
+    return [Change(event, note=note)]
+
+
+def reported_arm(state: TrialState, command: Report | Correct) -> tuple[int | None, int | None]:
+    """What was taken, and whose kit it was. A site of a blinded trial names a kit; it does not know the arms."""
+    design = state.design
+    if design.blinded and command.site is not None and command.actual is not None:
+        arm_taken([command.actual], command.actual, command.took_nothing, command.took_other)
+        kit = recommendation_of_kit(design.seed, check_text("actual", command.actual), state.n_recommendations)
+        return state.histories[kit].chosen, kit
+    return arm_taken(design.arms, command.actual, command.took_nothing, command.took_other), None
+
+
+def check_not_contradicted(history: History, arms: Sequence[str], taken: int | None, reward: float | None) -> None:
+    """Refuse a report that contradicts an earlier one; an imputed value may be replaced."""
+    known = history.actual
+    if taken is not None and known is not None and not known.imputed and taken != known.value:
+        before = describe_taken(arms, int(known.value))
+        expected = f"{before}, as reported before for recommendation {history.recommendation_id}"
+        raise InputError("actual", describe_taken(arms, taken), expected)
+    known = history.reward
+    if reward is not None and known is not None and not known.imputed and reward != known.value:
+        expected = f"{known.value:g}, as reported before for recommendation {history.recommendation_id}"
+        raise InputError("reward", reward, expected)
+
+
+def _check_consistent(
+    state: TrialState, history: History, site: str | None, taken: int | None, kit: int | None, reward: float | None
+) -> None:
+    known = history.actual if history.actual is not None and not history.actual.imputed else None
+    blind = state.design.blinded and site is not None
+    # Another kit with the same arm must look like one with another arm, or kits could be sorted by trying.
+    if blind and taken is not None and known is not None and (kit, taken) != (known.kit, known.value):
+        raise ConflictError("actual", "another", "what was reported before, or a correction")
+    try:
+        check_not_contradicted(history, state.design.arms, taken, reward)
+    except InputError as error:
+        raise ConflictError(error.field, error.value, f"{error.expected}; to change it, correct it") from None
+
+
+def _check_same_text(history: History, text: str | None, context: Context) -> None:
+    known = history.actual
+    if text is not None and known is not None and not known.imputed and context.text_of(known.place) != text:
+        raise ConflictError("took_other", text, "the words reported before; to change them, correct them")
+
+
+def _check_time(history: History, happened: datetime | None, now: datetime) -> None:
+    if happened is None:
+        return
+    if happened.tzinfo is None:
+        raise InputError("happened", happened.isoformat(), "a time with its zone, e.g. 2026-03-01T09:30:00Z")
+    if happened > now + CLOCK_SKEW:
+        raise InputError("happened", happened.isoformat(), f"no time after now ({now.isoformat()})")
+    if happened < history.at - CLOCK_SKEW:
+        expected = f"no time before the recommendation ({history.at.isoformat()})"
+        raise InputError("happened", happened.isoformat(), expected)

@@ -1,0 +1,29 @@
+"""A choice can be replayed from its memo: the state changes as the choice changed it, and nothing is drawn."""
+
+from __future__ import annotations
+
+from adhere.trial.engine import CHOOSE_ARM
+
+from .playing import trial_on
+from .policies_under_test import recycles, variants
+from .populations_under_test import BINARY, GRADED, mixed
+
+N_PATIENTS = 40
+
+
+def test_a_choice_can_be_replayed_from_its_memo(subject: str, n_arms: int) -> None:
+    population = mixed(n_arms, GRADED if recycles(subject) else BINARY)
+    patients = population.patients(1, 0, N_PATIENTS)
+    for text in variants(subject, n_arms):
+        trial = trial_on(text, population, N_PATIENTS)
+        n_changed = 0
+        for actual, reward in zip(patients.actual, patients.reward, strict=True):
+            before = trial._state
+            recommendation = trial.recommend()  # whose event the reducer replays
+            engine, chosen_state = before.engine, before.policy_state.copy()
+            engine._run(CHOOSE_ARM, chosen_state, engine._buffers.memo, engine._buffers.rng, recommendation.id)
+            assert trial._state.policy_state.tobytes() == chosen_state.tobytes(), text
+            n_changed += chosen_state.tobytes() != before.policy_state.tobytes()
+            chosen = population.arms.index(recommendation.arm)
+            trial.report(recommendation.id, actual=population.arms[actual[chosen]], reward=float(reward[chosen]))
+        assert (n_changed > 0) == ("thompson-bounded" in text and recycles(text)), text

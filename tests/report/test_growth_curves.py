@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from adhere.errors import InputError
+from adhere.report.growth_curves import Guide, growth_curves
+
+from .layout import check_apart_and_inside
+
+T = [100, 1000, 10_000]
+POWERS = {"one": 1.0, "half": 0.5, "a-policy-with-a-long-name(hierarchical(epsilon-greedy))": 0.1}
+
+
+def a_table(panels: tuple[str, ...] = ("left", "right"), width: float = 0.2) -> polars.DataFrame:
+    rows = [
+        {"population": panel, "policy": name, "patients": t, "mean": t**power}
+        for panel in panels
+        for name, power in POWERS.items()
+        for t in T
+        if (panel, name) != ("right", "half")
+    ]
+    mean = polars.col("mean")
+    return polars.DataFrame(rows).with_columns(lo=mean * (1 - width), hi=mean * (1 + width))
+
+
+def curves(table: polars.DataFrame, scale: str = "log", guides: list[Guide] | None = None, note: str = "") -> Any:
+    return growth_curves(
+        table, panels="population", series="policy", scale=scale, y_label="regret", guides=guides or [], note=note
+    )
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+@pytest.mark.parametrize("width", [0.2, 3.0])
+def test_nothing_covers_anything_and_nothing_sticks_out(scale: str, width: float) -> None:
+    guides = [Guide("T", 1.0, 0.5), Guide("√T", 0.5, 1.0)]
+    figure = curves(a_table(width=width), scale, guides, note="What is shown, in a line below the legend.")
+    check_apart_and_inside(figure)
+
+
+def test_what_is_drawn() -> None:
+    table = a_table()
+    above, below = curves(table).subfigs
+    left, right = above.axes
+    assert [panel.get_title("left") for panel in above.axes] == ["left", "right"]
+    assert (left.get_xscale(), left.get_yscale()) == ("log", "log")
+    assert right.get_xlabel() == "patients in the trial, T"
+    assert above.get_supylabel() == "regret"
+    assert len(left.get_lines()) == 3
+    assert len(right.get_lines()) == 2
+    assert np.array_equal(left.get_lines()[1].get_xdata(), T)
+    assert left.get_lines()[1].get_ydata() == pytest.approx(np.sqrt(T))
+    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in left.get_lines()]
+    assert len(set(looks)) == len({colour for colour, *_ in looks}) == len({marker for *_, marker in looks}) == 3
+    # A series looks the same in the panel that lacks another.
+    assert right.get_lines()[1].get_color() == looks[2][0]
+    assert [text.get_text().replace("\n", "") for text in below.legends[0].get_texts()] == list(POWERS)
+
+
+def test_every_point_has_its_interval() -> None:
+    (panel,) = curves(a_table(("left",))).subfigs[0].axes
+    ends = [[tuple(end) for end in bar] for bars in panel.collections for bar in bars.get_segments()]
+    assert len(ends) == 9
+    assert ends[1] == [(1000.0, pytest.approx(800.0)), (1000.0, pytest.approx(1200.0))]
+
+
+def test_intervals_below_zero_leave_a_logarithmic_axis_as_it_is() -> None:
+    (panel,) = curves(a_table(("left",), width=3.0)).subfigs[0].axes
+    bottom, top = panel.get_ylim()
+    assert 0.1 < bottom < 100**0.1
+    assert top > 4 * 10_000
+    (panel,) = curves(a_table(("left",), width=3.0), "linear").subfigs[0].axes
+    assert panel.get_ylim()[0] <= -2 * 10_000
+
+
+def test_guides_have_their_slope_and_stay_in_their_panel() -> None:
+    guides = [Guide("T", 1.0, 0.3, "left"), Guide("√T", 0.5, 2.0)]
+    left, right = curves(a_table(), guides=guides).subfigs[0].axes
+    lines = left.get_lines()[3:]
+    assert [text.get_text() for text in left.texts] == ["T", "√T"]
+    assert [text.get_text() for text in right.texts] == ["√T"]
+    for line, guide in zip(lines, guides, strict=True):
+        t, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert y == pytest.approx(guide.factor * t**guide.power)
+        assert T[0] <= t[0] * 1.0001
+        assert t[-1] <= T[-1] * 1.0001
+
+
+def test_more_series_than_colours_are_refused() -> None:
+    rows = [{"population": "left", "policy": str(n), "patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
+    table = polars.DataFrame(rows).with_columns(lo="mean", hi="mean")
+    with pytest.raises(InputError, match="at most 7"):
+        curves(table)
+    curves(table.filter(polars.col("policy") != "7"))
+
+
+def test_only_two_scales() -> None:
+    with pytest.raises(InputError, match="scale"):
+        curves(a_table(), "logit")

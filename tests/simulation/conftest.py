@@ -1,0 +1,4 @@
+from __future__ import annotations
+
+# The same fixture: all tests of a composition, here and there, run in a row in one process, so it is compiled once.
+from contract.conftest import subject as subject

@@ -1,0 +1,56 @@
+"""The oracle's twin of any policy, made from the policy itself: there is no second table of policies to keep.
+
+What is learned by whom is the oracle's; where a number becomes an arm, `stream_oracle` does as the engine does.
+"""
+
+from __future__ import annotations
+
+import math
+
+import oracle
+from adhere import parse_policy
+from adhere.policies import HierarchicalBandit, HierarchicalExp3, Learner, Policy, ThompsonBounded
+
+from . import stream_oracle as stream
+
+
+def twin_of(text: str, n_arms: int, horizon: int) -> oracle.Policy:
+    """A policy that has learned nothing yet."""
+    return _twin(parse_policy(text), n_arms, horizon, certified=True)
+
+
+def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Policy:
+    if isinstance(policy, Learner):
+        return oracle.Plain(_learner(policy, k, horizon), _protocol(policy))
+    if isinstance(policy, ThompsonBounded):
+        inner = _twin(policy.inner, k, horizon, certified and policy.literal)
+        return stream.ThompsonBounded(inner, policy.recycle, policy.literal)
+    if isinstance(policy, HierarchicalExp3):
+        eta, rho = policy.eta or math.sqrt(2 * math.log(3) / (3 * horizon)), policy.rho
+        return oracle.HierarchicalExp3(k, eta, rho or math.sqrt(2 * math.log(k) / (k * horizon)))
+    assert isinstance(policy, HierarchicalBandit), f"{policy} has no twin in the oracle"
+    *own, top = policy.learners()
+    # Only certified experts that do not recycle are weighted, and draw as weights need it.
+    weighted = certified and not policy.recycle
+    experts = [(_learner(one, k, horizon, weighted and _protocol(one) == "chosen"), _protocol(one)) for one in own]
+    return stream.hierarchical(experts, _learner(top, len(experts), horizon), policy.recycle)
+
+
+def _learner(policy: Learner, k: int, horizon: int, weighted: bool = False) -> oracle.Learner:
+    if policy.name in ("thompson", "base-thompson"):
+        return stream.Thompson(k) if weighted else stream.UnitThompson(k)
+    if policy.name == "exp3":
+        gamma = getattr(policy, "gamma", None)
+        return oracle.Exp3(k, oracle.default_gamma(k, horizon) if gamma is None else gamma)
+    if policy.name == "epsilon-greedy":
+        return stream.EpsilonGreedy(k, getattr(policy, "epsilon", None))
+    return {"ucb1": stream.Ucb1, "uniform": stream.Uniform}[policy.name](k)
+
+
+def _protocol(learner: Learner) -> oracle.ProtocolLike:
+    """Its name, or its table as it is written: the package's own tables are what is under test."""
+    text = str(learner.protocol)
+    if not text.startswith("credit["):
+        return text
+    rows = text.removeprefix("credit[").removesuffix("]").split(";")
+    return [[None if arm == "-" else int(arm) for arm in row.split()] for row in rows]

@@ -1,0 +1,26 @@
+"""adhere where modules that only Linux has are missing, as on other systems."""
+
+from __future__ import annotations
+
+import adhere
+from blocked import run_without
+
+SIMULATE = """
+import adhere
+import adhere.cli.main
+
+for name in adhere.__all__:
+    getattr(adhere, name)
+result = adhere.simulate(["thompson"], "defiers", n_patients=20, n_runs=3, seed=1)
+print(result["defiers", "thompson"].surplus.mean)
+"""
+
+
+def test_import_and_simulate_without_fcntl_and_uvloop() -> None:
+    here = adhere.simulate(["thompson"], "defiers", n_patients=20, n_runs=3, seed=1)
+    assert float(run_without("fcntl", "uvloop", code=SIMULATE)) == here["defiers", "thompson"].surplus.mean
+
+
+def test_serve_without_uvloop() -> None:
+    code = "from adhere.service.serve import _config; print(_config(None).get_loop_factory().__module__)"
+    assert run_without("uvloop", code=code).startswith("asyncio.")

@@ -1,0 +1,159 @@
+"""A trial as a table: CDISC's names, everything in it, and back into a trial with the same state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from adhere.errors import InputError
+from adhere.store import open_store
+from adhere.trial.commands import Withdraw
+from adhere.trial.design import Imputation, make_design
+from adhere.trial.log.chain import verify
+from adhere.trial.log.export import write_table
+from adhere.trial.log.replay import replay
+from adhere.trial.log.table_import import arms_in, import_table, read_table, rewards_in
+from adhere.trial.snapshot import decode_snapshot
+
+from ..live import Live
+
+POLICY = "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)"
+
+
+@pytest.fixture(scope="module")
+def live() -> Live:
+    """A trial with a bit of everything."""
+    live = Live(POLICY, horizon=40, impute=Imputation(after_days=14, took_nothing=True, reward=0.0))
+    for n in range(20):
+        live.recommend(f"s{n}")
+        live.report(n, reward=float(n % 3 == 0)) if n % 4 == 0 else None
+        live.report(n, actual="walk", reward=1.0) if n % 4 == 1 else None
+        live.report(n, took_other="tea, “green”") if n % 4 == 2 else None
+    live.report(4, actual="aspirin", happened=live.clock())
+    live.correct(1, actual="aspirin", reward=0.0)
+    live.correct(5, retract=("reward",))
+    live.send(Withdraw(trial="t", request_id="w", recommendation_id=3, reason="moved away"))
+    live.clock.pass_days(15)
+    live.impute_missing()
+    live.report(7, actual="walk", reward=1.0)
+    return live
+
+
+def written(live: Live, path: Path) -> str:
+    with live.store.reading() as view:
+        return write_table(view, 1, live.design, path, path.suffix[1:])
+
+
+def test_the_columns_are_cdiscs(live: Live, tmp_path: Path) -> None:
+    head = written(live, tmp_path / "t.csv")
+    with live.store.reading() as view:
+        assert head == view.head(1).hash.hex()
+    table = pl.read_csv(tmp_path / "t.csv", try_parse_dates=True)
+    assert table["RECOMMENDATION_ID"].to_list() == list(range(20))
+    by_id = {row["RECOMMENDATION_ID"]: row for row in table.to_dicts()}
+    assert by_id[1] | {"USUBJID": "t/Leeds/s1", "TRTA": "aspirin", "TRTASTAT": "ARM", "AVAL": 0.0} == by_id[1]
+    assert by_id[2] | {"TRTA": None, "TRTASTAT": "OTHER", "TRTAOTH": "tea, “green”"} == by_id[2]
+    assert by_id[3] | {"TRTASTAT": None, "AVAL": None, "DTYPE": None, "WITHDFL": "Y"} == by_id[3]
+    assert by_id[7] | {"TRTASTAT": "ARM", "AVAL": 1.0, "DTYPE": None, "TRTADTYP": None} == by_id[7]
+    assert by_id[11] | {"TRTASTAT": "NOTHING", "AVAL": 0.0, "DTYPE": "IMPUTED", "TRTADTYP": "IMPUTED"} == by_id[11]
+    for row in by_id.values():
+        assert row["PROPENS"] == row[f"PROB_{row['TRTP']}"]
+        assert row["PROB_walk"] + row["PROB_aspirin"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_is_read_back_into_the_same_state(live: Live, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"t.{suffix}"
+    written(live, path)
+    table, store = read_table(path), open_store()
+    assert arms_in(table) == list(live.design.arms)
+    assert set(rewards_in(table)) == {0.0, 1.0}
+    import_table(table, store, make_design("again", POLICY, arms_in(table), seed=5, horizon=40))
+    with store.reading() as view:
+        snapshot = decode_snapshot(view.head(1).snapshot)
+        assert snapshot is not None
+        assert snapshot.policy_state == live.snapshot().policy_state
+        assert verify(view, 1).fault is None
+        found = replay(view, 1)
+        assert (found.difference, found.n_imported) == (None, 20)
+        write_table(view, 1, live.design, tmp_path / f"u.{suffix}", suffix)
+    # Written once more, it differs only in where the records stand: corrections left none.
+    once, twice = (read_table(tmp_path / f"{name}.{suffix}").drop(pl.selectors.ends_with("POS")) for name in "tu")
+    assert once.to_dicts() == twice.to_dicts()
+
+
+def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    path.write_text("subject,chosen,actual,reward\nx,a,b,1\ny,b,b,0\nz,a,,\n")
+    table, store = read_table(path), open_store()
+    import_table(table, store, make_design("plain", "thompson/actual", arms_in(table), seed=1))
+    with store.reading() as view:
+        snapshot = decode_snapshot(view.head(1).snapshot)
+        assert snapshot is not None
+        assert snapshot.n_recommendations == 3
+    with pytest.raises(InputError, match=r"row 1, MEMO: got \[\], expected the 5 numbers that hierarchical"):
+        import_table(table, store, make_design("hybrid", "hierarchical(thompson)", arms_in(table), horizon=9))
+    with store.reading() as view:
+        assert list(view.trials()) == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a,b\n1,2\n", "USUBJID is missing"),
+        ("USUBJID,TRTP,TRTA,AVAL\nx,a,c,2\n", "row 1, reward: got 2.0"),
+        ("USUBJID,TRTP,AVAL\nx,a,much\ny,b,0\n", "AVAL: got 'much', expected a number"),
+        ("USUBJID,TRTP,RANDDTM\nx,a,yesterday\ny,b,\n", "row 1, RANDDTM: got 'yesterday'"),
+        ("", "a table in CSV or Parquet"),
+        ("USUBJID,subject,TRTP\nx,x,a\n", "subject and USUBJID"),
+        ("USUBJID,TRTP,MEMO\nx,a,abc\ny,b,\n", "row 1, MEMO: got 'abc'"),
+        ("USUBJID,TRTP,RECPOS\nx,a,nan\ny,b,1\n", "RECPOS: got 'nan'"),
+        ("USUBJID,TRTP,PROB_a,PROB_b\nx,a,7,-3\n", "probabilities from 0 to 1"),
+        ("USUBJID,TRTP,TRTA,TRTASTAT\nx,a,b,nothing\n", "TRTASTAT is NOTHING"),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_refused_and_nothing_kept(tmp_path: Path, text: str, complaint: str) -> None:
+    path, store = tmp_path / "bad.csv", open_store()
+    path.write_text(text)
+
+    def read() -> None:
+        table = read_table(path)
+        import_table(table, store, make_design("bad", "thompson", arms_in(table), seed=1))
+
+    with pytest.raises(InputError) as refused:
+        read()
+    assert complaint in str(refused.value)
+    with store.reading() as view:
+        assert view.trials() == {}
+
+
+def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(tmp_path: Path) -> None:
+    for seed in range(6):
+        rule = Imputation(after_days=1, actual="walk", reward=0.5)
+        live = Live("thompson/actual", seed=seed, impute=rule, reward_values=(0.0, 0.5, 1.0))
+        live.recommend("s")
+        live.clock.pass_days(2)
+        live.impute_missing()
+        live.report(0, actual="aspirin")
+        written(live, tmp_path / "t.csv")
+        store = open_store()
+        design = make_design("again", "thompson/actual", live.design.arms, seed=seed, reward_values=(0.0, 0.5, 1.0))
+        import_table(read_table(tmp_path / "t.csv"), store, design)
+        with store.reading() as view:
+            snapshot = decode_snapshot(view.head(1).snapshot)
+        assert snapshot is not None
+        assert snapshot.policy_state == live.snapshot().policy_state
+
+
+def test_a_correction_changes_the_words_and_keeps_the_day(tmp_path: Path) -> None:
+    live = Live()
+    live.recommend("s")
+    seen = live.clock()
+    live.report(0, took_other="tea", reward=1.0, happened=seen)
+    live.clock.pass_days(90)
+    live.correct(0, took_other="cocoa", reward=0.0)
+    written(live, tmp_path / "t.parquet")
+    (row,) = pl.read_parquet(tmp_path / "t.parquet").to_dicts()
+    assert (row["TRTAOTH"], row["AVAL"], row["ADTM"], row["TRTADTM"]) == ("cocoa", 0.0, seen, seen)

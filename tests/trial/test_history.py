@@ -1,0 +1,136 @@
+"""What a policy learns from a recommendation, and at which place, however reports come and are corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported
+from adhere.trial.history import History, Part, evolve_history
+from adhere.trial.state import changed_lessons
+
+K = 3
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def recommended(fallback: str = "") -> History:
+    known = {"probabilities": (1 / 3,) * 3, "key": "", "algorithm_version": "", "software": ""}
+    event = Recommended(
+        position=10,
+        at=AT,
+        recommendation_id=4,
+        subject="s",
+        site="Leeds",
+        learned_up_to=9,
+        chosen=1,
+        fallback=fallback,
+        **known,  # type: ignore[arg-type]
+    )
+    return evolve_history(None, event)
+
+
+FIRST = recommended()
+
+
+def after(history: History, kind: type[Any], position: int, **values: Any) -> History:
+    event: AnyEvent = kind(position=position, at=AT, recommendation_id=4, **values)
+    return evolve_history(history, event)
+
+
+def reported(history: History, position: int, actual: int | None, reward: float | None) -> History:
+    return after(history, Reported, position, actual=actual, reward=reward)
+
+
+def corrected(history: History, position: int, **values: Any) -> History:
+    return after(history, Corrected, position, reason="typing error", **values)
+
+
+def lessons(history: History) -> list[tuple[int, int, float]]:
+    """Place, feedback and reward of each lesson."""
+    rows = history.lessons(K)
+    assert all(row[1:3] == (4, 1) for row in rows)
+    return [(row[0], row[3], row[4]) for row in rows]
+
+
+def test_nothing_is_learned_without_a_reward() -> None:
+    assert lessons(reported(FIRST, 11, 2, None)) == []
+
+
+def test_parts_that_come_together_or_actual_first_are_one_lesson_at_the_reward() -> None:
+    assert lessons(reported(FIRST, 11, 2, 1.0)) == [(11, 2, 1.0)]
+    assert lessons(reported(reported(FIRST, 11, 2, None), 12, None, 1.0)) == [(12, 2, 1.0)]
+
+
+def test_a_late_actual_arm_is_a_lesson_of_its_own() -> None:
+    late = reported(reported(FIRST, 11, None, 0.5), 15, 2, None)
+    assert lessons(late) == [(11, K, 0.5), (15, K + 1 + 2, 0.5)]
+
+
+@pytest.mark.parametrize("taken", [TOOK_NOTHING, TOOK_OTHER])
+def test_learners_that_need_an_arm_wait_if_none_was_taken(taken: int) -> None:
+    assert lessons(reported(FIRST, 11, taken, 1.0)) == [(11, K, 1.0)]
+    assert lessons(reported(reported(FIRST, 11, None, 1.0), 12, taken, None)) == [(11, K, 1.0)]
+
+
+def test_a_correction_keeps_the_place() -> None:
+    history = corrected(reported(FIRST, 11, 2, 1.0), 20, actual=0)
+    assert lessons(history) == [(11, 0, 1.0)]
+    assert lessons(corrected(history, 21, reward=0.0)) == [(11, 0, 0.0)]
+
+
+def test_what_is_retracted_was_never_reported_and_may_be_reported_anew() -> None:
+    history = corrected(reported(FIRST, 11, 2, 1.0), 20, retract=("reward",))
+    assert lessons(history) == []
+    assert history.is_open
+    assert lessons(reported(history, 30, None, 0.0)) == [(30, 2, 0.0)]
+
+
+def test_a_report_replaces_what_was_imputed_at_its_place() -> None:
+    assumed = after(FIRST, Imputed, 11, actual=TOOK_NOTHING, reward=0.0)
+    assert lessons(assumed) == [(11, K, 0.0)]
+    true = reported(assumed, 40, 2, None)
+    assert true.actual == Part(2, 11)
+    assert lessons(true) == [(11, 2, 0.0)]
+    assert lessons(reported(true, 41, None, 1.0)) == [(11, 2, 1.0)]
+
+
+def test_a_report_is_not_replaced_by_another_or_by_an_imputation() -> None:
+    history = reported(FIRST, 11, 2, 1.0)
+    assert reported(history, 12, 0, 0.0) == history
+    assert lessons(after(history, Imputed, 12, actual=0, reward=0.0)) == lessons(history)
+
+
+def test_nothing_is_learned_from_a_fallback() -> None:
+    assert reported(recommended(fallback="it failed"), 11, 1, 1.0).lessons(K) == ()
+
+
+@given(st.permutations([(None, 1.0), (2, None), (None, 1.0), (2, None)]))
+def test_duplicates_and_order_change_only_the_places(reports: list[tuple[int | None, float | None]]) -> None:
+    history = FIRST
+    for position, (actual, reward) in enumerate(reports, 11):
+        history = reported(history, position, actual, reward)
+    assert history.actual is not None
+    assert history.reward is not None
+    assert (history.actual.value, history.reward.value) == (2, 1.0)
+    learned = [feedback for _, feedback, _ in lessons(history)]
+    assert learned == ([2] if history.actual.place < history.reward.place else [K, K + 1 + 2])
+
+
+def test_changed_lessons_are_those_to_learn_again() -> None:
+    class FakeEngine:
+        n_arms, memo_size, recycles = K, 0, False
+
+    def changed(before: History, after: History) -> Mapping[int, Any]:
+        return changed_lessons(FakeEngine, before, after)  # type: ignore[arg-type]
+
+    late = reported(reported(FIRST, 11, None, 1.0), 15, 2, None)
+    assert changed(late, late) == {}
+    assert changed(late, corrected(late, 20, actual=1)) == {15: (15, 4, 1, K + 1 + 1, 1.0, ())}
+    assert set(changed(late, corrected(late, 20, reward=0.0))) == {11, 15}
+    assert changed(late, corrected(late, 20, actual=TOOK_NOTHING)) == {15: None}

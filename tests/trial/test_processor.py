@@ -1,0 +1,240 @@
+"""What a live trial answers, records and learns."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.trial.commands import ChangeStatus, Erase, Recommend, Withdraw
+from adhere.trial.events import Conflicted, Recommended
+from adhere.trial.trial import Trial
+
+from .live import ARMS, Live
+
+
+def test_it_is_the_trial_in_memory() -> None:
+    """The same policy, seed and reports give the same arms, chances and state as `Trial`."""
+    live, plain = Live("hierarchical(thompson)", horizon=100), Trial("hierarchical(thompson)", ARMS, 5, 100)
+    for n in range(30):
+        advice, expected = live.recommend(f"s{n}"), plain.recommend()
+        assert (advice.recommendation_id, advice.arm) == (expected.id, expected.arm)
+        taken, reward = ARMS[n % 2], float(n % 3 == 0)
+        live.report(advice.recommendation_id, actual=taken, reward=reward)
+        plain.report(expected.id, actual=taken, reward=reward)
+    assert np.frombuffer(live.snapshot().policy_state).tolist() == list(plain.state)
+
+
+def test_a_recommendation_says_all_that_explains_it() -> None:
+    live = Live()
+    live.report(live.recommend("first").recommendation_id, actual="aspirin", reward=1.0)
+    live.recommend("second", request_id="ask-2", by="token 7")
+    event = live.events()[-1]
+    assert isinstance(event, Recommended)
+    assert (event.position, event.learned_up_to, event.recommendation_id) == (4, 3, 1)
+    assert (event.by, event.request_id, event.site, event.at) == ("token 7", "ask-2", "Leeds", live.clock())
+    assert event.probabilities == pytest.approx((1 / 3, 2 / 3))
+    assert (event.algorithm_version, event.software) == ("thompson:1 randomness:1", "0.1.0")
+    assert len(event.key) == 32
+
+
+def test_the_same_request_id_gets_the_same_answer() -> None:
+    live = Live()
+    first = live.recommend("s", request_id="one")
+    live.report(first.recommendation_id, actual="walk", reward=1.0, request_id="two")
+    n_records = len(live.events())
+    for _ in range(3):
+        assert live.recommend("s", request_id="one") == first
+        receipt = live.report(first.recommendation_id, actual="walk", reward=1.0, request_id="two")
+        assert receipt.record == 3
+    assert len(live.events()) == n_records
+
+
+def test_something_else_under_the_same_id_is_refused_and_kept_as_evidence() -> None:
+    live = Live()
+    live.recommend("s", request_id="one")
+    with pytest.raises(ConflictError, match="something else was asked under this one"):
+        live.recommend("other", request_id="one")
+    with pytest.raises(ConflictError):
+        live.recommend("s", request_id="one", site="York")
+    assert live.kinds() == ["Created", "Recommended", "Conflicted", "Conflicted"]
+    evidence = live.events()[2]
+    assert isinstance(evidence, Conflicted)
+    assert evidence.of == 2
+
+
+def test_other_words_under_the_same_id_are_a_conflict_too() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation_id
+    live.report(made, took_other="herbal tea", request_id="x")
+    live.report(made, took_other="herbal tea", request_id="x")
+    with pytest.raises(ConflictError):
+        live.report(made, took_other="coffee", request_id="x")
+
+
+def test_a_subject_with_an_open_recommendation_gets_it_again() -> None:
+    live = Live()
+    first = live.recommend("s")
+    assert live.recommend("s") == first
+    live.report(first.recommendation_id, actual="walk")
+    assert live.recommend("s") == first
+    live.report(first.recommendation_id, reward=0.0)
+    assert live.recommend("s").recommendation_id == 1
+    assert live.recommend("s", site="York").recommendation_id == 2  # another site's subject of the same name
+
+
+def test_a_trial_that_allows_repeats_recommends_anew() -> None:
+    live = Live(repeats=True)
+    assert [live.recommend("s").recommendation_id for _ in range(3)] == [0, 1, 2]
+
+
+def test_a_batch_is_answered_in_order_and_refusals_do_not_spoil_it() -> None:
+    live = Live()
+    asked = [Recommend(trial="t", request_id=f"r{n}", subject=subject) for n, subject in enumerate("aab\x00c")]
+    asked.append(Recommend(trial="nowhere", request_id="x", subject="a"))
+    answers = live.processor.execute(asked)
+    assert [getattr(answer, "recommendation_id", None) for answer in answers] == [0, 0, 1, None, 2, None]
+    assert isinstance(answers[3], InputError)
+    assert isinstance(answers[5], UnknownError)
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"actual": "asprin"}, "actual: got 'asprin', expected one of walk, aspirin"),
+        ({"reward": 1.5}, "reward: got 1.5, expected a number from 0 to 1"),
+        ({"reward": float("nan")}, "reward: got nan"),
+        ({}, "report: got 'nothing'"),
+        ({"actual": "walk", "took_nothing": True}, "actual and took_nothing: got 'both'"),
+        ({"took_other": ""}, "took_other: got ''"),
+    ],
+)
+def test_a_report_that_makes_no_sense_is_refused_and_nothing_written(said: dict[str, object], complaint: str) -> None:
+    live = Live()
+    made = live.recommend("s").recommendation_id
+    with pytest.raises(InputError) as refused:
+        live.report(made, **said)
+    assert str(refused.value).startswith(complaint)
+    assert live.kinds() == ["Created", "Recommended"]
+
+
+def test_a_report_that_contradicts_another_is_refused() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation_id
+    live.report(made, actual="walk", reward=1.0)
+    with pytest.raises(ConflictError, match="as reported before for recommendation 0; to change it, correct it"):
+        live.report(made, reward=0.0)
+    assert live.report(made, actual="walk").record == 4  # the same again is acknowledged
+    assert live.kinds()[-1] == "Repeated"
+
+
+def test_another_sites_recommendation_looks_like_none() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation_id
+    complaints = []
+    for number in (made, 99):
+        with pytest.raises(UnknownError) as refused:
+            live.report(number, reward=1.0, site="York")
+        complaints.append(str(refused.value).replace(str(number), "N"))
+    assert complaints[0] == complaints[1]
+
+
+def test_times_may_not_lie_in_the_future_or_before_the_recommendation() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation_id
+    early, late = live.clock().replace(year=2025), live.clock().replace(year=2027)
+    for when in (early, late, live.clock().replace(tzinfo=None)):
+        with pytest.raises(InputError, match="happened"):
+            live.report(made, reward=1.0, happened=when)
+    live.report(made, reward=1.0, happened=live.clock())
+
+
+def test_paused_and_closed_trials() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation_id
+
+    def change(status: str, request: str) -> None:
+        live.send(ChangeStatus(trial="t", request_id=request, status=status, reason="interim look"))
+
+    change("paused", "p")
+    change("paused", "p")  # the same request again
+    with pytest.raises(ConflictError, match="not paused"):
+        live.recommend("another")
+    live.report(made, reward=1.0)
+    change("open", "o")
+    live.recommend("another")
+    change("closed", "c")
+    for refused in (lambda: live.recommend("third"), lambda: live.report(made, actual="walk")):
+        with pytest.raises(ConflictError, match="not closed"):
+            refused()
+    with pytest.raises(ConflictError, match="not closed"):
+        change("open", "again")
+
+
+def test_what_was_withdrawn_takes_no_more_reports() -> None:
+    live = Live()
+    made = live.recommend("s").recommendation_id
+    live.report(made, reward=1.0)
+    live.send(Withdraw(trial="t", request_id="w", recommendation_id=made, reason="left the study"))
+    with pytest.raises(ConflictError, match="not withdrawn"):
+        live.report(made, actual="walk")
+    assert live.recommend("s").recommendation_id == 1
+
+
+def test_a_person_can_be_forgotten_without_breaking_the_chain() -> None:
+    live = Live()
+    live.recommend("Alice")
+    live.report(0, took_other="Alice's own tea")
+    live.send(Erase(trial="t", request_id="e", site="Leeds", subject="Alice"))
+    live.send(Erase(trial="t", request_id="e", site="Leeds", subject="Alice"))
+    with live.store.reading() as view:
+        kept = repr((list(view.subjects(1)), view.notes(1), view.records(1)))
+    assert "Alice" not in kept
+    with pytest.raises(UnknownError):
+        live.send(Erase(trial="t", request_id="f", site="Leeds", subject="Alice"))
+    assert live.recommend("Alice").recommendation_id == 1  # somebody new, for all we know
+
+
+def test_the_same_design_again_is_acknowledged_another_is_refused() -> None:
+    live = Live()
+    live.processor.create(live.design)
+    with pytest.raises(ConflictError, match="a name that no other trial has"):
+        live.processor.create(msgspec.structs.replace(live.design, seed=6))
+
+
+def test_other_words_for_what_else_was_taken_need_a_correction() -> None:
+    live = Live()
+    live.recommend("a")
+    live.report(0, took_other="tea")
+    assert live.report(0, took_other="tea").record == 4
+    with pytest.raises(ConflictError, match="to change them, correct them"):
+        live.report(0, took_other="coffee")
+    live.correct(0, took_other="coffee")
+
+
+@pytest.mark.parametrize(
+    ("arms", "complaint"),
+    [(["\u00e9", "e\u0301"], "names that look different"), (['a"b', "c"], "without a quotation mark")],
+)
+def test_arms_that_could_not_be_told_apart_or_exported(arms: list[str], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        Live(arms=arms)
+
+
+def test_a_status_there_is_not_and_a_site_with_a_slash() -> None:
+    live = Live()
+    with pytest.raises(InputError, match="status: got 'bogus'"):
+        live.send(ChangeStatus(trial="t", request_id="p", status="bogus", reason="why"))
+    with pytest.raises(InputError, match="a name without a slash"):
+        live.recommend("b", site="A/b")
+
+
+def test_a_withdrawn_recommendation_takes_corrections_of_what_was_reported_only() -> None:
+    live = Live()
+    live.recommend("a")
+    live.report(0, reward=1.0)
+    live.send(Withdraw(trial="t", request_id="w", recommendation_id=0, reason="left"))
+    live.correct(0, reward=-0.0)
+    with pytest.raises(ConflictError, match="before the withdrawal"):
+        live.correct(0, actual="walk")

@@ -1,0 +1,114 @@
+"""The caches beside a log: a correction learned from them gives the state that the whole log gives."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from adhere.trial import projection
+from adhere.trial.lessons import Lessons
+from adhere.trial.log import replay as replay_module
+from adhere.trial.projection import project, scratch_cache
+
+from .live import ARMS, Live, number_of
+
+POLICIES = ("thompson/actual", "exp3/comply", "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)")
+
+
+@pytest.fixture(autouse=True)
+def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(replay_module, "CHECKPOINT_EVERY", 7)
+
+
+def played(policy: str, n: int = 40) -> Live:
+    live, rng = Live(policy, horizon=100), random.Random(3)
+    for number in range(n):
+        live.recommend(f"s{number}")
+        live.report(number, reward=float(rng.random() < 0.5))
+        if number >= 3:
+            live.report(number - 3, actual=rng.choice(ARMS))
+    return live
+
+
+def check_against_the_log(live: Live) -> None:
+    """The state and the table of lessons are those that come out of the log alone."""
+    with live.store.reading() as view, scratch_cache() as cache:
+        number = number_of(view)
+        derived = project(view, cache, number)
+        assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
+        assert live.snapshot().n_lessons == derived.n_lessons == view.count_lessons(number)
+        assert replay_module.replay(view, number).difference is None
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_corrections_anywhere_give_the_state_of_the_whole_log(policy: str) -> None:
+    live, rng = played(policy), random.Random(5)
+    for _ in range(12):
+        number = rng.randrange(36)
+        change = rng.choice(["reward", "actual", "nothing", "retract", "again"])
+        if change == "reward":
+            live.correct(number, reward=float(rng.random() < 0.5))
+        elif change == "actual":
+            live.correct(number, actual=rng.choice(ARMS))
+        elif change == "nothing":
+            live.correct(number, took_nothing=True)
+        elif change == "retract":
+            live.correct(number, retract=("actual",))
+        if change in ("retract", "again"):
+            live.correct(number, actual=rng.choice(ARMS))
+        check_against_the_log(live)
+        live.recommend(f"after {_}")
+
+
+@pytest.mark.parametrize("lost", ["all", "one block", "checkpoints"])
+def test_caches_that_were_deleted_are_rebuilt(lost: str) -> None:
+    live = played(POLICIES[0])
+    with live.store.writing() as writing:
+        number = number_of(writing)
+        if lost == "checkpoints":
+            writing.drop_states(number, 0)
+        else:
+            writing.drop_lessons(number, 0, 2**40 if lost == "all" else 9)
+    live.correct(1, reward=0.5)
+    live.correct(2, reward=0.25)
+    check_against_the_log(live)
+
+
+def test_blocks_are_merged_at_checkpoints() -> None:
+    live = played(POLICIES[0])
+    with live.store.reading() as view:
+        number = number_of(view)
+        for start in range(0, view.head(number).position - 7, 7):
+            assert len(view.lessons(number, start, start + 7)) <= 1
+
+
+def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
+    """As if it had never been: the others are learned, before it and after it."""
+    engine = Live("thompson").design.engine()
+    rows = [(place, place, place % 2, place % 2, 1.0, ()) for place in range(6)]
+    good = engine.learn(engine.first_state, Lessons.of([row for row in rows if row[0] != 3], 0).arrays())
+    run, calls = engine._run, []
+
+    def failing(kernel: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
+        ids = facts[:, 0].tolist()
+        calls.append(len(ids))
+        if 3 in ids:
+            at = ids.index(3)
+            run(kernel, state, memo, rng, facts[:at], values[:at], done)
+            raise ValueError("not this one")
+        run(kernel, state, memo, rng, facts, values, done)
+
+    engine._run = failing  # type: ignore[method-assign]
+    assert engine.learn(engine.first_state, Lessons.of(rows, 0).arrays()).tobytes() == good.tobytes()
+    assert calls == [6, 3, 2]
+
+
+def test_one_lesson_packed_or_not_is_the_same() -> None:
+    engine = Live("exp3/comply", horizon=10).design.engine()
+    choice = engine.choose(engine.first_state, 3)
+    row = (7, 3, choice.chosen, choice.chosen, 0.5, choice.memo)
+    packed = engine.learn(engine.first_state, Lessons.of([row], len(choice.memo)).arrays())
+    assert engine.learn_one(engine.first_state, row).tobytes() == packed.tobytes() != engine.first_state.tobytes()
