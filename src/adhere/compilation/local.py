@@ -1,6 +1,6 @@
 """Arrays that live in one call of a compiled loop.
 
-Their length is known when the loop is compiled and nobody else can see them, so that the compiler may keep them in
+Their length is known when the loop is compiled and no other code can see them, so that the compiler may keep them in
 registers, and threads of a processor or a GPU never wait for each other's. Lengths that are not static, because they
 are large, get an array from outside: a stack holds only so much.
 """

@@ -27,7 +27,7 @@ def note_sources(module: str) -> None:
 
 
 def noted_digest(module: str) -> str | None:
-    """What a module's file held when it was run, as a digest; None if nobody noted it."""
+    """What a module's file held when it was run, as a digest; None if it was not noted."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return _noted.get(Path(file)) if file else None
 

@@ -23,7 +23,7 @@ from adhere.policies.generic import (
     update,
 )
 from adhere.policies.hierarchical_rule import (
-    NOBODY,
+    NO_EXPERT,
     HierarchicalMemo,
     HierarchicalParameters,
     HierarchicalRule,
@@ -75,8 +75,8 @@ class HierarchicalBandit(HierarchicalParameters):
 
 @implements(remember, HierarchicalBandit)
 def remember_hierarchical(rule: Rule, state: State, memo: Memo) -> None:
-    """Nobody was drawn yet; every part keeps what it must."""
-    memo.drawn = NOBODY
+    """No expert is drawn yet; every part keeps what it must."""
+    memo.drawn = NO_EXPERT
     remember(rule.top, state.top, memo.top)
     for i in range(len(rule.experts)):
         remember_nth(rule.experts, i, state.experts, memo.experts)
@@ -99,7 +99,7 @@ def update_hierarchical(
 ) -> None:
     """The top learns of the expert drawn; certified experts of their own rounds, the others of all."""
     drawn, reward_is_new = memo.drawn, feedback <= rule.n_arms
-    if drawn != NOBODY and reward_is_new:
+    if drawn != NO_EXPERT and reward_is_new:
         learn(rule.top, state.top, memo.top, drawn, reward, 1.0, rng)
     for i in range(len(rule.experts)):
         certified = is_in(rule.certified, i)

@@ -17,7 +17,7 @@ from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape
 from adhere.policies.recycling import AnyCacheRule, cache_rule
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
 
-NOBODY = -1
+NO_EXPERT = -1
 
 
 class HierarchicalState(State):

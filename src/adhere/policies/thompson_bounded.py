@@ -19,7 +19,7 @@ from adhere.policies.policy import policy
 from adhere.policies.recycling import holds_arm, remove_outcome, store_outcome, take_outcome
 from adhere.policies.thompson_bounded_rule import (
     INNER,
-    NOBODY,
+    NONE,
     SAMPLER,
     ThompsonBoundedMemo,
     ThompsonBoundedParameters,
@@ -65,8 +65,8 @@ class ThompsonBounded(ThompsonBoundedParameters):
 
 @implements(remember, ThompsonBounded)
 def remember_thompson_bounded(rule: Rule, state: State, memo: Memo) -> None:
-    """Nobody has decided yet."""
-    memo.decided, memo.recycled_arm, memo.recycled_reward, memo.recycled_success = NOBODY, NOBODY, 0.0, 0.0
+    """Neither the sampler nor the inner policy has decided yet."""
+    memo.decided, memo.recycled_arm, memo.recycled_reward, memo.recycled_success = NONE, NONE, 0.0, 0.0
     remember(rule.inner, state.inner, memo.inner)
 
 
@@ -93,7 +93,7 @@ def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float,
 def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
     """What was recycled leaves the cache and teaches the sampler again."""
     third = memo.recycled_arm
-    if third != NOBODY:
+    if third != NONE:
         remove_outcome(rule.cache, state.cache, third, memo.recycled_reward)
         learn(rule.sampler, state.sampler, memo.sampler, third, memo.recycled_success, 1.0, rng)
     if memo.decided == INNER:

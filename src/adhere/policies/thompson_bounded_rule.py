@@ -14,7 +14,7 @@ from adhere.policies.policy import MAX_DEPTH, CompiledPolicy, Learner, Policy, T
 from adhere.policies.recycling import AnyCacheRule, cache_rule
 from adhere.policies.thompson import Thompson
 
-SAMPLER, INNER, NOBODY = 0, 1, -1
+SAMPLER, INNER, NONE = 0, 1, -1
 
 
 class ThompsonBoundedState(State):
@@ -28,8 +28,8 @@ class ThompsonBoundedState(State):
 class ThompsonBoundedMemo(Memo):
     """Who decided, what was recycled, and what the parts remember."""
 
-    decided = Index()  # SAMPLER, INNER or NOBODY
-    recycled_arm = Index()  # or NOBODY
+    decided = Index()  # SAMPLER, INNER or NONE
+    recycled_arm = Index()  # or NONE
     recycled_reward = Number()
     recycled_success = Number()  # what the sampler learned of it
     sampler = Part()
