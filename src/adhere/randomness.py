@@ -18,10 +18,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import helper
+from adhere.compilation import inline
 from adhere.errors import InputError
 
 Words = NDArray[np.uint64]
+Stream = Words  # of one run: its two keys, the counter, the first word there and whether it is known
 Floats = NDArray[np.float64]
 
 # What a random number is for: three bits of the counter, and its highest bit.
@@ -56,7 +57,7 @@ _L40, _L39, _L15, _L14 = (np.uint64(n) for n in (40, 39, 15, 14))
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
-@helper
+@inline
 def mix(word: Any, middle_key: Any) -> Any:
     """A bijection of 64-bit words for each key; close inputs give unrelated outputs."""
     word = word ^ ((word >> _R25) | (word << _L39)) ^ ((word >> _R50) | (word << _L14))
@@ -66,33 +67,33 @@ def mix(word: Any, middle_key: Any) -> Any:
     return word ^ (word >> _R28)
 
 
-@helper
+@inline
 def counter_at(decision: Any, purpose: Any) -> Any:
     """Where the draws for one purpose of one decision begin."""
     return (np.uint64(decision) << _DECISION_SHIFT) ^ (purpose << _DRAW_BITS)
 
 
-@helper
+@inline
 def word_at(outer: Any, middle: Any, decision: Any, purpose: Any, draw: Any) -> Any:
     """The word that `next_word` gives at a draw of a decision, from a run's two keys."""
     return mix(counter_at(decision, purpose) ^ np.uint64(draw) ^ outer, middle)
 
 
-@helper
+@inline
 def point(rng: Any, decision: Any, purpose: Any) -> None:
     """Turn a stream to the draws for one purpose of one decision."""
     rng[2] = counter_at(decision, purpose)
     rng[4] = _ZERO
 
 
-@helper
+@inline
 def point_with(rng: Any, decision: Any, purpose: Any, first_word: Any) -> None:
     """As `point`, where the first word there is known already."""
     rng[2] = counter_at(decision, purpose)
     rng[3], rng[4] = first_word, _ONE
 
 
-@helper
+@inline
 def next_word(rng: Any) -> Any:
     """The next 64 random bits of the stream."""
     word = rng[3] if rng[4] != _ZERO else mix(rng[2] ^ rng[0], rng[1])
@@ -101,19 +102,19 @@ def next_word(rng: Any) -> Any:
     return word
 
 
-@helper
+@inline
 def draw_ahead(rng: Any) -> None:
     """Have the next word ready. Where several branches would each draw it, a GPU's threads draw it once."""
     rng[3], rng[4] = mix(rng[2] ^ rng[0], rng[1]), _ONE
 
 
-@helper
+@inline
 def step(word: Any) -> Any:
     """The upper 53 of 64 bits as a whole number."""
     return np.int64(word >> _R11)
 
 
-@helper
+@inline
 def unit(word: Any) -> float:
     """The upper 53 of 64 bits as a number in [0, 1)."""
     return float(word >> _R11) * _UNIT
@@ -129,7 +130,7 @@ def steps_to(number: Floats) -> NDArray[np.int64]:
     return steps
 
 
-@helper
+@inline
 def uniform(rng: Any) -> float:
     """The next number of the stream, uniform on [0, 1) in steps of 2⁻⁵³."""
     return unit(next_word(rng))

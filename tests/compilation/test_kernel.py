@@ -24,7 +24,7 @@ def n_compiled(kernel: Kernel) -> int:
 
 
 def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = Kernel(run_block, pins=True)
+    kernel = Kernel(run_block, static=True)
     monkeypatch.setattr(CompiledRunner, "loop", kernel)
     for n_arms in (2, 3):
         simulate(variants("thompson", n_arms), mixed(n_arms), 20, 2, progress=False)

@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 
 from adhere.compilation import (
-    LARGEST_PINNED,
+    MAX_STATIC,
     Kernel,
     copy_into,
     guessed,
@@ -17,8 +17,8 @@ from adhere.compilation import (
     local_floats,
     local_integers,
     local_words,
-    pinned,
     room_for,
+    static_type,
     unlikely,
 )
 
@@ -55,7 +55,7 @@ def reversed_copy(lengths: Any, source: Any, out: Any, lengths_room: Any, words_
 def test_local_arrays_hold_what_is_put_in(way: str) -> None:
     source, out = np.arange(100.0), np.zeros(103)
     arguments = (LENGTHS, source, out, np.zeros(0, np.int64), np.zeros(0, np.uint64))
-    function = Kernel(reversed_copy, pins=True).compiled(*arguments) if way == "compiled" else reversed_copy
+    function = Kernel(reversed_copy, static=True).compiled(*arguments) if way == "compiled" else reversed_copy
     function(*arguments)
     assert out[:100].tolist() == source[::-1].tolist()
     assert out[100:].tolist() == [2 - 5 + 0, 1 - 4 + 1, 0 - 3 + 2]
@@ -75,16 +75,16 @@ def test_hints_change_nothing(value: int) -> None:
     assert hinted(value) == hinted.py_func(value) == expected
 
 
-def test_whole_numbers_and_flags_are_part_of_a_pinned_type_and_nothing_else_is() -> None:
+def test_whole_numbers_and_flags_are_part_of_a_static_type_and_nothing_else_is() -> None:
     value = Nested(LENGTHS, 0.5, np.zeros(3), True)
     same = Nested(LENGTHS, 0.7, np.ones(9), True)
     others = [Nested(Lengths(3, 101), 0.5, np.zeros(3), True), Nested(LENGTHS, 0.5, np.zeros(3), False)]
-    assert pinned(value) == pinned(same) not in [pinned(other) for other in others]
-    assert pinned(7) == pinned(8)
+    assert static_type(value) == static_type(same) not in [static_type(other) for other in others]
+    assert static_type(7) == static_type(8)
 
 
-def test_what_is_too_long_for_a_stack_is_not_pinned() -> None:
-    short, long = Lengths(LARGEST_PINNED, 1), Lengths(LARGEST_PINNED + 1, 1)
-    assert pinned(short) != pinned(Lengths(LARGEST_PINNED - 1, 1))
-    assert pinned(long) == pinned(Lengths(LARGEST_PINNED + 2, 1))
+def test_what_is_too_long_for_a_stack_is_not_static() -> None:
+    short, long = Lengths(MAX_STATIC, 1), Lengths(MAX_STATIC + 1, 1)
+    assert static_type(short) != static_type(Lengths(MAX_STATIC - 1, 1))
+    assert static_type(long) == static_type(Lengths(MAX_STATIC + 2, 1))
     assert (room_for(1024, np.float64).size, room_for(1025, np.float64).size) == (0, 1025)

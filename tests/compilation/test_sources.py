@@ -39,8 +39,8 @@ def test_an_edited_policy_runs_as_it_now_is(tmp_path: Path) -> None:
     [
         ("ARM = 0\n", "ARM = 1\n", "arms.ARM"),
         (
-            "from adhere.compilation import helper\n\n@helper\ndef pick(rule):\n    return 0\n",
-            "from adhere.compilation import helper\n\n@helper\ndef pick(rule):\n    return 1\n",
+            "from adhere.compilation import inline\n\n@inline\ndef pick(rule):\n    return 0\n",
+            "from adhere.compilation import inline\n\n@inline\ndef pick(rule):\n    return 1\n",
             "arms.pick(rule)",
         ),
     ],

@@ -13,11 +13,11 @@ import pytest
 import adhere
 from adhere import Uniform
 from adhere.compilation import Kernel, cache_folder, classes_of
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 
 from .processes import RECOMMEND, SIMULATE, finish, kernels_in, run, start
 
-RULE = Uniform().assemble(Setting(2)).rule
+RULE = Uniform().assemble(TrialShape(2)).rule
 
 
 def twice(rule: Any, number: float) -> float:

@@ -14,14 +14,16 @@ def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Pr
     if isinstance(policy, Learner):
         yield policy.protocol, slice(start, stop)
     elif isinstance(policy, ThompsonBounded):
-        yield CHOSEN, slice(start, start + rule.first_inner)
-        yield from parts(policy.inner, rule.inner, start + rule.first_inner, start + rule.first_cached)
-        yield CHOSEN, slice(start + rule.first_cached, stop)
+        inner, cache = (start + rule.State.offset(rule, name) for name in ("inner", "cache"))
+        yield CHOSEN, slice(start, inner)
+        yield from parts(policy.inner, rule.inner, inner, cache)
+        yield CHOSEN, slice(cache, stop)
     else:
         assert isinstance(policy, HierarchicalBandit | HierarchicalExp3)
         hierarchy = isinstance(policy, HierarchicalBandit)
         experts = [learner.protocol for learner in policy.learners()[:-1]] if hierarchy else [CHOSEN, ACTUAL, COMPLY]
-        top, strip = (rule.top_lengths[0], rule.lengths[0]) if hierarchy else (3, rule.n_arms)
+        top = rule.State.offset(rule, "experts") if hierarchy else 3
+        strip = rule.State.fields["experts"].stride(rule) if hierarchy else rule.n_arms
         yield CHOSEN, slice(start, start + top)
         for nth, protocol in enumerate(experts):
             yield protocol, slice(start + top + strip * nth, start + top + strip * (nth + 1))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Trial
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 
 from .parts import is_settled, parts
 from .playing import trial_on
@@ -48,7 +48,7 @@ def test_the_reward_may_come_before_the_actual_arm(subject: str, n_arms: int) ->
     patients = population.patients(1, 0, N_PATIENTS)
     for text in variants(subject, n_arms):
         together, apart = (trial_on(text, population, N_PATIENTS) for _ in range(2))
-        rule = apart.policy.assemble(Setting(n_arms, BINARY)).rule
+        rule = apart.policy.assemble(TrialShape(n_arms, BINARY)).rule
         stretches = list(parts(apart.policy, rule, 0, len(apart.state)))
         for actual, reward in zip(patients.actual, patients.reward, strict=True):
             recommendation = together.recommend()

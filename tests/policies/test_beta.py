@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adhere.policies.beta import chances_of_being_largest, draw_largest, work_size
+from adhere.policies.beta import draw_largest, probabilities_of_being_largest, work_size
 from adhere.policies.policy import Floats
 from adhere.randomness import CHOOSE, point, stream
 
@@ -18,7 +18,7 @@ HUGE = 1e5
 
 def chances(alphas: Any, betas: Any, prior: float = 0.0) -> Floats:
     out = np.full(len(alphas) + work_size(len(alphas)), np.nan)
-    chances_of_being_largest(np.array(alphas, float), np.array(betas, float), prior, out)
+    probabilities_of_being_largest(np.array(alphas, float), np.array(betas, float), prior, out)
     return out[: len(alphas)]
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from adhere import Exp3, HierarchicalBandit, InputError, Trial, parse_policy, simulate
-from adhere.policies.exp3 import exp_of_small, learn_exp3
-from adhere.policies.policy import Setting
+from adhere.policies.exp3 import Exp3Memo, Exp3State, exp_of_small, learn_exp3
+from adhere.policies.policy import TrialShape
+from adhere.randomness import stream
 from oracle import default_gamma
 
 from .reference import next_chances, taught
@@ -65,17 +66,17 @@ def test_the_short_series_is_the_exponential(x: float) -> None:
 
 def test_weights_of_any_size_keep_their_ratios() -> None:
     """The weights pass what a float can hold many times over; their logarithms say what they must be."""
-    rule = Exp3(gamma=0.5).assemble(Setting(3)).rule
-    state, memo = Exp3().initial_state(3), np.full(3, 0.01)
+    rule = Exp3(gamma=0.5).assemble(TrialShape(3)).rule
+    state, memo = Exp3State(rule, Exp3State.initial(rule)), Exp3Memo(rule, np.full(3, 0.01))
     rng = np.random.default_rng(8)
     for arm in rng.choice(3, 3000, p=[0.5, 0.3, 0.2]):
-        learn_exp3(rule, state, memo, int(arm), 1.0, 1.0, None)
-    logs, weights = state[:3], state[3:]
+        learn_exp3(rule, state, memo, int(arm), 1.0, 1.0, stream(0, 0))
+    logs, weights = state.log_weights, state.weights
     assert logs.min() > 8000
     expected = np.exp(logs - logs.max())
     assert weights / weights.sum() == pytest.approx(expected / expected.sum(), rel=1e-11)
     for _ in range(1000):  # and back from where the weight was 0
-        learn_exp3(rule, state, memo, int(np.argmin(logs)), 1.0, 1.0, None)
+        learn_exp3(rule, state, memo, int(np.argmin(logs)), 1.0, 1.0, stream(0, 0))
     expected = np.exp(logs - logs.max())
     assert weights / weights.sum() == pytest.approx(expected / expected.sum(), rel=1e-11)
 

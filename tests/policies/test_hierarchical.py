@@ -17,7 +17,8 @@ from adhere import (
     import_policies,
     parse_policy,
 )
-from adhere.policies.policy import Setting
+from adhere.policies.experts import set_of
+from adhere.policies.policy import TrialShape
 from adhere.randomness import stream
 from adhere.trial.engine import CHOOSE_ARM
 
@@ -99,21 +100,21 @@ def test_a_recycling_expert_learns_from_what_it_keeps_of_rounds_it_was_not_drawn
 
 def test_recycling_needs_a_certified_expert() -> None:
     text = "hierarchical(experts=[ucb1/actual, ucb1/comply], recycle={})"
-    with_cache = parse_policy(text.format("true")).resolved(2, 10).assemble(Setting(2))
-    without = parse_policy(text.format("false")).resolved(2, 10).assemble(Setting(2))
+    with_cache = parse_policy(text.format("true")).resolved(2, 10).assemble(TrialShape(2))
+    without = parse_policy(text.format("false")).resolved(2, 10).assemble(TrialShape(2))
     assert type(with_cache.rule.cache) is type(without.rule.cache)
     assert with_cache.state.size == without.state.size
 
 
 def test_an_expert_whose_table_is_chosens_is_certified() -> None:
     assembled = parse_policy("hierarchical(experts=[ucb1/credit[0 0; 1 1], ucb1/actual, ucb1])").resolved(2, 10)
-    assert assembled.assemble(Setting(2)).rule.drawn_only == 0b101
-    assert assembled.assemble(Setting(2), certified=False).rule.drawn_only == 0
+    assert assembled.assemble(TrialShape(2)).rule.certified == set_of([True, False, True])
+    assert assembled.assemble(TrialShape(2), certified=False).rule.certified == 0
 
 
 def test_deciders_are_the_experts() -> None:
     policy = parse_policy("hierarchical(ucb1)").resolved(2, 10)
-    assert policy.assemble(Setting(2)).deciders == ("ucb1", "ucb1/actual", "ucb1/comply")
+    assert policy.assemble(TrialShape(2)).deciders == ("ucb1", "ucb1/actual", "ucb1/comply")
     assert [str(learner) for learner in policy.learners()][:3] == ["ucb1", "ucb1/actual", "ucb1/comply"]
 
 
@@ -153,8 +154,9 @@ def test_the_certified_experts_weight_is_finite_even_if_its_chance_was_estimated
     file.write_text(SELDOM)
     import_policies(file)
     policy = parse_policy("hierarchical(exp3(gamma=0.2), top=seldom-first)")
-    rule, state, memo_size, spare_size, _ = policy.assemble(Setting(2))
-    memo, rng = np.zeros(memo_size + spare_size), stream(0, 0)
+    compiled = policy.assemble(TrialShape(2))
+    rule, state = compiled.rule, compiled.state
+    memo, rng = np.zeros(compiled.memo_size + compiled.scratch_size), stream(0, 0)
     choose_arm = CHOOSE_ARM.compiled(rule, state, memo, rng, 0)
     weights = []
     for decision in range(20_000):

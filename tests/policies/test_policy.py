@@ -18,7 +18,7 @@ from adhere import (
     Uniform,
 )
 from adhere.policies import ACTUAL, flag, parameter
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 
 
 @pytest.mark.parametrize("gamma", [1, np.float64(0.5), np.float32(0.5), np.int64(1)])
@@ -73,7 +73,7 @@ def test_under_another_protocol_it_is_another_learner() -> None:
 
 
 def test_what_is_assembled_shares_nothing() -> None:
-    one, other = (Thompson().assemble(Setting(3)) for _ in range(2))
+    one, other = (Thompson().assemble(TrialShape(3)) for _ in range(2))
     one.state[:] = -1.0
     one.rule.credit[:] = -1
     assert (other.state >= 0).all()
@@ -82,7 +82,7 @@ def test_what_is_assembled_shares_nothing() -> None:
 
 
 def test_a_rule_holds_the_numbers_of_the_policy_and_of_the_trial() -> None:
-    rule = EpsilonGreedy(protocol=ACTUAL).assemble(Setting(4)).rule
+    rule = EpsilonGreedy(protocol=ACTUAL).assemble(TrialShape(4)).rule
     assert math.isnan(rule.epsilon)
     assert rule.n_arms == 4
     assert rule.credit[3, :4].tolist() == [0, 1, 2, 3]

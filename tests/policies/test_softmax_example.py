@@ -106,7 +106,7 @@ def test_the_command_line_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
 def variant(tmp_path: Path, name: str, source: str) -> None:
     """Import a copy of the example under another name."""
     file = tmp_path / f"{name}.py"
-    file.write_text(source.replace('@policy("softmax")', f'@policy("{name}")'))
+    file.write_text(source.replace('@policy("softmax"', f'@policy("{name}"'))
     adhere.import_policies(file)
 
 
@@ -117,7 +117,7 @@ def test_with_probabilities_nothing_is_estimated(tmp_path: Path) -> None:
     assert next_chances(trial) == pytest.approx(softmax([0.5, 1.0, 0.4], 0.5), abs=1e-12)
 
 
-def test_without_arrays_it_follows_the_same_law(tmp_path: Path) -> None:
+def test_without_arrays_it_follows_the_same_distribution(tmp_path: Path) -> None:
     source, faster = FILE.read_text(), block_with("noise")
     begin, end = source.index("@implements(choose"), source.index("@implements(learn")
     variant(tmp_path, "softmax-loop", source[:begin] + faster + "\n\n" + source[end:])

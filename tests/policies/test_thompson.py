@@ -4,19 +4,29 @@ import numpy as np
 import pytest
 
 from adhere import Thompson
-from adhere.policies.policy import Floats
-from adhere.policies.thompson import follow_p
+from adhere.compilation import Memo
+from adhere.policies.policy import TrialShape
+from adhere.policies.thompson import ThompsonState, learn_thompson
+from adhere.randomness import stream
 
 from .reference import chances_of_largest, next_chances, probability_of_largest, taught
 
+RULE = Thompson().assemble(TrialShape(2)).rule
+NOTHING = Memo(RULE, np.zeros(0))
 
-def fresh() -> Floats:
-    return Thompson().initial_state(2)
+
+def fresh() -> ThompsonState:
+    return ThompsonState(RULE, ThompsonState.initial(RULE))
 
 
-def expected_p(state: Floats) -> float:
+def count(state: ThompsonState, arm: int, success: bool) -> None:
+    """One success or failure of an arm."""
+    learn_thompson(RULE, state, NOTHING, arm, float(success), 1.0, stream(0, 0))
+
+
+def expected_p(state: ThompsonState) -> float:
     """P(θ_1 > θ_0) from the counts alone."""
-    return probability_of_largest(state[:2].tolist(), state[2:4].tolist(), 1)
+    return probability_of_largest(state.successes.tolist(), state.failures.tolist(), 1)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +55,8 @@ def test_p_is_exact_after_2000_lessons_of_a_trial() -> None:
     rng = np.random.default_rng(1)
     lessons = [(int(arm), float(rng.random() < (0.45, 0.5)[arm])) for arm in rng.integers(0, 2, 2000)]
     trial = taught("thompson/actual", 2, lessons)
-    state = np.array(trial.state)
-    assert state[:4].sum() == 2004
+    state = ThompsonState(RULE, np.array(trial.state))
+    assert state.floats[:4].sum() == 2004
     assert next_chances(trial)[1] == pytest.approx(expected_p(state), abs=1e-9)
 
 
@@ -56,9 +66,9 @@ def test_p_is_followed_exactly_through_2000_random_lessons(seed: int) -> None:
     state, means, favours = fresh(), rng.random(2), rng.random()
     for step in range(1, 2001):
         arm = int(rng.random() < favours)
-        follow_p(state, arm, bool(rng.random() < means[arm]))
+        count(state, arm, bool(rng.random() < means[arm]))
         if step % 250 == 0:
-            assert state[4] == pytest.approx(expected_p(state), abs=1e-9)
+            assert state.p == pytest.approx(expected_p(state), abs=1e-9)
 
 
 @pytest.mark.parametrize("better", [0, 1])
@@ -66,26 +76,26 @@ def test_p_comes_back_from_where_no_float_can_hold_it(better: int) -> None:
     """h underflows many times over, and must rise again exactly when the arms come together."""
     state, n = fresh(), 20_000
     for _ in range(n):
-        follow_p(state, better, True)
-        follow_p(state, 1 - better, False)
-    assert state[4] == pytest.approx(better, abs=1e-15)
-    assert state[6] > 30  # steps of 2^-512 below what h began with
-    assert np.isfinite(state).all()
+        count(state, better, True)
+        count(state, 1 - better, False)
+    assert state.p == pytest.approx(better, abs=1e-15)
+    assert state.exponent > 30  # steps of 2^-512 below what h began with
+    assert np.isfinite(state.floats).all()
     for step in range(n):
-        follow_p(state, better, False)
-        follow_p(state, 1 - better, True)
+        count(state, better, False)
+        count(state, 1 - better, True)
         if step >= n - 400 and step % 50 == 49:
-            assert state[4] == pytest.approx(expected_p(state), abs=1e-9)
-    assert state[:4].tolist() == [n + 1.0] * 4
-    assert state[6] == 0.0
-    assert state[4] == pytest.approx(0.5, abs=1e-9)
+            assert state.p == pytest.approx(expected_p(state), abs=1e-9)
+    assert state.floats[:4].tolist() == [n + 1.0] * 4
+    assert state.exponent == 0.0
+    assert state.p == pytest.approx(0.5, abs=1e-9)
 
 
 def test_p_never_leaves_the_unit_interval() -> None:
     state = fresh()
     for step in range(3000):
-        follow_p(state, step % 2, step % 2 == 1)
-        assert 0.0 <= state[4] <= 1.0
+        count(state, step % 2, step % 2 == 1)
+        assert 0.0 <= state.p <= 1.0
 
 
 @pytest.mark.parametrize("n_arms", [3, 4, 5])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from adhere import Recommendation, Trial, parse_policy
-from adhere.policies.policy import Setting
+from adhere.policies.experts import set_of
+from adhere.policies.policy import TrialShape
 
 from .reference import chances_of_largest
 
@@ -81,10 +82,10 @@ def test_before_anything_is_known_half_the_rounds_are_the_samplers() -> None:
 
 
 def test_the_inner_hierarchy_is_not_certified_unless_read_literally() -> None:
-    for literal, drawn_only in ((False, 0b000), (True, 0b001)):
+    for literal, certified in ((False, [False] * 3), (True, [True, False, False])):
         policy = parse_policy(f"thompson-bounded(hierarchical(epsilon-greedy), literal={str(literal).lower()})")
-        rule = policy.resolved(2, 100).assemble(Setting(2)).rule
-        assert rule.inner.drawn_only == drawn_only
+        rule = policy.resolved(2, 100).assemble(TrialShape(2)).rule
+        assert rule.inner.certified == set_of(certified)
 
 
 def test_the_top_of_the_inner_hierarchy_learns_only_from_the_rounds_it_decided() -> None:
@@ -102,5 +103,5 @@ def test_the_top_of_the_inner_hierarchy_learns_only_from_the_rounds_it_decided()
 
 
 def test_deciders_are_the_sampler_and_the_inner_policys() -> None:
-    assembled = parse_policy("thompson-bounded(hierarchical(ucb1))").resolved(2, 100).assemble(Setting(2))
+    assembled = parse_policy("thompson-bounded(hierarchical(ucb1))").resolved(2, 100).assemble(TrialShape(2))
     assert assembled.deciders == ("thompson (certified)", "ucb1", "ucb1/actual", "ucb1/comply")

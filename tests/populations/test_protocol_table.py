@@ -67,9 +67,9 @@ def test_any_number_of_arms(population: Strata) -> None:
 
 def test_a_protocol_given_as_a_table() -> None:
     # Credit arm 1 with whoever did not comply, and arm 0 with nobody.
-    reached = ALL_FOUR.reached_by([[-1, 1], [1, -1]])
+    reached = ALL_FOUR.reached_by([[None, 1], [1, None]])
     assert reached == {"0": (), "1": (Reach("N", "0"), Reach("A", "1"), Reach("D", "1"), Reach("D", "0"))}
-    assert ALL_FOUR.reached_by([[0, -1], [-1, 1]]) == ALL_FOUR.reached_by(" Comply ")
+    assert ALL_FOUR.reached_by([[0, None], [None, 1]]) == ALL_FOUR.reached_by(" Comply ")
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,13 @@ def test_a_protocol_given_as_a_table() -> None:
     [
         (
             "complied",
-            "protocol: got 'complied', expected one of chosen, actual, comply (did you mean 'comply'?)",
+            "protocol: got 'complied', expected one of chosen, actual, comply, credit[…] (did you mean 'comply'?)",
         ),
-        ([[0, 1]], "expected a 2 × 2 table [chosen][actual]"),
-        ([[0, 1, 0], [0, 1, 0]], "expected a 2 × 2 table [chosen][actual]"),
-        ([[0, 2], [0, 1]], "protocol: got 2, expected an arm from 0 to 1 to credit, or -1 for none"),
-        ([[0, None], [0, 1]], "protocol: got None"),
+        ([[0, 1]], "expected a square table of at least 2 × 2"),
+        ([[0, 1, 0], [0, 1, 0]], "expected a square table of at least 2 × 2"),
+        ([[0, 1, 2]] * 3, "expected a table of 2 × 2 for 2 arms"),
+        ([[0, 2], [0, 1]], "protocol: got 2, expected an arm number from 0 to 1, or none"),
+        ([[0, -1], [0, 1]], "protocol: got -1, expected an arm number from 0 to 1, or none"),
     ],
 )
 def test_bad_protocol(protocol: Any, message: str) -> None:

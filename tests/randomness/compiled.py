@@ -9,10 +9,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.compilation import state_of
+from adhere.policies.beta import draw_success
 from adhere.policies.gamma import draw_gamma
-from adhere.policies.generic import draw_from, keeps_tie
 from adhere.policies.recycling import CacheRule, store_outcome, take_outcome
-from adhere.policies.thompson import draw_success
+from adhere.policies.selection import draw_from, keeps_tie
 from adhere.randomness import CHOOSE, point, stream, uniform
 
 Floats = NDArray[np.float64]
@@ -76,14 +77,14 @@ def _fill_outcomes(rng: Any, taken: Any, rule: Any, cache: Any, counts: Any) -> 
         point(rng, i, CHOOSE)
         for value in range(counts.size):
             for _ in range(counts[value]):
-                store_outcome(rule, cache, 1, rule.values[value])
+                store_outcome(rule, state_of(rule, cache), 1, rule.values[value])
         for j in range(taken.shape[1]):
-            taken[i, j] = take_outcome(rule, cache, 1, rng)
+            taken[i, j] = take_outcome(rule, state_of(rule, cache), 1, rng)
 
 
 def outcomes(n: int, values: list[float], counts: list[int], seed: int = 0) -> tuple[Floats, Floats]:
     """All outcomes of arm 1 of three, taken one by one, n times over; and what is left in the cache."""
-    rule, cache = CacheRule(3, np.array(values)), np.zeros(3 * (1 + len(values)))
+    rule, cache = CacheRule(3, len(values), np.array(values)), np.zeros(3 * (1 + len(values)))
     taken = np.zeros((n, sum(counts)))
     _fill_outcomes(stream(seed, 0), taken, rule, cache, np.array(counts))
     return taken, cache

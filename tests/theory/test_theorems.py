@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from adhere import Strata, Stratum, simulate
-from adhere.compilation import Kernel
+from adhere.compilation import Kernel, memo_of, state_of
 from adhere.policies import as_policy
 from adhere.policies.generic import choose, remember, update
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 from adhere.populations import Population, defiers, rich_and_poor
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, stream, uniform
 
@@ -114,8 +114,8 @@ def test_exponential_weights_are_finite_after_ten_million_patients(
 ) -> None:
     """And still the arm that pays gets all but its share of exploring; where Actual is misled, the other one does."""
     n_patients = 10**7
-    assembled = as_policy(policy).resolved(population.n_arms, n_patients).assemble(Setting(population.n_arms))
-    state, memo = assembled.state.copy(), np.zeros(assembled.memo_size + assembled.spare_size)
+    assembled = as_policy(policy).resolved(population.n_arms, n_patients).assemble(TrialShape(population.n_arms))
+    state, memo = assembled.state.copy(), np.zeros(assembled.memo_size + assembled.scratch_size)
     tables = population.tables(0, 0, 1)
     arguments = (
         assembled.rule,
@@ -134,9 +134,10 @@ def test_exponential_weights_are_finite_after_ten_million_patients(
 
 
 def play(
-    rule: Any, state: Any, memo: Any, rng: Any, cumulative: Any, actual: Any, reward: Any, n_patients: int
+    rule: Any, floats: Any, memo_floats: Any, rng: Any, cumulative: Any, actual: Any, reward: Any, n_patients: int
 ) -> float:
     """The reward of one trial of patients who are drawn whole, on a state that can be looked at afterwards."""
+    state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
     total = 0.0
     for t in range(n_patients):
         point(rng, t, CHOOSE)

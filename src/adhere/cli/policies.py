@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import inspect
+import re
 import shutil
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,7 +46,7 @@ def policies(
 ) -> None:
     """List every policy, or explain one: what it does, its parameters, how to write it."""
     from adhere.policies import registry
-    from adhere.policies.catalogue import lookup
+    from adhere.policies.registry import lookup
 
     import_all(imports)
     if name is not None:
@@ -72,9 +73,7 @@ def _explain(cls: type[Policy]) -> None:
 
     is_learner = issubclass(cls, Learner)
     typer.secho(f"{cls.name}, a {'learner' if is_learner else 'hybrid'}\n", bold=True)
-    for part in filter(None, _documentation(cls).split("\n\n")):
-        if part.startswith(">>>"):  # an example in Python, for readers of the source
-            continue
+    for part in filter(None, _prose(cls).split("\n\n")):
         is_prose = not part.startswith(("..", " "))
         typer.echo((paragraph(part, _width()) if is_prose else part) + "\n")
     typer.secho("Parameters", bold=True)
@@ -94,6 +93,14 @@ def _width() -> int:
 
 def _documentation(cls: type[Policy]) -> str:
     return inspect.cleandoc(cls.__doc__ or "")
+
+
+def _prose(cls: type[Policy]) -> str:
+    """What the documentation says, without the sections for readers of the source."""
+    before, *sections = re.split(r"^(\w+)\n-+\n", _documentation(cls), flags=re.MULTILINE)
+    titled = dict(zip(sections[::2], sections[1::2], strict=True))
+    references = f"Reference: {titled['References']}" if "References" in titled else ""
+    return f"{before}\n\n{titled.get('Notes', '')}\n\n{references}"
 
 
 def _example(cls: type[Policy]) -> str:

@@ -6,45 +6,77 @@ functions by that type.
 
 from adhere.compilation.dispatch import (
     generic,
-    helper,
+    generic_with_default,
     implementation,
+    implementations_not_inlined,
     implements,
-    rarely_needed,
+    inline,
+    no_inline,
     specialise,
-    subroutine,
 )
 from adhere.compilation.hints import guessed, in_wide_vectors, unlikely
 from adhere.compilation.kernel import Kernel, classes_of
+from adhere.compilation.layout import (
+    Index,
+    Layout,
+    Matrix,
+    Memo,
+    Number,
+    Part,
+    Parts,
+    PerArm,
+    State,
+    Vector,
+    laid_out,
+    layout_of,
+)
+from adhere.compilation.layout_types import FEW_ON_GPU, memo_of, state_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
-from adhere.compilation.pinning import LARGEST_PINNED, number_in, pinned
 from adhere.compilation.sources import note_sources, noted_digest
+from adhere.compilation.static import MAX_STATIC, static_number, static_type
 from adhere.compilation.storage import cache_folder
-from adhere.compilation.views import between, beyond
+from adhere.compilation.view import strip, view
 
 __all__ = [
-    "LARGEST_PINNED",
+    "FEW_ON_GPU",
+    "MAX_STATIC",
+    "Index",
     "Kernel",
-    "between",
-    "beyond",
+    "Layout",
+    "Matrix",
+    "Memo",
+    "Number",
+    "Part",
+    "Parts",
+    "PerArm",
+    "State",
+    "Vector",
     "cache_folder",
     "classes_of",
     "copy_into",
     "generic",
+    "generic_with_default",
     "guessed",
-    "helper",
     "implementation",
+    "implementations_not_inlined",
     "implements",
     "in_wide_vectors",
+    "inline",
+    "laid_out",
+    "layout_of",
     "local_floats",
     "local_integers",
     "local_words",
+    "memo_of",
+    "no_inline",
     "note_sources",
     "noted_digest",
-    "number_in",
-    "pinned",
-    "rarely_needed",
     "room_for",
     "specialise",
-    "subroutine",
+    "state_of",
+    "static_number",
+    "static_type",
+    "strip",
     "unlikely",
+    "view",
 ]

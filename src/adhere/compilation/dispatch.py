@@ -9,29 +9,30 @@ from typing import Any, TypeVar, cast
 from numba.extending import overload, register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-# Nobody calls these functions from C. Small ones disappear into the kernel, which makes it up to twice as fast;
-# large ones would only make it large, and slow to compile.
+# These functions are never called from C. Inlining small ones makes a kernel up to twice as fast; inlining large
+# ones makes it large, and slow to compile.
 _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
-_subroutines: set[Callable[..., Any]] = set()
+_not_inlined: set[Callable[..., Any]] = set()
 _implemented: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
+_defaults: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
-def helper(function: Function) -> Function:
+def inline(function: Function) -> Function:
     """Let compiled code use a plain function, as if its lines stood there."""
     register_jitable(**_INLINED)(function)
     return function
 
 
-def subroutine(function: Function) -> Function:
+def no_inline(function: Function) -> Function:
     """Let compiled code call a plain function that is large or seldom needed."""
     register_jitable(**_CALLED)(function)
     return function
 
 
-def rarely_needed(generic: Function) -> Function:
-    """Mark a generic function whose implementations are called, not inlined."""
-    _subroutines.add(generic)
+def implementations_not_inlined(generic: Function) -> Function:
+    """Mark a generic function whose implementations are large or seldom needed."""
+    _not_inlined.add(generic)
     return generic
 
 
@@ -48,20 +49,27 @@ def generic(function: Function) -> Function:
     return cast(Function, dispatch)
 
 
+def generic_with_default(function: Function) -> Function:
+    """As `generic`; what is written in the function's body is run for rules without an implementation."""
+    dispatch = generic(function)
+    _defaults[dispatch] = function
+    return dispatch
+
+
 def specialise(generic: Callable[..., Any], pick: Callable[..., Any], target: str = "generic") -> None:
     """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`.
 
     With the target "cpu", on processors only.
     """
-    options = _CALLED if generic in _subroutines else _INLINED
+    options = _CALLED if generic in _not_inlined else _INLINED
     overload(generic, target=target, strict=False, jit_options=options)(pick)
 
 
 def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function], Function]:
     """Register the decorated function as `generic`'s implementation for a class of rules or of policies."""
     if generic not in _implemented:
-        known = _implemented[generic] = {}
-        specialise(generic, lambda rule, *_: known.get(getattr(rule, "instance_class", type(None))))
+        _implemented[generic] = {}
+        specialise(generic, lambda rule, *_: implementation(generic, getattr(rule, "instance_class", type(None))))
 
     def register(function: Function) -> Function:
         _implemented[generic][getattr(owner, "rule_class", owner)] = function
@@ -71,5 +79,5 @@ def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function],
 
 
 def implementation(generic: Callable[..., Any], rule_class: type) -> Callable[..., Any] | None:
-    """A generic function's implementation for a class of rules, if there is one."""
-    return _implemented.get(generic, {}).get(rule_class)
+    """A generic function's implementation for a class of rules, or its default, if there is one."""
+    return _implemented.get(generic, {}).get(rule_class, _defaults.get(generic))

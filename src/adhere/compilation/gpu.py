@@ -24,7 +24,7 @@ from numba import cuda
 from numba.core.errors import NumbaError
 
 from adhere.compilation.kernel import classes_of, in_short
-from adhere.compilation.pinning import pinned
+from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder, locator_in
 from adhere.errors import InputError
 
@@ -75,14 +75,14 @@ class GpuKernel:
         except NumbaError as error:
             name = type(rule).__name__.removesuffix("Rule")
             raise InputError(f"policy {name}", in_short(error), "code that Numba can compile for CUDA") from None
-        dispatcher._specialized = True  # Numba's dispatch by the types of arguments would not see what is pinned
+        dispatcher._specialized = True  # Numba's dispatch by the types of arguments would not see what is static
         return dispatcher
 
     def _of(self, signature: tuple[Any, ...], rule: Any) -> Any:
         if signature not in self._dispatchers:
             classes = classes_of(rule)
             registers = _REGISTERS_OF_LEARNERS if len(classes) == 1 else _REGISTERS_OF_HYBRIDS
-            dispatcher = cuda.jit(self._function, extensions=[_PinnedNumbers()], max_registers=registers)
+            dispatcher = cuda.jit(self._function, extensions=[_StaticNumbers()], max_registers=registers)
             folder = cache_folder(frozenset(classes))
             if folder is not None:
                 name = hashlib.sha256(repr(signature).encode()).hexdigest()[:16]
@@ -92,10 +92,10 @@ class GpuKernel:
 
 
 def _signature(*arguments: Any) -> tuple[Any, ...]:
-    return tuple(pinned(argument) for argument in arguments)
+    return tuple(static_type(argument) for argument in arguments)
 
 
-class _PinnedNumbers:
+class _StaticNumbers:
     """Numba's launch does not know what to pass for a number that is part of a type; any will do."""
 
     def prepare_args(self, ty: Any, val: Any, **_: Any) -> tuple[Any, Any]:

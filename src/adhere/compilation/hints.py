@@ -7,18 +7,19 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types
 
-from adhere.compilation.intrinsics import becomes
+from adhere.compilation.intrinsic import intrinsic
 
 _GUESSES = 2
 
 
-def _is_gpu(context: Any) -> bool:
+def is_gpu(context: Any) -> bool:
+    """Whether code is generated for a GPU."""
     return "cuda" in type(context).__module__
 
 
 def _unlikely(typing_context: Any, condition: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if _is_gpu(context):
+        if is_gpu(context):
             return arguments[0]
         bit = ir.IntType(1)
         expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
@@ -27,7 +28,7 @@ def _unlikely(typing_context: Any, condition: Any) -> Any:
     return types.boolean(types.boolean), code
 
 
-@becomes(_unlikely)
+@intrinsic(_unlikely)
 def unlikely(condition: bool) -> bool:
     """The condition itself, mostly false: what it guards is kept out of the way of the rest.
 
@@ -39,7 +40,7 @@ def unlikely(condition: bool) -> bool:
 def _guessed(typing_context: Any, value: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         (number,) = arguments
-        if _is_gpu(context):
+        if is_gpu(context):
             return number
         found = []
         after = builder.append_basic_block("guessed")
@@ -64,7 +65,7 @@ def _guessed(typing_context: Any, value: Any) -> Any:
     return types.int64(types.int64), code
 
 
-@becomes(_guessed)
+@intrinsic(_guessed)
 def guessed(value: int) -> int:
     """The value itself, a small whole number that is often the same.
 
@@ -76,14 +77,14 @@ def guessed(value: int) -> int:
 
 def _in_wide_vectors(typing_context: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if not _is_gpu(context):
+        if not is_gpu(context):
             set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # no name that llvmlite knows
         return context.get_dummy_value()
 
     return types.none(), code
 
 
-@becomes(_in_wide_vectors)
+@intrinsic(_in_wide_vectors)
 def in_wide_vectors() -> None:
     """Say in a function's first line that its loops may use vectors of 512 bits, where the processor has them.
 

@@ -12,7 +12,7 @@ import numba
 from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
-from adhere.compilation.pinning import pinned
+from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder, cache_in
 from adhere.errors import InputError
 
@@ -20,14 +20,14 @@ from adhere.errors import InputError
 class Kernel:
     """A function to be compiled for compositions of rules: one dispatcher, and one folder, for each.
 
-    A kernel that `pins` is compiled for the whole numbers in its named tuples too (see `pinning`): it is faster, and
+    A `static` kernel is compiled for the whole numbers in its named tuples too (see `static`): it is faster, and
     there are more of them. Numba's cache may mix up entries when two processes write different ones into one index
     at once, so no two compositions share an index.
     """
 
-    def __init__(self, function: Callable[..., Any], pins: bool = False) -> None:
+    def __init__(self, function: Callable[..., Any], static: bool = False) -> None:
         self._function = function
-        self._type_of = pinned if pins else numba.typeof
+        self._type_of = static_type if static else numba.typeof
         self._dispatchers: dict[tuple[Any, bool], Any] = {}
         self._compiled: dict[tuple[Any, ...], Any] = {}
 
@@ -48,7 +48,7 @@ class Kernel:
             dispatcher = self._of(rule, allocates)
             try:
                 with _without_garbage_collection():
-                    # Called by itself: Numba's dispatch by the types of arguments would not see what is pinned.
+                    # Called by itself: Numba's dispatch by the types of arguments would not see what is static.
                     return dispatcher.compile(signature)
             except NumbaError as error:
                 if allocates:

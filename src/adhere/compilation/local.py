@@ -1,7 +1,7 @@
 """Arrays that live in one call of a compiled loop.
 
 Their length is known when the loop is compiled and nobody else can see them, so that the compiler may keep them in
-registers, and threads of a processor or a GPU never wait for each other's. Lengths that are not pinned, because they
+registers, and threads of a processor or a GPU never wait for each other's. Lengths that are not static, because they
 are large, get an array from outside: a stack holds only so much.
 """
 
@@ -14,8 +14,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np.arrayobj import populate_array
 
-from adhere.compilation.intrinsics import becomes
-from adhere.compilation.pinning import LARGEST_PINNED
+from adhere.compilation.intrinsic import intrinsic
+from adhere.compilation.static import MAX_STATIC
 
 
 def _local(kind: Any) -> Any:
@@ -45,27 +45,27 @@ def _local(kind: Any) -> Any:
     return definition
 
 
-@becomes(_local(types.float64))
+@intrinsic(_local(types.float64))
 def local_floats(length: int, otherwise: Any) -> Any:
-    """Room for numbers, with anything in it; the other array where the length is too large to be pinned."""
-    return np.full(length, np.nan) if length <= LARGEST_PINNED else otherwise
+    """Room for numbers, with anything in it; the other array where the length is too large to be static."""
+    return np.full(length, np.nan) if length <= MAX_STATIC else otherwise
 
 
-@becomes(_local(types.int64))
+@intrinsic(_local(types.int64))
 def local_integers(length: int, otherwise: Any) -> Any:
     """Room for whole numbers, likewise."""
-    return np.full(length, -1, np.int64) if length <= LARGEST_PINNED else otherwise
+    return np.full(length, -1, np.int64) if length <= MAX_STATIC else otherwise
 
 
-@becomes(_local(types.uint64))
+@intrinsic(_local(types.uint64))
 def local_words(length: int, otherwise: Any) -> Any:
     """Room for words of 64 bits, likewise."""
-    return np.full(length, 2**64 - 1, np.uint64) if length <= LARGEST_PINNED else otherwise
+    return np.full(length, 2**64 - 1, np.uint64) if length <= MAX_STATIC else otherwise
 
 
 def room_for(length: int, kind: type[np.generic]) -> Any:
     """What to pass for `otherwise`: an array of the length where one is needed."""
-    return np.zeros(length if length > LARGEST_PINNED else 0, kind)
+    return np.zeros(length if length > MAX_STATIC else 0, kind)
 
 
 _UNROLLED = 64
@@ -94,7 +94,7 @@ def _copy(typing_context: Any, target: Any, source: Any, length: Any) -> Any:
     return types.none(target, source, length), code
 
 
-@becomes(_copy)
+@intrinsic(_copy)
 def copy_into(target: Any, source: Any, length: int) -> None:
     """Copy the first numbers of a flat array.
 

@@ -1,4 +1,4 @@
-"""Which of several Beta variates is the largest: drawn, and the chance of each. Parameters are at least 1."""
+"""Which of several Beta variates is the largest: drawn, and with which probability. Parameters are at least 1."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import subroutine
+from adhere.compilation import inline, no_inline, unlikely
 from adhere.policies.gamma import draw_gamma
+from adhere.randomness import Stream, uniform
 
 
-@subroutine
-def draw_largest(a: Any, b: Any, prior: float, rng: Any) -> int:
+@inline
+def draw_success(reward: float, rng: Stream) -> bool:
+    """A reward in [0, 1] as a success or a failure."""
+    if unlikely(reward * reward != reward):  # neither 0 nor 1
+        return uniform(rng) < reward
+    return reward > 0.0
+
+
+@no_inline
+def draw_largest(a: Any, b: Any, prior: float, rng: Stream) -> int:
     """The index of the largest of independent θ_j ~ Beta(a_j + prior, b_j + prior), all parameters ≥ 1.
 
     θ = G / (G + H) for independent Gammas, and θ_i > θ_j where G_i H_j > G_j H_i: no θ is ever needed.
@@ -26,7 +35,7 @@ def draw_largest(a: Any, b: Any, prior: float, rng: Any) -> int:
     return best
 
 
-# Quadrature of the chance that an arm's θ is the largest, in the variable logit θ, where Beta densities are
+# Quadrature of the probability that an arm's θ is the largest, in the variable logit θ, where Beta densities are
 # smooth and bell-shaped. Panels end at these distances from each arm's mode, in its own standard deviations.
 _DISTANCES = np.array([0.0, 0.7, 1.4, 2.1, 2.8, 3.6, 4.6, 6.0, 8.0, 11.0, 15.0, 20.0, 27.0])
 _NODES_PER_PANEL = 8
@@ -38,11 +47,11 @@ _PARTIAL = (_NODES[:, None] ** (_powers + 1) / (_powers + 1)) @ np.linalg.inv(_N
 
 
 def work_size(n_arms: int) -> int:
-    """How many places `chances_of_being_largest` works in, beyond its n results."""
+    """How many places `probabilities_of_being_largest` works in, beyond its n results."""
     return n_arms * (1 + 2 * _NODES_PER_PANEL)
 
 
-@subroutine
+@no_inline
 def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
     """The nearest panel end of any arm that lies beyond `start`."""
     nearest = math.inf
@@ -56,7 +65,7 @@ def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
     return nearest
 
 
-@subroutine
+@no_inline
 def log_density(a: float, b: float, z: float) -> float:
     """Log density of logit θ, up to a constant, relative to its mode."""
     mode = math.log(a / b)
@@ -65,8 +74,8 @@ def log_density(a: float, b: float, z: float) -> float:
     return there - at_mode
 
 
-@subroutine
-def chances_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> None:
+@no_inline
+def probabilities_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> None:
     """P(θ_j is the largest) for independent θ_j ~ Beta(a_j + prior, b_j + prior), all ≥ 1, into `out`.
 
     Each P_j = ∫ f_j Π_{i≠j} F_i by Gauss-Legendre panels, the F_i integrated along the way. Compiled loops may

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib
 import importlib.util
@@ -11,21 +12,28 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from adhere.errors import InputError, nearest
-from adhere.policies.policy import DEEPEST, Policy, make, registry
-from adhere.policies.protocols import as_protocol
+from adhere.errors import InputError
+from adhere.policies.policy import MAX_DEPTH, Learner, Policy
+from adhere.policies.registry import lookup
+from adhere.protocols import as_protocol
 
-_FULL_INFORMATION = ("hedge", "hierarchical-hedge", "hierarchicalhedge")
 
-
-def lookup(name: str) -> type[Policy]:
-    """The class of a policy, or an error that suggests the nearest name."""
-    if name in registry:
-        return registry[name]
-    if name in _FULL_INFORMATION:
-        expected = "a policy; this needs the losses of all arms (see adhere.hedge, adhere.hierarchical_hedge)"
-        raise InputError("policy", name, expected)
-    raise InputError("policy", name, nearest(name, registry))
+def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
+    """A policy from its name and the values of its fields, with an error that names what does not fit."""
+    cls: type[Policy] = lookup(name)
+    fields = [item.name for item in dataclasses.fields(cls) if item.name != "protocol"]
+    if len(arguments) > len(fields):
+        raise InputError(f"policy {name}", arguments[len(fields)], f"at most {len(fields)} arguments")
+    values = dict(zip(fields, arguments, strict=False))
+    allowed = [*fields, "protocol"] if issubclass(cls, Learner) else fields
+    for key, value in options.items():
+        if key not in allowed:
+            listed = f"one of {', '.join(allowed)}" if allowed else "no option"
+            raise InputError(f"policy {name}", f"{key}=…", listed)
+        if key in values:
+            raise InputError(f"policy {name}", f"{key} twice", "each option once")
+        values[key] = value
+    return cls(**values)
 
 
 def from_json(data: object, depth: int = 1) -> Policy:
@@ -36,8 +44,8 @@ def from_json(data: object, depth: int = 1) -> Policy:
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
         raise InputError("policy", data, "an object with a name, e.g. {'name': 'thompson'}")
-    if depth > DEEPEST:
-        raise InputError("policy", data["name"], f"at most {DEEPEST} policies inside each other")
+    if depth > MAX_DEPTH:
+        raise InputError("policy", data["name"], f"at most {MAX_DEPTH} policies inside each other")
     options = {str(key): _value_from_json(str(key), value, depth + 1) for key, value in data.items() if key != "name"}
     return make(str(data["name"]).strip().lower(), [], options)
 

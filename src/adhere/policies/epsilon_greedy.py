@@ -7,89 +7,112 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import implements, unlikely
-from adhere.policies.generic import choose, keeps_tie, learn, pick, probabilities, put, share_among_largest
-from adhere.policies.policy import Floats, Learner, parameter, policy
-from adhere.randomness import uniform
-
-_SCHEDULE_END = 2**14
-
-
-def _epsilon(t: float) -> float:
-    return 1.0 / math.log(t + 1e-7) if t > 2.0 else 1.0
+from adhere.compilation import Memo, Number, PerArm, State, implements, unlikely
+from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.parameters import parameter
+from adhere.policies.policy import Learner, policy
+from adhere.policies.selection import keeps_tie, share_among_largest
+from adhere.randomness import Stream, uniform
 
 
-# A logarithm for every lesson would be a fifth of a hierarchy's time.
-_SCHEDULE = np.array([_epsilon(float(t)) for t in range(_SCHEDULE_END)])
+class EpsilonGreedyState(State):
+    """What ε-greedy has learned."""
+
+    counts = PerArm()  # how many rewards each arm was credited with
+    totals = PerArm()  # their sum
+    means = PerArm()  # and their mean
+    epsilon = Number(lambda rule: 1.0 if math.isnan(rule.epsilon) else rule.epsilon)  # of the next decision
 
 
-@policy("epsilon-greedy")
+@policy("epsilon-greedy", state=EpsilonGreedyState)
 class EpsilonGreedy(Learner):
     """With probability ε an arm at random, else the arm with the highest mean reward.
 
         ε_t = min(1, 1 / log(t + 10⁻⁷))
 
-    where t is one more than the number of rewards this learner was credited with. An uncredited arm has mean
-    0 and ties are broken at random. With `epsilon` given, ε is fixed. The schedule explores about T / log T
-    times, so neither it nor a hybrid built on it has O(√T) regret.
+    where t is one more than the number of rewards this learner was credited with.
 
-    Reference: Sutton & Barto (1998), section 2.2; schedule of Kuleshov & Precup (2014).
+    Parameters
+    ----------
+    epsilon
+        A fixed ε from 0 to 1, instead of the schedule.
+    protocol
+        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
 
+    Notes
+    -----
+    An uncredited arm has mean 0 and ties are broken at random. The schedule explores about T / log T times, so
+    neither it nor a hybrid built on it has O(√T) regret.
+
+    References
+    ----------
+    Sutton & Barto (1998), section 2.2; schedule of Kuleshov & Precup (2014).
+
+    Examples
+    --------
     >>> str(EpsilonGreedy(epsilon=0.1, protocol="actual"))
     'epsilon-greedy(epsilon=0.1)/actual'
+    >>> from adhere import simulate
+    >>> result = simulate("epsilon-greedy(epsilon=0.1)", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> result[0].surplus.mean > 30
+    True
+
     """
 
     epsilon: float | None = parameter(default=None, at_least=0, at_most=1)
 
-    def initial_state(self, n_arms: int) -> Floats:
-        """Rewards credited to each arm: how many, their sum and mean; last the ε of the next decision."""
-        return np.append(np.zeros(3 * n_arms), 1.0 if self.epsilon is None else self.epsilon)
-
 
 @implements(choose, EpsilonGreedy)
-def choose_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
+def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Explore with probability ε, else exploit."""
     n_arms = rule.n_arms
     # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
-    u, epsilon = uniform(rng), state[3 * n_arms]
+    u, epsilon = uniform(rng), state.epsilon
     if u < epsilon:
         if n_arms == 2:
             return 1 if u + u >= epsilon else 0
         return np.int64(u / epsilon * n_arms * (1.0 - 2.0**-52))  # the factor keeps it below n_arms
     best, n_tied = 0, 1
     for arm in range(1, n_arms):
-        if state[2 * n_arms + arm] > state[2 * n_arms + best]:
+        if state.means[arm] > state.means[best]:
             best, n_tied = arm, 1
-        elif state[2 * n_arms + arm] == state[2 * n_arms + best]:
+        elif state.means[arm] == state.means[best]:
             n_tied += 1
             if keeps_tie(n_tied, rng):
                 best = arm
     return best
 
 
+_SCHEDULE_END = 2**14
+# A logarithm for every lesson would be a fifth of a hierarchy's time.
+_SCHEDULE = np.array([1.0 / math.log(t + 1e-7) if t > 2 else 1.0 for t in range(_SCHEDULE_END)])
+
+
 @implements(learn, EpsilonGreedy)
-def learn_epsilon_greedy(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+def learn_epsilon_greedy(
+    rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
+) -> None:
     """Move the arm's mean; anneal ε."""
-    n_arms = rule.n_arms
-    count, total = pick(state, 0, n_arms, arm) + 1.0, pick(state, n_arms, n_arms, arm) + reward
-    put(state, 0, n_arms, arm, count)
-    put(state, n_arms, n_arms, arm, total)
-    put(state, 2 * n_arms, n_arms, arm, total / count)
+    count, total = state.counts[arm] + 1.0, state.totals[arm] + reward
+    state.counts[arm], state.totals[arm], state.means[arm] = count, total, total / count
     if not unlikely(not math.isnan(rule.epsilon)):
         t = 1.0
-        for other in range(n_arms):
-            t += state[other]
+        for other in range(rule.n_arms):
+            t += state.counts[other]
         if unlikely(t >= _SCHEDULE_END):
-            state[3 * n_arms] = 1.0 / math.log(t + 1e-7)
+            state.epsilon = 1.0 / math.log(t + 1e-7)
         else:
-            state[3 * n_arms] = _SCHEDULE[np.uint64(t)]
+            state.epsilon = _SCHEDULE[np.uint64(t)]
 
 
 @implements(probabilities, EpsilonGreedy)
-def probabilities_epsilon_greedy(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+def probabilities_epsilon_greedy(
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+) -> None:
     """ε/k each, and the rest shared among the arms with the highest mean."""
     n_arms = rule.n_arms
-    epsilon = state[3 * n_arms]
-    share_among_largest(state[2 * n_arms : 3 * n_arms], out)
     for arm in range(n_arms):
-        out[arm] = epsilon / n_arms + (1.0 - epsilon) * out[arm]
+        out[arm] = state.means[arm]
+    share_among_largest(out, n_arms)
+    for arm in range(n_arms):
+        out[arm] = state.epsilon / n_arms + (1.0 - state.epsilon) * out[arm]

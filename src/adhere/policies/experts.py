@@ -1,57 +1,140 @@
 """The experts of a hierarchy, as compiled code sees them: a tuple of rules, alike or not.
 
-State and memo hold one strip for each expert, all strips of the same length. Experts of one type are picked by
-index; experts of several types by recursion over the tuple, which the compiler unrolls.
+State and memo hold one strip for each expert. Experts of one type are picked by index; experts of several types by
+recursion over the tuple, which the compiler unrolls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from numba import types
 
-from adhere.compilation import between, beyond, specialise
-from adhere.policies import generic
-from adhere.policies.generic import FEW
+from adhere.compilation import (
+    FEW_ON_GPU,
+    Memo,
+    State,
+    generic_with_default,
+    implements,
+    inline,
+    memo_of,
+    specialise,
+    state_of,
+    strip,
+    view,
+)
+from adhere.policies.generic import Rule, choose, learn, probabilities, remember, update
+from adhere.policies.recycling import (
+    AnyCacheRule,
+    CacheRule,
+    holds_every_arm,
+    store_outcome,
+    take_outcome,
+)
+from adhere.randomness import Stream
 
 
 def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A generic function that takes (experts, n, strip lengths, state, memo, …) and acts on the nth expert."""
+    """A generic function that takes (experts, n, states, memos, …) and acts on the nth expert."""
 
-    def by_index(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
-        own_state = between(state, lengths[0] * nth, lengths[0] * (nth + 1))
-        own_memo = between(memo, lengths[1] * nth, lengths[1] * (nth + 1))
-        return function(experts[nth], own_state, own_memo, *rest)
+    def by_index(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
+        expert, n = experts[nth], len(experts)
+        return function(expert, state_of(expert, strip(states, nth, n)), memo_of(expert, strip(memos, nth, n)), *rest)
 
-    def on_nth(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
-        return by_index(experts, nth, lengths, state, memo, *rest)
+    def on_nth(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
+        return by_index(experts, nth, states, memos, *rest)
 
-    def the_only(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
-        return function(experts[0], between(state, 0, lengths[0]), between(memo, 0, lengths[1]), *rest)
+    def the_only(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
+        return function(experts[0], state_of(experts[0], states), memo_of(experts[0], memos), *rest)
 
-    def by_recursion(experts: Any, nth: int, lengths: Any, state: Any, memo: Any, *rest: Any) -> Any:
+    def by_recursion(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
         if nth == 0:
-            return function(experts[0], between(state, 0, lengths[0]), between(memo, 0, lengths[1]), *rest)
-        return on_nth(experts[1:], nth - 1, lengths, beyond(state, lengths[0]), beyond(memo, lengths[1]), *rest)
+            return function(experts[0], state_of(experts[0], states), memo_of(experts[0], memos), *rest)
+        n = len(experts)
+        return on_nth(experts[1:], nth - 1, view(states, states.size // n), view(memos, memos.size // n), *rest)
 
     def one_by_one(experts: Any, *_: Any) -> Callable[..., Any]:
         return the_only if len(experts) == 1 else by_recursion
 
-    def on_processors(experts: Any, *rest: Any) -> Callable[..., Any]:
+    def on_cpu(experts: Any, *rest: Any) -> Callable[..., Any]:
         return by_index if isinstance(experts, types.UniTuple) else one_by_one(experts)
 
-    def on_gpus(experts: Any, *rest: Any) -> Callable[..., Any]:
+    def on_gpu(experts: Any, *rest: Any) -> Callable[..., Any]:
         # A GPU has registers enough for the strips of a few experts, but only at places known beforehand.
-        return one_by_one(experts) if len(experts) <= FEW else on_processors(experts)
+        return one_by_one(experts) if len(experts) <= FEW_ON_GPU else on_cpu(experts)
 
-    specialise(on_nth, on_gpus)
-    specialise(on_nth, on_processors, target="cpu")
+    specialise(on_nth, on_gpu)
+    specialise(on_nth, on_cpu, target="cpu")
     return on_nth
 
 
-remember_nth = for_nth_expert(generic.remember)
-choose_nth = for_nth_expert(generic.choose)
-probabilities_nth = for_nth_expert(generic.probabilities)
-learn_nth = for_nth_expert(generic.learn)
-update_nth = for_nth_expert(generic.update)
+remember_nth = for_nth_expert(remember)
+choose_nth = for_nth_expert(choose)
+probabilities_nth = for_nth_expert(probabilities)
+learn_nth = for_nth_expert(learn)
+update_nth = for_nth_expert(update)
+
+
+MAX_EXPERTS = 62  # a set of them is the bits of a whole number
+
+
+def set_of(members: Sequence[bool]) -> int:
+    """Which experts are meant, as a number that compiled code can look up."""
+    return sum(1 << i for i, is_member in enumerate(members) if is_member)
+
+
+@inline
+def is_in(experts: int, i: int) -> int:
+    """Whether expert i belongs to a set; 0 or 1."""
+    return (experts >> i) & 1
+
+
+class ByProbability(NamedTuple):
+    """A certified expert's lessons are weighted by one over its probability of being drawn."""
+
+    by_probability: bool = True
+
+
+class ByOne(NamedTuple):
+    """No expert needs a weight, so that the top's probabilities need not be computed, nor their code compiled."""
+
+    by_probability: bool = False
+
+
+Weighting = ByProbability | ByOne
+
+
+@generic_with_default
+def weight_of(weighting: Weighting, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
+    """The importance weight of the certified expert that was drawn: one, if no expert needs another."""
+    return 1.0
+
+
+@implements(weight_of, ByProbability)
+def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
+    """One over the top's probability of drawing it."""
+    probabilities(rule.top, state.top, memo.top, 1.0, memo.top_probabilities, rng)
+    return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
+
+
+@generic_with_default
+def recycle_nth(
+    cache: AnyCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
+) -> None:
+    """What the nth expert, certified, makes of a round it was not drawn for: nothing, without a cache."""
+
+
+@implements(recycle_nth, CacheRule)
+def recycle_outcome(
+    cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
+) -> None:
+    """It picks an arm and is told an outcome kept for it, once there is one for each; this one is kept."""
+    kept = state_of(cache, strip(state.caches, nth, len(rule.experts)))
+    if holds_every_arm(cache, kept):
+        # The choice is made now, not when the round's was: it remembers on its own.
+        remember_nth(rule.experts, nth, state.experts, memo.recycling)
+        own_arm = choose_nth(rule.experts, nth, state.experts, memo.recycling, 1.0, rng)
+        outcome = take_outcome(cache, kept, own_arm, rng)
+        learn_nth(rule.experts, nth, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
+    store_outcome(cache, kept, chosen, reward)

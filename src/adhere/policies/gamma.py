@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import helper, subroutine
-from adhere.randomness import next_word, uniform, unit
+from adhere.compilation import inline, no_inline
+from adhere.randomness import Stream, next_word, uniform, unit
 
 # The ziggurat: layers of equal area under exp(-x²/2), the lowest with the tail beyond _TAIL.
 _LAYERS = 256
@@ -30,8 +30,8 @@ _EDGES = _edges()
 _INSIDE = _EDGES[1:] / _EDGES[:-1]  # the share of a layer that lies under the curve whatever the height
 
 
-@subroutine
-def draw_near_edge(layer: Any, u: float, rng: Any) -> float:
+@no_inline
+def draw_near_edge(layer: Any, u: float, rng: Stream) -> float:
     """A normal variate, where the first word of the ziggurat left open whether it lies under the curve."""
     while True:
         x = u * _EDGES[layer]
@@ -47,8 +47,8 @@ def draw_near_edge(layer: Any, u: float, rng: Any) -> float:
             return u * _EDGES[layer]  # type: ignore[no-any-return]
 
 
-@helper
-def draw_tail(side: float, rng: Any) -> float:
+@inline
+def draw_tail(side: float, rng: Stream) -> float:
     """A normal variate beyond the lowest layer's edge, on the side whose sign is given (Marsaglia, 1964)."""
     while True:
         x = -math.log(1.0 - uniform(rng)) / _TAIL
@@ -56,8 +56,8 @@ def draw_tail(side: float, rng: Any) -> float:
             return _TAIL + x if side > 0.0 else -_TAIL - x
 
 
-@helper
-def draw_gamma(shape: float, rng: Any) -> float:
+@inline
+def draw_gamma(shape: float, rng: Stream) -> float:
     """A Gamma(shape, 1) variate for a shape of at least 1.
 
     The candidate is d v with d = shape - 1/3, v = (1 + y)³, y = x / √(9d) and x normal. It is kept if a uniform

@@ -7,84 +7,55 @@ import math
 import re
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import implementation, implements, note_sources
+from adhere.compilation import Memo, State, implementation, implements, laid_out, layout_of, note_sources
 from adhere.errors import InputError
 from adhere.policies import generic
-from adhere.policies.protocols import CHOSEN, Protocol, as_protocol, feedback_table
+from adhere.policies.parameters import flag, parameter
+from adhere.policies.registry import registry
+from adhere.protocols import CHOSEN, Protocol, as_protocol, feedback_table
 
 Floats = NDArray[np.float64]
 PolicyClass = TypeVar("PolicyClass", bound="type[Policy]")
-registry: dict[str, type[Policy]] = {}
 _NAME = re.compile(r"[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*")
-DEEPEST = 8  # policies inside each other
+MAX_DEPTH = 8  # policies inside each other
 _RESERVED = ("true", "false", "inf", "nan", "credit")
 
 
 @dataclass(frozen=True)
-class Setting:
+class TrialShape:
     """What a policy must know of a trial before it starts."""
 
     n_arms: int
     reward_values: tuple[float, ...] = (0.0, 1.0)
 
 
-class Assembled(NamedTuple):
-    """A policy ready to run: its rule, its first state, the length of a memo, and who may decide.
-
-    Compiled code is handed a memo with `spare_size` more places at its end, to work in.
-    """
+class CompiledPolicy(NamedTuple):
+    """A policy ready to run: its rule, and the names of the parts that may make a decision."""
 
     rule: Any
-    state: Floats
-    memo_size: int
-    spare_size: int
     deciders: tuple[str, ...]
 
+    @property
+    def state(self) -> Floats:
+        """The state before the first patient."""
+        return layout_of("State", self.rule).initial(self.rule)
 
-def parameter(
-    *,
-    default: float | None,
-    above: float = -math.inf,
-    at_least: float = -math.inf,
-    at_most: float = math.inf,
-) -> Any:
-    """A number of a policy and the range it must lie in; None means that the policy sets it."""
-    lowest = f"above {above:g}" if above > -math.inf else f"at least {at_least:g}" if at_least > -math.inf else ""
-    highest = f"at most {at_most:g}" if at_most < math.inf else ""
-    expected = " ".join(["a number", *" and ".join(part for part in (lowest, highest) if part).split()])
+    @property
+    def memo_size(self) -> int:
+        """How many floats a decision must remember until its feedback."""
+        return int(layout_of("Memo", self.rule).size(self.rule, with_scratch=False))
 
-    def check(name: str, value: object) -> float | None:
-        if value is None and default is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise InputError(name, value, expected)
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if not (math.isfinite(number) and above < number and at_least <= number <= at_most):
-            raise InputError(name, value, expected)
-        return number
-
-    return field(default=default, metadata={"check": check})
-
-
-def flag(*, default: bool) -> Any:
-    """An option of a policy that is on or off."""
-
-    def check(name: str, value: object) -> bool:
-        if not isinstance(value, (bool, np.bool_)):
-            raise InputError(name, value, "true or false")
-        return bool(value)
-
-    return field(default=default, metadata={"check": check})
+    @property
+    def scratch_size(self) -> int:
+        """How many more floats, behind the memo, compiled code works in."""
+        return int(layout_of("Memo", self.rule).size(self.rule)) - self.memo_size
 
 
 @dataclass(frozen=True)
@@ -93,7 +64,7 @@ class Policy:
 
     name: ClassVar[str]
     rule_class: ClassVar[Any]
-    law: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
+    algorithm_version: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
 
     def __post_init__(self) -> None:
         for item in dataclasses.fields(self):
@@ -127,7 +98,7 @@ class Policy:
         """The same policy with every open number settled for a trial of this size."""
         return self
 
-    def assemble(self, setting: Setting, certified: bool = True) -> Assembled:
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The compiled form. Parts of an uncertified hybrid all learn from every round, with weight 1."""
         raise TypeError(f"{self.name} has no compiled form")
 
@@ -159,9 +130,9 @@ class Policy:
 class Learner(Policy):
     """A base bandit under one protocol.
 
-    A subclass declares its numbers with `parameter`, its first state with `initial_state`, and implements
-    `choose` and `learn`; `remember` and `probabilities` if it needs or knows them. Its compiled functions see
-    a rule with the declared numbers (NaN for None), `n_arms` and the table `credit`.
+    A subclass declares its numbers with `parameter`, what it learns as a `State`, what a decision must remember as a
+    `Memo`, and implements `choose` and `learn`; `remember` and `probabilities` if it needs or knows them. Its
+    compiled functions see a rule with the declared numbers (NaN for None), `n_arms` and the table `credit`.
     """
 
     uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
@@ -176,19 +147,11 @@ class Learner(Policy):
         """The same learner under another protocol."""
         return dataclasses.replace(self, protocol=protocol)
 
-    def initial_state(self, n_arms: int) -> Floats:
-        """The state before the first patient."""
-        return np.zeros(0)
-
-    def memo_size(self, n_arms: int) -> int:
-        """How many numbers a decision must remember until its feedback."""
-        return 0
-
     def learners(self) -> tuple[Learner, ...]:
         """A learner is its own only one."""
         return (self,)
 
-    def assemble(self, setting: Setting, certified: bool = True) -> Assembled:
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """A rule of the declared numbers, `n_arms` and the feedback table of the protocol."""
         _complete(type(self))
         numbers = {
@@ -196,14 +159,13 @@ class Learner(Policy):
             for item in dataclasses.fields(self)
             if item.name != "protocol"
         }
-        credit = feedback_table(self.protocol, setting.n_arms)
-        rule = self.rule_class(**numbers, n_arms=setting.n_arms, credit=credit)
-        state = np.ascontiguousarray(self.initial_state(setting.n_arms), dtype=np.float64)
-        return Assembled(rule, state, self.memo_size(setting.n_arms), 0, (str(self),))
+        credit = feedback_table(self.protocol, shape.n_arms)
+        rule = self.rule_class(**numbers, n_arms=shape.n_arms, credit=credit)
+        return CompiledPolicy(rule, (str(self),))
 
-    def assemble_weighted(self, setting: Setting) -> Assembled:
+    def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
         """The compiled form as a certified expert, which is asked with a probability below 1."""
-        return self.assemble(setting)
+        return self.assemble(shape)
 
 
 _without_probabilities: set[type[Learner]] = set()
@@ -219,10 +181,6 @@ def _complete(learner: type[Learner]) -> None:
             expected = f"a function decorated with @implements({function.__name__}, {learner.__name__})"
             raise InputError(f"policy {learner.name}", f"no {function.__name__}", expected)
     implements(generic.update, learner)(generic.update_learner)
-    implements(generic.decider, learner)(generic.only_decider)
-    implements(generic.repeat, learner)(generic.repeat_nothing)
-    if implementation(generic.remember, learner.rule_class) is None:
-        implements(generic.remember, learner)(generic.remember_nothing)
     if implementation(generic.probabilities, learner.rule_class) is None:
         implements(generic.probabilities, learner)(generic.estimate_probabilities)
         _without_probabilities.add(learner)
@@ -230,8 +188,21 @@ def _complete(learner: type[Learner]) -> None:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(parameter, flag, field))
-def policy(name: str) -> Callable[[PolicyClass], PolicyClass]:
-    """Declare a class as the policy of this name: freeze it, give it a rule, enter it into the registry."""
+def policy(
+    name: str, *, state: type[State] = State, memo: type[Memo] = Memo, rule: Any = None
+) -> Callable[[PolicyClass], PolicyClass]:
+    """Declare a class as the policy of this name: freeze it, give it a rule, enter it into the registry.
+
+    Parameters
+    ----------
+    name
+        Small letters, digits and single hyphens.
+    state, memo
+        The layouts of what it learns and of what a decision must remember.
+    rule
+        The compiled form of a hybrid, a NamedTuple. That of a learner is made of its parameters.
+
+    """
     if not _NAME.fullmatch(name) or name in _RESERVED:
         raise InputError("policy name", name, "small letters, digits and single hyphens, e.g. my-policy")
 
@@ -242,18 +213,21 @@ def policy(name: str) -> Callable[[PolicyClass], PolicyClass]:
                 raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
         cls.name = name
         frozen: Any = dataclass(frozen=True)(cls)
-        if issubclass(frozen, Learner):
-            numbers = [item.name for item in dataclasses.fields(frozen) if item.name != "protocol"]
-            rule = namedtuple(f"{cls.__name__}Rule", [*numbers, "n_arms", "credit"])  # type: ignore[misc]
-            rule.__module__ = cls.__module__
-            # Numba's disk cache pickles the rule's class by reference, so its module must hold it.
-            setattr(sys.modules[cls.__module__], rule.__name__, rule)
-            frozen.rule_class = rule
+        frozen.rule_class = laid_out(state=state, memo=memo)(rule or _rule_of_learner(frozen))
         registry[name] = frozen
         note_sources(cls.__module__)
         return frozen  # type: ignore[no-any-return]
 
     return declare
+
+
+def _rule_of_learner(learner: Any) -> Any:
+    numbers = [item.name for item in dataclasses.fields(learner) if item.name != "protocol"]
+    rule: Any = namedtuple(f"{learner.__name__}Rule", [*numbers, "n_arms", "credit"])  # type: ignore[misc]
+    rule.__module__ = learner.__module__
+    # Numba's disk cache pickles the rule's class by reference, so its module must hold it.
+    setattr(sys.modules[learner.__module__], rule.__name__, rule)
+    return rule
 
 
 def text_of(value: object) -> str:
@@ -276,23 +250,3 @@ def json_of(value: object) -> Any:
     if isinstance(value, tuple):
         return [json_of(item) for item in value]
     return value
-
-
-def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
-    """A policy from its name and the values of its fields, with an error that names what does not fit."""
-    from adhere.policies.catalogue import lookup
-
-    cls = lookup(name)
-    fields = [item.name for item in dataclasses.fields(cls) if item.name != "protocol"]
-    if len(arguments) > len(fields):
-        raise InputError(f"policy {name}", arguments[len(fields)], f"at most {len(fields)} arguments")
-    values = dict(zip(fields, arguments, strict=False))
-    allowed = [*fields, "protocol"] if issubclass(cls, Learner) else fields
-    for key, value in options.items():
-        if key not in allowed:
-            listed = f"one of {', '.join(allowed)}" if allowed else "no option"
-            raise InputError(f"policy {name}", f"{key}=…", listed)
-        if key in values:
-            raise InputError(f"policy {name}", f"{key} twice", "each option once")
-        values[key] = value
-    return cls(**values)

@@ -3,8 +3,6 @@
 Outcomes of those rounds are kept by chosen arm and drawn at random, without replacement, so that no early,
 unrepresentative outcome is used twice. The cache holds how many outcomes of each arm had each reward value,
 never the outcomes themselves, so that it does not grow with the number of patients.
-
-Layout, for k arms and m reward values: k totals, then k rows of m counts.
 """
 
 from __future__ import annotations
@@ -13,53 +11,63 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import generic, helper, implements
-from adhere.policies.policy import Setting
-from adhere.randomness import uniform
+from adhere.compilation import Matrix, PerArm, State, generic_with_default, implements, inline, laid_out
+from adhere.policies.policy import TrialShape
+from adhere.randomness import Stream, uniform
 
 
+class Cache(State):
+    """How many outcomes are kept of each arm, and how many of them had each reward value."""
+
+    totals = PerArm()
+    counts = Matrix(rows=lambda rule: rule.n_arms, columns=lambda rule: rule.n_values)
+
+
+@laid_out(state=Cache)
 class CacheRule(NamedTuple):
     """A cache of outcomes: how many arms, and which rewards there are."""
 
     n_arms: int
+    n_values: int
     values: Any
 
 
+@laid_out()
 class NoCacheRule(NamedTuple):
     """Nothing is recycled. A type of its own, so that policies without a cache compile without its code."""
 
     n_arms: int
 
 
-def cache_rule(setting: Setting, recycle: bool) -> CacheRule | NoCacheRule:
+AnyCacheRule = CacheRule | NoCacheRule
+
+
+def cache_rule(shape: TrialShape, recycle: bool) -> AnyCacheRule:
     """The rule of a cache, or of none."""
-    return CacheRule(setting.n_arms, np.array(setting.reward_values)) if recycle else NoCacheRule(setting.n_arms)
+    if not recycle:
+        return NoCacheRule(shape.n_arms)
+    return CacheRule(shape.n_arms, len(shape.reward_values), np.array(shape.reward_values))
 
 
-def cache_size(rule: CacheRule | NoCacheRule) -> int:
-    """How many numbers a cache holds."""
-    return rule.n_arms * (1 + len(rule.values)) if isinstance(rule, CacheRule) else 0
+@generic_with_default
+def holds_arm(rule: AnyCacheRule, cache: Cache, arm: int) -> bool:
+    """Whether an outcome of an arm is kept; never, without a cache."""
+    return False
 
 
-@generic
-def holds_arm(rule: Any, cache: Any, arm: int) -> bool:
-    """Whether an outcome of an arm is kept."""
-    raise NotImplementedError
+@generic_with_default
+def store_outcome(rule: AnyCacheRule, cache: Cache, arm: int, reward: float) -> None:
+    """Keep the outcome of a round, if there is a cache."""
 
 
-@generic
-def store_outcome(rule: Any, cache: Any, arm: int, reward: float) -> None:
-    """Keep the outcome of a round."""
-
-
-@generic
-def take_outcome(rule: Any, cache: Any, arm: int, rng: Any) -> float:
+@generic_with_default
+def take_outcome(rule: AnyCacheRule, cache: Cache, arm: int, rng: Stream) -> float:
     """Draw one of an arm's outcomes and remove it; returns its reward."""
-    raise NotImplementedError
+    return 0.0
 
 
-@generic
-def remove_outcome(rule: Any, cache: Any, arm: int, reward: float) -> None:
+@generic_with_default
+def remove_outcome(rule: AnyCacheRule, cache: Cache, arm: int, reward: float) -> None:
     """Remove an outcome that was taken, by its reward.
 
     Where a report was corrected afterwards, the outcome may have another reward now: then a count is owed, until an
@@ -68,75 +76,52 @@ def remove_outcome(rule: Any, cache: Any, arm: int, reward: float) -> None:
 
 
 @implements(holds_arm, CacheRule)
-def holds_arm_in_cache(rule: Any, cache: Any, arm: int) -> bool:
+def holds_arm_in_cache(rule: CacheRule, cache: Cache, arm: int) -> bool:
     """Look at the arm's total."""
-    return cache[arm] > 0.0  # type: ignore[no-any-return]
-
-
-@implements(holds_arm, NoCacheRule)
-def holds_nothing(rule: Any, cache: Any, arm: int) -> bool:
-    """Never."""
-    return False
+    return cache.totals[arm] > 0.0  # type: ignore[no-any-return]
 
 
 @implements(store_outcome, CacheRule)
-def store_in_cache(rule: Any, cache: Any, arm: int, reward: float) -> None:
+def store_in_cache(rule: CacheRule, cache: Cache, arm: int, reward: float) -> None:
     """Count the outcome under its reward."""
     count_outcome(rule, cache, arm, reward, 1.0)
 
 
 @implements(remove_outcome, CacheRule)
-def remove_from_cache(rule: Any, cache: Any, arm: int, reward: float) -> None:
+def remove_from_cache(rule: CacheRule, cache: Cache, arm: int, reward: float) -> None:
     """Count one less under its reward."""
     count_outcome(rule, cache, arm, reward, -1.0)
 
 
-@helper
-def count_outcome(rule: Any, cache: Any, arm: int, reward: float, change: float) -> None:
+@inline
+def count_outcome(rule: CacheRule, cache: Cache, arm: int, reward: float, change: float) -> None:
     """Change the arm's total, and its count of outcomes with this reward."""
     value = 0
-    while value < rule.values.size - 1 and rule.values[value] < reward:
+    while value < rule.n_values - 1 and rule.values[value] < reward:
         value += 1
-    cache[arm] += change
-    cache[rule.n_arms + arm * rule.values.size + value] += change
-
-
-@implements(store_outcome, NoCacheRule)
-def store_nowhere(rule: Any, cache: Any, arm: int, reward: float) -> None:
-    """Forget it."""
-
-
-@implements(remove_outcome, NoCacheRule)
-def remove_nothing(rule: Any, cache: Any, arm: int, reward: float) -> None:
-    """There was nothing to take."""
+    cache.totals[arm] += change
+    cache.counts[arm, value] += change
 
 
 @implements(take_outcome, CacheRule)
-def take_from_cache(rule: Any, cache: Any, arm: int, rng: Any) -> float:
+def take_from_cache(rule: CacheRule, cache: Cache, arm: int, rng: Stream) -> float:
     """Draw a reward in proportion to its count."""
-    left = uniform(rng) * cache[arm]
-    row = rule.n_arms + arm * rule.values.size
+    left = uniform(rng) * cache.totals[arm]
     value = 0
-    while value < rule.values.size - 1 and left >= cache[row + value]:
-        left -= cache[row + value]
+    while value < rule.n_values - 1 and left >= cache.counts[arm, value]:
+        left -= cache.counts[arm, value]
         value += 1
-    while cache[row + value] == 0.0:  # rounding may have carried the loop one value too far
+    while cache.counts[arm, value] == 0.0:  # rounding may have carried the loop one value too far
         value -= 1
-    cache[arm] -= 1.0
-    cache[row + value] -= 1.0
+    cache.totals[arm] -= 1.0
+    cache.counts[arm, value] -= 1.0
     return rule.values[value]  # type: ignore[no-any-return]
 
 
-@implements(take_outcome, NoCacheRule)
-def take_nothing(rule: Any, cache: Any, arm: int, rng: Any) -> float:
-    """There is nothing to take."""
-    return 0.0
-
-
-@helper
-def has_every_arm(rule: Any, cache: Any) -> bool:
+@inline
+def holds_every_arm(rule: CacheRule, cache: Cache) -> bool:
     """Whether at least one outcome of each arm is kept."""
     for arm in range(rule.n_arms):  # noqa: SIM110  (compiled code: a plain loop)
-        if cache[arm] == 0.0:
+        if cache.totals[arm] == 0.0:
             return False
     return True

@@ -16,14 +16,15 @@ import re
 from typing import NamedTuple
 
 from adhere.errors import InputError, nearest
-from adhere.policies.policy import DEEPEST, Learner, Policy, make
-from adhere.policies.protocols import NAMED, as_protocol
+from adhere.policies.catalogue import from_json, make
+from adhere.policies.policy import MAX_DEPTH, Learner, Policy
+from adhere.protocols import NAMED, as_protocol
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)(?![a-z0-9_-]))"
     r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-]))"
 )
-_LONGEST_ARM = 6  # digits
+_MAX_ARM_DIGITS = 6
 
 
 class _Token(NamedTuple):
@@ -92,8 +93,8 @@ class _Parser:
         if self._here.kind != "name":
             raise self._error("the name of a policy", self._here.place)
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise self._error(f"at most {DEEPEST} policies inside each other", self._here.place)
+        if self._depth > MAX_DEPTH:
+            raise self._error(f"at most {MAX_DEPTH} policies inside each other", self._here.place)
         name = self._take().text
         arguments: list[object] = []
         options: dict[str, object] = {}
@@ -161,7 +162,7 @@ class _Parser:
                 rows.append([])
             elif token.text == "-":
                 rows[-1].append(None)
-            elif token.kind == "number" and token.text.isdigit() and len(token.text) < _LONGEST_ARM:
+            elif token.kind == "number" and token.text.isdigit() and len(token.text) < _MAX_ARM_DIGITS:
                 rows[-1].append(int(token.text))
             else:
                 raise self._error("an arm number, -, ; or ]", token.place)
@@ -171,8 +172,6 @@ class _Parser:
 
 def as_policy(value: object) -> Policy:
     """A policy from itself, its text form or its JSON form."""
-    from adhere.policies.catalogue import from_json
-
     if isinstance(value, Policy):
         return value
     return parse_policy(value) if isinstance(value, str) else from_json(value)

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
+from adhere.compilation import (
+    Memo,
+    Number,
+    PerArm,
+    State,
+    guessed,
+    implements,
+    inline,
+    specialise,
+    static_number,
+    unlikely,
+)
+from adhere.policies.base_thompson import BaseThompson
+from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
+from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
+from adhere.randomness import Stream, uniform
 
-from adhere.compilation import between, guessed, helper, implements, number_in, specialise, unlikely
-from adhere.policies.beta import chances_of_being_largest, draw_largest
-from adhere.policies.generic import choose, learn, probabilities
-from adhere.policies.policy import Assembled, Floats, Learner, Setting, policy
-from adhere.randomness import uniform
+
+class ThompsonState(State):
+    """The parameters of each arm's Beta, and what two arms need beside them."""
+
+    successes = PerArm(1.0)  # with the prior's 1
+    failures = PerArm(1.0)
+    p = Number(0.5)  # P(θ_1 > θ_0) of two arms
+    h = Number(1.0 / 6.0)  # by which p changes, in units of 2^(-512 · exponent)
+    exponent = Number()
 
 
-@policy("thompson")
+@policy("thompson", state=ThompsonState)
 class Thompson(Learner):
     """Draw θ_j ~ Beta(1 + successes_j, 1 + failures_j) for each arm; pick the largest.
 
+    Parameters
+    ----------
+    protocol
+        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+
+    Notes
+    -----
     A reward strictly between 0 and 1 becomes a Bernoulli draw, as in Algorithm 5. With two arms nothing is
     drawn but the winner: p = P(θ_1 > θ_0) changes with each success or failure by h divided by one parameter,
 
@@ -25,65 +52,60 @@ class Thompson(Learner):
     for θ_1 ~ Beta(a, b), θ_0 ~ Beta(c, d), and h itself by a ratio of them, so p is followed exactly (Cook,
     2005). Inside a hierarchy the certified expert is `base-thompson`, which can be weighted.
 
-    References: Thompson (1933); Agrawal & Goyal (2012); Cook (2005), "Exact calculation of beta inequalities".
+    References
+    ----------
+    Thompson (1933); Agrawal & Goyal (2012); Cook (2005), "Exact calculation of beta inequalities".
 
+    Examples
+    --------
     >>> str(Thompson(protocol="actual"))
     'thompson/actual'
+    >>> from adhere import simulate
+    >>> result = simulate("thompson", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> result[0].surplus.mean > 30
+    True
+
     """
 
     uses_weight: ClassVar[bool] = True
 
-    def assemble_weighted(self, setting: Setting) -> Assembled:
+    def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
         """The rule of `base-thompson`, whose steps need not be 1."""
-        from adhere.policies.base_thompson import BaseThompson  # which builds on this file
-
-        return BaseThompson(protocol=self.protocol).assemble_weighted(setting)
-
-    def initial_state(self, n_arms: int) -> Floats:
-        """Successes and failures of each arm with the prior's 1 each; then p, h and the exponent of h."""
-        return np.concatenate([np.ones(2 * n_arms), [0.5, 1.0 / 6.0, 0.0]])
-
-
-@helper
-def draw_success(reward: float, rng: Any) -> bool:
-    """A reward in [0, 1] as a success or a failure."""
-    if unlikely(reward * reward != reward):  # neither 0 nor 1
-        return uniform(rng) < reward
-    return reward > 0.0
+        return BaseThompson(protocol=self.protocol).assemble_weighted(shape)
 
 
 @implements(choose, Thompson)
-def choose_thompson(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> int:
+def choose_thompson(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """The arm with the largest draw."""
-    n_arms = rule.n_arms
-    if n_arms == 2:
-        return guessed(1 if uniform(rng) < state[4] else 0)  # type: ignore[no-any-return]
+    if rule.n_arms == 2:
+        return guessed(1 if uniform(rng) < state.p else 0)  # type: ignore[no-any-return]
     return choose_by_drawing(rule, state, rng)
 
 
-def choose_by_drawing(rule: Any, state: Any, rng: Any) -> int:
+def choose_by_drawing(rule: Rule, state: State, rng: Stream) -> int:
     """Draw a θ for each arm."""
-    n_arms = rule.n_arms
-    return draw_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), 0.0, rng)
+    return draw_largest(state.successes, state.failures, 0.0, rng)
 
 
-def never_drawn(rule: Any, state: Any, rng: Any) -> int:
+def never_drawn(rule: Rule, state: State, rng: Stream) -> int:
     """What two arms need of it: nothing, least of all the time to compile it."""
     return 0
 
 
-specialise(choose_by_drawing, lambda rule, *_: never_drawn if number_in(rule, "n_arms") == 2 else choose_by_drawing)
+specialise(
+    choose_by_drawing, lambda rule, *_: never_drawn if static_number(rule, "n_arms") == 2 else choose_by_drawing
+)
 
 
 @implements(learn, Thompson)
-def learn_thompson(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+def learn_thompson(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Count a success or a failure."""
-    n_arms = rule.n_arms
     success = draw_success(reward, rng)
-    if n_arms == 2:
+    if rule.n_arms == 2:
         follow_p(state, arm, success)
-    else:
-        state[arm if success else n_arms + arm] += 1.0
+    # Nothing changes by -0.0, and compilers know it: both are counted without a branch.
+    state.successes[arm] += 1.0 if success else -0.0
+    state.failures[arm] += -0.0 if success else 1.0
 
 
 # h falls below what a float can hold where the arms are far apart, but must be able to rise again when they
@@ -91,14 +113,13 @@ def learn_thompson(rule: Any, state: Any, memo: Any, arm: int, reward: float, we
 _STEP = 2.0**512
 
 
-@helper
-def follow_p(state: Any, arm: int, success: bool) -> None:
+@inline
+def follow_p(state: State, arm: int, success: bool) -> None:
     """Move p = P(θ_1 > θ_0) and h to where they are after one more success or failure of an arm."""
-    p, h, exponent = state[4], state[5], state[6]
-    second = arm == 1
-    successes, failures = state[0] + state[1], state[2] + state[3]
+    h, exponent = state.h, state.exponent
+    successes, failures = state.successes[0] + state.successes[1], state.failures[0] + state.failures[1]
     total = successes + failures
-    own_success, own_failure = (state[1], state[3]) if second else (state[0], state[2])
+    own_success, own_failure = state.successes[arm], state.failures[arm]
     own, of_its_kind = (own_success, successes) if success else (own_failure, failures)
     share = 1.0 / (own * total)
     change = h * (share * total) if exponent == 0.0 else 0.0
@@ -109,20 +130,17 @@ def follow_p(state: Any, arm: int, success: bool) -> None:
     elif unlikely((h > 1.0) & (exponent > 0.0)):
         h /= _STEP
         exponent -= 1.0
-    # Nothing changes by -0.0, and compilers know it.
-    state[0] += 1.0 if success and not second else -0.0
-    state[1] += 1.0 if success and second else -0.0
-    state[2] += -0.0 if success or second else 1.0
-    state[3] += 1.0 if second and not success else -0.0
-    state[4], state[5], state[6] = p + (change if second == success else -change), h, exponent
+    state.h, state.exponent = h, exponent
+    state.p += change if (arm == 1) == success else -change
 
 
 @implements(probabilities, Thompson)
-def probabilities_thompson(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+def probabilities_thompson(
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+) -> None:
     """With two arms p itself, else by quadrature."""
-    n_arms = rule.n_arms
-    if n_arms == 2:
-        out[1] = min(1.0, max(0.0, state[4]))  # rounding may have carried p a little too far
+    if rule.n_arms == 2:
+        out[1] = min(1.0, max(0.0, state.p))  # rounding may have carried p a little too far
         out[0] = 1.0 - out[1]
     else:
-        chances_of_being_largest(between(state, 0, n_arms), between(state, n_arms, 2 * n_arms), 0.0, out)
+        probabilities_of_being_largest(state.successes, state.failures, 0.0, out)

@@ -6,34 +6,48 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import implements
-from adhere.policies.generic import choose, learn, probabilities
+from adhere.compilation import Memo, State, implements
+from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
 from adhere.policies.policy import Learner, policy
-from adhere.randomness import uniform
+from adhere.randomness import Stream, uniform
 
 
 @policy("uniform")
 class Uniform(Learner):
-    """Each arm with the same chance, whatever was seen.
+    """Each of k arms with probability 1/k, whatever was seen.
 
+    Parameters
+    ----------
+    protocol
+        Which arm is credited with a reward; of no effect, since nothing is learned.
+
+    Examples
+    --------
     >>> str(Uniform())
     'uniform'
+    >>> from adhere import simulate
+    >>> result = simulate("uniform", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> abs(result[0].surplus.mean) < 5
+    True
+
     """
 
 
 @implements(choose, Uniform)
-def choose_uniform(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> Any:
+def choose_uniform(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """An arm at random."""
     return np.int64(uniform(rng) * rule.n_arms)
 
 
 @implements(learn, Uniform)
-def learn_nothing(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
+def learn_nothing(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """There is nothing to learn."""
 
 
 @implements(probabilities, Uniform)
-def probabilities_uniform(rule: Any, state: Any, memo: Any, weight: float, out: Any, rng: Any) -> None:
+def probabilities_uniform(
+    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+) -> None:
     """1/k each."""
     for arm in range(rule.n_arms):
         out[arm] = 1.0 / rule.n_arms

@@ -13,7 +13,8 @@ import numpy as np
 from adhere.checks import check_sums_to_one, check_unique, check_unit_number
 from adhere.errors import InputError, nearest
 from adhere.populations.population import Floats, PatientTables, Population
-from adhere.populations.protocol_table import NAMED_PROTOCOLS, Protocol, Reach, reached_by
+from adhere.populations.protocol_table import Reach, reached_by
+from adhere.protocols import NAMED
 
 NEVER_TAKER = (0, 0)
 ALWAYS_TAKER = (1, 1)
@@ -148,17 +149,17 @@ class Strata(Population):
             self._cell_weights().reshape(1, k, 2 * k), np.tile(actual, (k, 1)), np.tile(reward, (k, 1)), means
         )
 
-    def reached_by(self, protocol: Protocol) -> dict[str, tuple[Reach, ...]]:
+    def reached_by(self, protocol: object) -> dict[str, tuple[Reach, ...]]:
         """For each arm, which rewards r_{s,j} the protocol credits to it.
 
-        `protocol` is "chosen", "actual", "comply", or a k × k table [chosen][actual] of the arm to credit,
-        -1 for none.
+        `protocol` is a `Protocol`, "chosen", "actual", "comply", or a k × k table [chosen][actual] of the arm to
+        credit, None for none.
         """
         return reached_by(self.arms, {s.name: s.takes for s in self.strata}, protocol)
 
     def protocol_table(self) -> dict[str, dict[str, tuple[Reach, ...]]]:
         """The paper's table (section 2.3): protocol → arm → the rewards r_{s,j} credited to it."""
-        return {protocol: self.reached_by(protocol) for protocol in NAMED_PROTOCOLS}
+        return {protocol: self.reached_by(protocol) for protocol in NAMED}
 
     def _cell_weights(self) -> Floats:
         """P(actual a, reward r | chosen c), as [c, a, r]."""

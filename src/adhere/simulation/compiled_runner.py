@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adhere.compilation import cache_folder, classes_of, pinned
+from adhere.compilation import cache_folder, classes_of, static_type
 from adhere.policies import Policy
-from adhere.policies.policy import Setting
+from adhere.policies.policy import TrialShape
 from adhere.populations import PatientTables, Population
 from adhere.randomness import STREAM_SIZE, stream_keys
 from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Room, Sizes, Tallies
@@ -27,7 +27,7 @@ class CompiledRunner:
 
     def __init__(self, policy: Policy, population: Population, n_patients: int, grid: Integers, n_last: int) -> None:
         resolved = policy.resolved(population.n_arms, n_patients)
-        self._assembled = resolved.assemble(Setting(population.n_arms, population.reward_values))
+        self._assembled = resolved.assemble(TrialShape(population.n_arms, population.reward_values))
         self.resolved = str(resolved)
         self.deciders = self._assembled.deciders
         self._population = population
@@ -37,7 +37,7 @@ class CompiledRunner:
     @property
     def composition(self) -> Any:
         """What is compiled: policies of one composition share their compiled code."""
-        return pinned(self._assembled.rule)
+        return static_type(self._assembled.rule)
 
     def is_ready(self) -> bool:
         """Whether nothing is left to compile."""
@@ -63,7 +63,7 @@ class CompiledRunner:
         self, seed: int, first_run: int, tables: PatientTables, tallies: Tallies, done: Integers, stop: Integers
     ) -> tuple[Any, ...]:
         assembled = self._assembled
-        memo_size = assembled.memo_size + assembled.spare_size
+        memo_size = assembled.memo_size + assembled.scratch_size
         arms = Arms(self._population.n_arms)
         sizes = Sizes(assembled.state.size, memo_size, STREAM_SIZE, arms, len(self.deciders))
         return (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import copy_into, helper, local_floats, local_integers, local_words
+from adhere.compilation import copy_into, inline, local_floats, local_integers, local_words, memo_of, state_of
 from adhere.compilation.gpu import GpuKernel, cuda
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, step, word_at
@@ -25,7 +25,7 @@ class GpuSizes(NamedTuple):
     bounds: int
 
 
-@helper
+@inline
 def draw_patient(sizes: Any, patients: Any, bounds: Any, t: int, chosen: int, rng: Any) -> Any:
     """What the next patient takes and gains, and the mean over arms of what it would gain."""
     actual, reward, total, cell = np.uint32(0), 0.0, 0.0, np.uint32(0)
@@ -46,17 +46,18 @@ def run_on_gpu(
 ) -> None:  # fmt: skip
     """Run one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen.
 
-    All lengths are pinned (`GpuRunner` sees to it), so that what stands in for longer arrays is never used.
+    All lengths are static (`GpuRunner` sees to it), so that what stands in for longer arrays is never used.
     """
     n_arms, before_last = sizes.arms, n_patients - n_last
-    state, memo = local_floats(sizes.state, initial), local_floats(sizes.memo, initial)
+    floats = local_floats(sizes.state, initial)
+    state, memo = state_of(rule, floats), memo_of(rule, local_floats(sizes.memo, initial))
     rng = local_words(sizes.stream, keys[0])
     pulls = local_integers(sizes.arms, grid)
     # Whole numbers too, but as floats: there are many of them, and a GPU has more time for floats.
     decisions, bounds = local_floats(sizes.deciders, initial), local_floats(sizes.bounds, initial)
     run = cuda.grid(1)
     while run < keys.shape[0]:
-        copy_into(state, initial, sizes.state)
+        copy_into(floats, initial, sizes.state)
         for arm in range(n_arms):
             pulls[arm], tallies.last_pulls[run, arm] = 0, 0
         for part in range(sizes.deciders):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import LARGEST_PINNED
+from adhere.compilation import MAX_STATIC
 from adhere.compilation.gpu import cuda
 from adhere.errors import InputError
 from adhere.populations import PatientTables
@@ -43,7 +43,7 @@ class GpuRunner(CompiledRunner):
         n_draws, n_cells = patients.bounds.shape[1:]
         sizes = GpuSizes(
             assembled.state.size,
-            assembled.memo_size + assembled.spare_size,
+            assembled.memo_size + assembled.scratch_size,
             STREAM_SIZE,
             self._population.n_arms,
             len(self.deciders),
@@ -51,8 +51,8 @@ class GpuRunner(CompiledRunner):
             n_cells,
             n_draws * n_cells,
         )
-        if max(sizes) > LARGEST_PINNED:
-            expected = f"at most {LARGEST_PINNED} numbers of state, memo and cells of the population on a GPU"
+        if max(sizes) > MAX_STATIC:
+            expected = f"at most {MAX_STATIC} numbers of state, memo and cells of the population on a GPU"
             raise InputError("device", f"cuda for {self.resolved} ({max(sizes):,} numbers)", expected)
         return (
             assembled.rule,

@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import Kernel, copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation import (
+    Kernel,
+    copy_into,
+    local_floats,
+    local_integers,
+    local_words,
+    memo_of,
+    room_for,
+    state_of,
+)
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, point, point_with
 from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, draw_patients
@@ -84,12 +93,13 @@ def run_block(
     `done[0]` counts patients; a non-zero `stop[0]` ends it.
     """
     n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, room.batch
-    state, memo = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
+    floats, memo_floats = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
+    state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
     rng = local_words(sizes.stream, room.words)
     pulls, decisions = local_integers(sizes.arms.number, room.pulls), local_integers(sizes.deciders, room.decisions)
     for run in range(keys.shape[0]):
-        copy_into(state, initial, sizes.state)
-        copy_into(memo, room.blank_memo, sizes.memo)
+        copy_into(floats, initial, sizes.state)
+        copy_into(memo_floats, room.blank_memo, sizes.memo)
         for arm in range(n_arms):
             pulls[arm] = 0
         for part in range(sizes.deciders):
@@ -138,4 +148,4 @@ def run_block(
     return NO_FAULT
 
 
-RUN_BLOCK = Kernel(run_block, pins=True)
+RUN_BLOCK = Kernel(run_block, static=True)

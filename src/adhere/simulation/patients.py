@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import in_wide_vectors, subroutine
+from adhere.compilation import in_wide_vectors, no_inline
 from adhere.populations import PatientTables
 from adhere.randomness import CHOOSE, PATIENT, step, steps_to, word_at
 
@@ -54,7 +54,7 @@ class Batch(NamedTuple):
         )
 
 
-@subroutine
+@no_inline
 def draw_patients(arms: Any, patients: Any, bounds: Any, first: int, n: int, batch: Any, rng: Any) -> None:
     """Fill a batch with the next n patients."""
     in_wide_vectors()
@@ -76,7 +76,7 @@ def draw_patients(arms: Any, patients: Any, bounds: Any, first: int, n: int, bat
         baseline[i] /= arms.number
 
 
-@subroutine
+@no_inline
 def find_cells(bounds: Any, actuals: Any, rewards: Any, n: int, steps: Any, actual: Any, reward: Any) -> None:
     """What each of n patients takes and gains: what belongs to the cell in which its draw lands.
 

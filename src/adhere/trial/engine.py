@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.checks import check_unit_number, is_integer
-from adhere.compilation import Kernel, classes_of
+from adhere.compilation import Kernel, classes_of, memo_of, state_of
 from adhere.errors import InputError
 from adhere.policies import as_policy
 from adhere.policies.beta import work_size
-from adhere.policies.generic import choose, probabilities, remember, repeat, update
-from adhere.policies.policy import DEEPEST, Policy, Setting, registry
+from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
+from adhere.policies.policy import MAX_DEPTH, Policy, TrialShape
 from adhere.policies.recycling import CacheRule
+from adhere.policies.registry import registry
 from adhere.randomness import (
     CHOOSE,
     ESTIMATE,
@@ -41,25 +42,27 @@ log = logging.getLogger("adhere.trial")
 
 def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: int) -> int:
     """Write the memo and choose an arm; then turn the stream to where probabilities are estimated."""
-    remember(rule, state, memo)
+    named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
+    remember(rule, named_state, named_memo)
     point(rng, recommendation_id, CHOOSE)
-    chosen = choose(rule, state, memo, 1.0, rng)
+    chosen = choose(rule, named_state, named_memo, 1.0, rng)
     point(rng, recommendation_id, ESTIMATE)
     return chosen
 
 
 def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
     """Learn from lessons in order; `done` counts them, so that the one at which a policy fails is known."""
+    named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
     for lesson in range(facts.shape[0]):
         recommendation_id, chosen, feedback = facts[lesson, 0], facts[lesson, 1], facts[lesson, 2]
         for i in range(memo.size):
             memo[i] = values[lesson, 1 + i] if i + 1 < values.shape[1] else 0.0
         if feedback == CHOICE:
             point(rng, recommendation_id, CHOOSE)
-            repeat(rule, state, memo, rng)
+            replay_choice(rule, named_state, named_memo, rng)
         else:
             point(rng, recommendation_id, LEARN if feedback <= rule.n_arms else LEARN_LATE)
-            update(rule, state, memo, chosen, feedback, values[lesson, 0], 1.0, rng)
+            update(rule, named_state, named_memo, chosen, feedback, values[lesson, 0], 1.0, rng)
         done[0] += 1
 
 
@@ -85,7 +88,7 @@ class _Buffers(threading.local):
     def __init__(self, state: Floats, stream: Any, memo_size: int, memo_room: int, n_arms: int) -> None:
         self.state, self.rng, self.memo = state.copy(), stream.copy(), np.zeros(memo_room)
         # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
-        self.out = np.zeros(2 * (DEEPEST + 1) * n_arms + work_size(n_arms))
+        self.out = np.zeros(2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms))
         self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + memo_size)))
         self.done = np.zeros(1, np.int64)
 
@@ -115,7 +118,7 @@ class Engine:
         values = tuple(sorted({check_unit_number("reward", value) for value in reward_values}))
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
-        compiled = self.policy.assemble(Setting(n_arms, values))
+        compiled = self.policy.assemble(TrialShape(n_arms, values))
         self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
         self.first_state: Floats = compiled.state
         self.memo_size = compiled.memo_size
@@ -123,7 +126,7 @@ class Engine:
         self._rule = compiled.rule
         self._values = values if self.recycles else None
         self._stream = stream(check_seed(seed), run)
-        memo_room = compiled.memo_size + compiled.spare_size
+        memo_room = compiled.memo_size + compiled.scratch_size
         self._buffers = _Buffers(compiled.state, self._stream, self.memo_size, memo_room, n_arms)
         self._kernels: dict[Any, Any] = {}
         self.algorithm_version = _algorithm_version(self.policy, self._rule)
@@ -219,7 +222,8 @@ class Engine:
 
     def _probabilities(self, state: Floats) -> list[float]:
         buffers = self._buffers
-        probabilities(self._rule, state.copy(), buffers.memo, 1.0, buffers.out, buffers.rng)
+        rule, memo = self._rule, memo_of(self._rule, buffers.memo)
+        probabilities(rule, state_of(rule, state.copy()), memo, 1.0, buffers.out, buffers.rng)
         return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
 
     def _run(self, kernel: Any, *arguments: Any) -> Any:
@@ -232,6 +236,8 @@ def _algorithm_version(policy: Policy, rule: Any) -> str:
     """The versions of all algorithms that turn a random key into an arm."""
     # A hybrid may use learners that its text does not name.
     classes = classes_of(rule)
-    versions = {name: cls.law for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
-    versions |= {part.name: part.law for part in policy.parts()}
+    versions = {
+        name: cls.algorithm_version for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes
+    }
+    versions |= {part.name: part.algorithm_version for part in policy.parts()}
     return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{STREAM_VERSION}"])

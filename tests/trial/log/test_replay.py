@@ -92,7 +92,7 @@ def test_a_report_that_was_changed_shows_in_the_next_recommendation() -> None:
 
 def test_by_another_version_probabilities_are_checked_and_arms_not(monkeypatch: pytest.MonkeyPatch) -> None:
     live = played()
-    monkeypatch.setattr(Thompson, "law", 2)
+    monkeypatch.setattr(Thompson, "algorithm_version", 2)
     found = replayed(live)
     assert found.difference is None
     assert (found.n_derived, found.n_by_probabilities) == (0, 12)
@@ -129,29 +129,26 @@ def test_the_state_beside_the_log_is_only_a_cache() -> None:
 
 
 FAILING = '''
-from adhere.compilation import implements
-from adhere.policies.generic import choose, learn
-from adhere.policies.policy import Learner, policy
-import numpy as np
+from adhere.policies import Learner, Number, State, choose, implements, learn, policy
 
-@policy("fragile")
+class FragileState(State):
+    lessons = Number()
+
+@policy("fragile", state=FragileState)
 class Fragile(Learner):
     """Breaks at its third lesson, and whenever it has seen two."""
 
-    def initial_state(self, n_arms):
-        return np.zeros(1)
-
 @implements(choose, Fragile)
 def choose_fragile(rule, state, memo, weight, rng):
-    if state[0] == 2.0:
+    if state.lessons == 2.0:
         raise ValueError("two is too much")
     return 1
 
 @implements(learn, Fragile)
 def learn_fragile(rule, state, memo, arm, reward, weight, rng):
-    if state[0] == 3.0:
+    if state.lessons == 3.0:
         raise ValueError("a lesson too many")
-    state[0] += 1.0
+    state.lessons += 1.0
 '''
 
 

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 
 from adhere import InputError, Protocol, Thompson
 from adhere.policies import ACTUAL, CHOSEN, COMPLY
-from adhere.policies.protocols import as_protocol, credits_chosen, feedback_table
-
-from .strategies import credit_tables
+from adhere.protocols import as_protocol, credits_chosen, feedback_table
+from policies.strategies import credit_tables
 
 
 def test_whom_the_named_protocols_credit() -> None:

@@ -9,7 +9,7 @@ from numba.core import types
 from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
 
 
-def becomes(definition: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def intrinsic(definition: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Let compiled code, on a processor or a GPU, run `definition` in place of the decorated function.
 
     The definition takes the typing context and the types of the arguments, and returns a signature and what

@@ -1,0 +1,249 @@
+"""Names for the entries of flat arrays of floats: what a policy's state and memo are made of.
+
+A layout is declared once, field by field, and read and written by attribute:
+
+>>> from typing import NamedTuple
+>>> class Means(State):
+...     pulls = PerArm()
+...     means = PerArm(0.5)
+...     total = Number()
+>>> rule = NamedTuple("Rule", [("n_arms", int)])(n_arms=2)
+>>> state = Means(rule, Means.initial(rule))
+>>> state.pulls[1] += 1.0
+>>> state.total = 3.0
+>>> state.floats.tolist()
+[0.0, 1.0, 0.5, 0.5, 3.0]
+
+How many places a field takes follows from the rule (a policy's compiled form). Compiled code evaluates the same
+definitions on the rule's type (`layout_types`), so that with a static number of arms every place is a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+FromRule = Callable[[Any], Any]
+RuleClass = TypeVar("RuleClass", bound=type[Any])
+
+
+class Layout:
+    """A flat array of floats whose places have names."""
+
+    kind: ClassVar[str]
+    fields: ClassVar[dict[str, Field]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.fields = {**cls.fields, **{name: own for name, own in vars(cls).items() if isinstance(own, Field)}}
+
+    def __init__(self, rule: Any, floats: Floats) -> None:
+        self.rule, self.floats = rule, floats
+
+    if TYPE_CHECKING:  # fields are declared by subclasses
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    @classmethod
+    def size(cls, rule: Any, with_scratch: bool = True) -> Any:
+        """How many places there are; without scratch, those that outlive a decision."""
+        return sum(
+            field.size(rule, with_scratch) for field in cls.fields.values() if with_scratch or not field.scratch
+        )
+
+    @classmethod
+    def offset(cls, rule: Any, name: str) -> Any:
+        """The first place of a field."""
+        names = list(cls.fields)
+        return sum(cls.fields[before].size(rule, True) for before in names[: names.index(name)])
+
+    @classmethod
+    def initial(cls, rule: Any) -> Floats:
+        """The array before the first patient."""
+        return np.concatenate([np.zeros(0), *(field.initial(rule) for field in cls.fields.values())])
+
+
+class Field:
+    """Consecutive places of a layout: in Python a descriptor. A `scratch` field is not kept beyond a call."""
+
+    scratch = False
+    name = ""
+    kind = ""  # of the layout it is declared in
+
+    def __set_name__(self, owner: type[Layout], name: str) -> None:
+        self.kind, self.name = owner.kind, name
+
+    def size(self, rule: Any, with_scratch: bool) -> Any:
+        """How many places it takes."""
+        raise NotImplementedError
+
+    def initial(self, rule: Any) -> Floats:
+        """Its first values."""
+        return np.zeros(self.size(rule, True))
+
+    def read(self, rule: Any, floats: Floats) -> Any:
+        """What the attribute gives, from the field's own places."""
+        raise NotImplementedError
+
+    def __get__(self, view: Layout | None, owner: type[Layout]) -> Any:
+        if view is None:
+            return self
+        start = owner.offset(view.rule, self.name)
+        return self.read(view.rule, view.floats[start : start + self.size(view.rule, True)])
+
+    def __set__(self, view: Layout, value: float) -> None:
+        view.floats[type(view).offset(view.rule, self.name)] = value
+
+
+class Number(Field):
+    """One float. Its first value is given, or computed from the rule."""
+
+    def __init__(self, initial: float | FromRule = 0.0) -> None:
+        self._initial = initial
+
+    def size(self, rule: Any, with_scratch: bool) -> Any:
+        """One place."""
+        return 1
+
+    def initial(self, rule: Any) -> Floats:
+        """As declared."""
+        return np.full(self.size(rule, True), self._initial(rule) if callable(self._initial) else self._initial)
+
+    def read(self, rule: Any, floats: Floats) -> Any:
+        """The float."""
+        return floats[0]
+
+
+class Index(Number):
+    """One whole number, stored as a float."""
+
+    def read(self, rule: Any, floats: Floats) -> Any:
+        """The whole number."""
+        return int(floats[0])
+
+
+class Vector(Number):
+    """As many floats as a function of the rule says."""
+
+    def __init__(self, length: FromRule, initial: float | FromRule = 0.0, *, scratch: bool = False) -> None:
+        super().__init__(initial)
+        self._length, self.scratch = length, scratch
+
+    def size(self, rule: Any, with_scratch: bool) -> Any:
+        """The length."""
+        return self._length(rule)
+
+    def read(self, rule: Any, floats: Floats) -> Any:
+        """The floats."""
+        return floats
+
+
+class PerArm(Vector):
+    """One float for each arm."""
+
+    def __init__(self, initial: float | FromRule = 0.0) -> None:
+        super().__init__(lambda rule: rule.n_arms, initial)
+
+
+class Matrix(Field):
+    """Rows of floats; `matrix[i]` is a row."""
+
+    def __init__(self, rows: FromRule, columns: FromRule) -> None:
+        self.rows, self.columns = rows, columns
+
+    def size(self, rule: Any, with_scratch: bool) -> Any:
+        """Rows times columns."""
+        return self.rows(rule) * self.columns(rule)
+
+    def read(self, rule: Any, floats: Floats) -> Any:
+        """Two-dimensional."""
+        return floats.reshape(self.rows(rule), self.columns(rule))
+
+
+class Part(Field):
+    """The state (in a state) or the memo (in a memo) of a rule inside the rule, by default of the same name."""
+
+    def __init__(self, rule: FromRule | None = None, *, scratch: bool = False) -> None:
+        self._inner, self.scratch = rule, scratch
+
+    def inner(self, rule: Any) -> Any:
+        """The rule it belongs to."""
+        return self._inner(rule) if self._inner else getattr(rule, self.name)
+
+    def size(self, rule: Any, with_scratch: bool) -> Any:
+        """What the inner rule needs."""
+        inner = self.inner(rule)
+        return layout_of(self.kind, inner).size(inner, with_scratch)
+
+    def initial(self, rule: Any) -> Floats:
+        """As the inner rule begins."""
+        inner = self.inner(rule)
+        return layout_of(self.kind, inner).initial(inner)
+
+    def read(self, rule: Any, floats: Floats) -> Any:
+        """A view by the inner rule's layout."""
+        inner = self.inner(rule)
+        return layout_of(self.kind, inner)(inner, floats)
+
+
+class Parts(Part):
+    """One strip for each of several rules inside the rule, all strips of the same length; see `strip`."""
+
+    def stride(self, rule: Any) -> Any:
+        """The length of a strip."""
+        longest: Any = 0
+        for inner in self.inner(rule):
+            longest = _larger(longest, layout_of(self.kind, inner).size(inner))
+        return longest
+
+    def size(self, rule: Any, with_scratch: bool) -> Any:
+        """All strips."""
+        return self.stride(rule) * len(self.inner(rule))
+
+    def initial(self, rule: Any) -> Floats:
+        """As the inner rules begin, each filled up with zeros."""
+        stride, inner = self.stride(rule), self.inner(rule)
+        strips = [layout_of(self.kind, one).initial(one) for one in inner]
+        return np.concatenate([np.pad(strip, (0, stride - strip.size)) for strip in strips])
+
+    def read(self, rule: Any, floats: Floats) -> Any:
+        """All strips; see `strip`."""
+        return floats
+
+
+class State(Layout):
+    """What a policy has learned."""
+
+    kind = "State"
+
+
+class Memo(Layout):
+    """What one decision must remember until its feedback comes."""
+
+    kind = "Memo"
+
+
+def _larger(one: Any, other: Any) -> Any:
+    if isinstance(one, int):
+        return max(one, other) if isinstance(other, int) else other.max(one)
+    return one.max(other)
+
+
+def laid_out(*, state: type[State] = State, memo: type[Memo] = Memo) -> Callable[[RuleClass], RuleClass]:
+    """Declare the layouts of a rule's state and memo; by default they hold nothing."""
+
+    def declare(rule: RuleClass) -> RuleClass:
+        vars_of: Any = rule
+        vars_of.State, vars_of.Memo = state, memo
+        return rule
+
+    return declare
+
+
+def layout_of(kind: str, rule: Any) -> type[Layout]:
+    """The layout of a rule's state or memo."""
+    return cast("type[Layout]", getattr(rule.instance_class if hasattr(rule, "instance_class") else type(rule), kind))

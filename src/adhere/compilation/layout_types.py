@@ -1,0 +1,279 @@
+"""Layouts in compiled code: a pointer whose type names the places behind it.
+
+Attributes become loads, stores and moved pointers; nothing of a layout is left at run time but, where numbers of arms
+are not static, the whole numbers of the rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+from numba.core import types as _types
+from numba.core.datamodel import models
+from numba.core.datamodel.registry import register_default
+from numba.core.imputils import lower_builtin, lower_getattr_generic, lower_setattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.np.arrayobj import fix_integer_index
+
+from adhere.compilation.hints import is_gpu
+from adhere.compilation.intrinsic import intrinsic
+from adhere.compilation.layout import Index, Layout, Matrix, Number, Part, Parts, Vector, layout_of
+from adhere.compilation.view import array_at
+
+types: Any = _types  # whose own annotations leave most of it out
+
+_INT = ir.IntType(64)
+# Up to how many entries are read and written by comparing, which leaves them in registers, rather than by address.
+FEW_ON_GPU = 4
+_FEW_ON_CPU = 2
+
+
+class LayoutType(types.Type):  # type: ignore[misc]
+    """A flat array seen through a layout of a rule."""
+
+    def __init__(self, layout: type[Layout], rule: Any) -> None:
+        self.layout, self.rule = layout, rule
+        digest = hashlib.sha256(repr(rule).encode()).hexdigest()[:12]
+        super().__init__(name=f"{layout.__module__}.{layout.__qualname__}.{digest}")
+
+    @property
+    def key(self) -> Any:
+        """What tells two of them apart."""
+        return self.layout, self.rule
+
+
+class VectorType(types.Array):  # type: ignore[misc]
+    """An array of floats whose length may be static; the entries of a short one stay in registers."""
+
+    def __init__(self, length: int | None) -> None:
+        self.length = length
+        super().__init__(types.float64, 1, "C", name=f"Vector.{length}")
+
+    @property
+    def key(self) -> Any:
+        """What tells two of them apart."""
+        return "vector", self.length
+
+
+@register_default(VectorType)
+class _VectorModel(models.ArrayModel):  # type: ignore[misc]
+    pass
+
+
+@register_default(LayoutType)
+class _LayoutModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        rule = [] if _is_static(kind.rule) else [("rule", kind.rule)]
+        super().__init__(manager, kind, [("floats", types.CPointer(types.float64)), *rule])
+
+
+class _IrNumber:
+    """A whole number known only at run time, in the sums that layouts make."""
+
+    def __init__(self, builder: Any, value: Any) -> None:
+        self.builder, self.value = builder, value
+
+    def __add__(self, other: Any) -> _IrNumber:
+        return _IrNumber(self.builder, self.builder.add(self.value, _value_of(other)))
+
+    def __mul__(self, other: Any) -> _IrNumber:
+        return _IrNumber(self.builder, self.builder.mul(self.value, _value_of(other)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def max(self, other: Any) -> _IrNumber:
+        value = _value_of(other)
+        is_larger = self.builder.icmp_signed(">", self.value, value)
+        return _IrNumber(self.builder, self.builder.select(is_larger, self.value, value))
+
+
+class _Unknown:
+    """A whole number known only at run time, where types are worked out and there is no value yet."""
+
+    def __add__(self, other: Any) -> _Unknown:
+        return self
+
+    __radd__ = __mul__ = __rmul__ = max = __add__
+
+
+def _value_of(number: Any) -> Any:
+    return number.value if isinstance(number, _IrNumber) else ir.Constant(_INT, number)
+
+
+class _Rule:
+    """A rule in compiled code, as layouts see it: whole numbers, and rules inside it.
+
+    Without a builder only its type is known.
+    """
+
+    def __init__(self, kind: Any, builder: Any = None, value: Any = None) -> None:
+        self.kind, self.builder, self.value = kind, builder, value
+
+    @property
+    def instance_class(self) -> Any:
+        return self.kind.instance_class
+
+    def __len__(self) -> int:
+        return len(self.kind.types)
+
+    def __getitem__(self, place: int) -> Any:
+        kind = self.kind.types[place]
+        if isinstance(kind, types.IntegerLiteral):
+            return kind.literal_value
+        value = None if self.builder is None else self.builder.extract_value(self.value, place)
+        if isinstance(kind, types.BaseTuple):
+            return _Rule(kind, self.builder, value)
+        return _Unknown() if value is None else _IrNumber(self.builder, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return self[self.kind.fields.index(name)]
+
+
+def _is_static(kind: Any) -> bool:
+    if isinstance(kind, types.BaseTuple):
+        return all(_is_static(part) for part in kind.types)
+    return isinstance(kind, types.Literal) or not isinstance(kind, types.Integer)
+
+
+def _bare(kind: Any) -> Any:
+    """The type of a rule without what layouts do not need, parameters and tables."""
+    if not isinstance(kind, types.BaseTuple):
+        return kind if isinstance(kind, types.Integer) else types.none
+    parts = tuple(_bare(part) for part in kind.types)
+    return types.NamedTuple(parts, kind.instance_class) if hasattr(kind, "instance_class") else types.Tuple(parts)
+
+
+def _bare_value(context: Any, builder: Any, kind: Any, bare: Any, value: Any) -> Any:
+    if isinstance(bare, types.NoneType):
+        return context.get_dummy_value()
+    if not isinstance(bare, types.BaseTuple):
+        return value
+    parts = zip(kind.types, bare.types, cgutils.unpack_tuple(builder, value, len(kind.types)), strict=True)
+    return context.make_tuple(builder, bare, [_bare_value(context, builder, *part) for part in parts])
+
+
+def _layout(context: Any, builder: Any, kind: Any, floats: Any, rule_value: Any) -> Any:
+    """A value of a layout's type; the rule's value is bare."""
+    own = cgutils.create_struct_proxy(kind)(context, builder)
+    own.floats = floats
+    if not _is_static(kind.rule):
+        own.rule = rule_value
+    return own._getvalue()
+
+
+def _static(number: Any) -> int | None:
+    return number if isinstance(number, int) else None
+
+
+@infer_getattr
+class _LayoutAttributes(AttributeTemplate):  # type: ignore[misc]
+    key = LayoutType
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        field, rule = kind.layout.fields.get(name), _Rule(kind.rule)
+        if isinstance(field, Part) and not isinstance(field, Parts):
+            inner = field.inner(rule)
+            return LayoutType(layout_of(field.kind, inner), inner.kind)
+        if isinstance(field, Matrix):
+            return types.Array(types.float64, 2, "C")
+        if isinstance(field, (Vector, Parts)):
+            return VectorType(_static(field.size(rule, True)))
+        if isinstance(field, Index):
+            return types.int64
+        return types.float64 if isinstance(field, Number) else None
+
+
+def _place(context: Any, builder: Any, kind: Any, view: Any, name: str) -> tuple[Any, _Rule]:
+    """The pointer to a field's first place, and the rule."""
+    own = cgutils.create_struct_proxy(kind)(context, builder, view)
+    rule = _Rule(kind.rule) if _is_static(kind.rule) else _Rule(kind.rule, builder, own.rule)
+    return builder.gep(own.floats, [_value_of(kind.layout.offset(rule, name))]), rule
+
+
+@lower_getattr_generic(LayoutType)  # type: ignore[untyped-decorator]
+def _get(context: Any, builder: Any, kind: Any, view: Any, name: str) -> Any:
+    field, wanted = kind.layout.fields[name], context.typing_context.resolve_getattr(kind, name)
+    place, rule = _place(context, builder, kind, view, name)
+    if isinstance(wanted, LayoutType):
+        return _layout(context, builder, wanted, place, field.inner(rule).value)
+    if isinstance(field, Matrix):
+        shape = [_value_of(field.rows(rule)), _value_of(field.columns(rule))]
+        return array_at(context, builder, wanted, place, shape)
+    if isinstance(wanted, VectorType):
+        return array_at(context, builder, wanted, place, [_value_of(field.size(rule, True))])
+    number = builder.load(place)
+    return builder.fptosi(number, _INT) if isinstance(field, Index) else number
+
+
+@lower_setattr_generic(LayoutType)  # type: ignore[untyped-decorator]
+def _set(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> Any:
+    kind, given = signature.args
+    place, _ = _place(context, builder, kind, arguments[0], name)
+    builder.store(context.cast(builder, arguments[1], given, types.float64), place)
+
+
+@lower_builtin(operator.getitem, VectorType, types.Integer)  # type: ignore[untyped-decorator]
+def _get_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind, index_kind = signature.args
+    floats, index, places = _entries(context, builder, kind, index_kind, arguments)
+    if places is None:
+        return builder.load(builder.gep(floats, [index]))
+    # All are read whether wanted or not: the choice must be of values, not of addresses.
+    entries = [builder.load(place) for place in places]
+    found = entries[0]
+    for number, entry in enumerate(entries[1:], start=1):
+        found = builder.select(builder.icmp_signed("==", index, ir.Constant(_INT, number)), entry, found)
+    return found
+
+
+@lower_builtin(operator.setitem, VectorType, types.Integer, types.float64)  # type: ignore[untyped-decorator]
+def _set_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind, index_kind, _ = signature.args
+    floats, index, places = _entries(context, builder, kind, index_kind, arguments[:2])
+    if places is None:
+        builder.store(arguments[2], builder.gep(floats, [index]))
+    for number, place in enumerate(places or ()):
+        is_it = builder.icmp_signed("==", index, ir.Constant(_INT, number))
+        builder.store(builder.select(is_it, arguments[2], builder.load(place)), place)
+    return context.get_dummy_value()
+
+
+def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: Any) -> tuple[Any, Any, Any]:
+    """A vector's pointer, the index, and pointers to all entries if they are few."""
+    array = context.make_array(kind)(context, builder, arguments[0])
+    size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
+    index = fix_integer_index(context, builder, index_kind, arguments[1], size)
+    few = FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU
+    if kind.length is None or kind.length > few:
+        return array.data, index, None
+    return array.data, index, [builder.gep(array.data, [ir.Constant(_INT, entry)]) for entry in range(kind.length)]
+
+
+def _view_of(kind_name: str) -> Any:
+    def definition(typing_context: Any, rule: Any, floats: Any) -> Any:
+        kind = LayoutType(getattr(rule.instance_class, kind_name), _bare(rule))
+
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = context.make_array(floats)(context, builder, arguments[1])
+            value = None if _is_static(kind.rule) else _bare_value(context, builder, rule, kind.rule, arguments[0])
+            return _layout(context, builder, kind, array.data, value)
+
+        return kind(rule, floats), code
+
+    return definition
+
+
+@intrinsic(_view_of("State"))
+def state_of(rule: Any, floats: Any) -> Any:
+    """A flat array as the state of a rule."""
+    return layout_of("State", rule)(rule, floats)
+
+
+@intrinsic(_view_of("Memo"))
+def memo_of(rule: Any, floats: Any) -> Any:
+    """A flat array as the memo of a rule."""
+    return layout_of("Memo", rule)(rule, floats)

@@ -1,0 +1,139 @@
+"""What HierarchicalBandit is made of: parameters, rule, state and memo."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector
+from adhere.errors import InputError
+from adhere.policies.beta import work_size
+from adhere.policies.exp3 import Exp3
+from adhere.policies.experts import MAX_EXPERTS, ByOne, ByProbability, Weighting, set_of
+from adhere.policies.generic import Rule
+from adhere.policies.parameters import flag
+from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape
+from adhere.policies.recycling import AnyCacheRule, cache_rule
+from adhere.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
+
+NOBODY = -1
+
+
+class HierarchicalState(State):
+    """What the top and the experts have learned, and the outcomes kept for each expert."""
+
+    top = Part()
+    experts = Parts()
+    caches = Parts(lambda rule: (rule.cache,) * len(rule.experts))
+
+
+class HierarchicalMemo(Memo):
+    """Which expert was drawn, and what every part remembers."""
+
+    drawn = Index()
+    weight = Number()  # the importance weight of the expert drawn
+    top = Part()
+    experts = Parts()
+    top_probabilities = Vector(lambda rule: len(rule.experts) + work_size(len(rule.experts)), scratch=True)
+    recycling = Parts(lambda rule: rule.experts, scratch=True)  # what a choice from the cache remembers
+
+
+class HierarchicalRule(NamedTuple):
+    """The rules that a hierarchy is made of."""
+
+    top: Rule
+    experts: tuple[Rule, ...]
+    n_arms: int
+    certified: int  # the set of experts that learn only from rounds they were drawn for
+    weighting: Weighting
+    cache: AnyCacheRule
+
+
+def _shown(value: object) -> object:
+    return str(value) if isinstance(value, Policy) else value
+
+
+def _base(name: str, value: object) -> Learner | None:
+    if value is not None and not (isinstance(value, Learner) and value.protocol == CHOSEN):
+        raise InputError(name, _shown(value), "a learner without a protocol: the hierarchy runs it under all three")
+    return value
+
+
+def _top(name: str, value: object) -> Learner:
+    if not (isinstance(value, Learner) and value.protocol == CHOSEN):
+        raise InputError(name, _shown(value), "a learner without a protocol: nobody disobeys the top")
+    return value
+
+
+def _experts(name: str, value: object) -> tuple[Learner, ...] | None:
+    if value is None:
+        return None
+    experts = tuple(value) if isinstance(value, (list, tuple)) else ()
+    if len(experts) < 2:
+        raise InputError(name, value, "a list of at least two learners")
+    if len(experts) > MAX_EXPERTS:
+        raise InputError(name, f"{len(experts)} learners", f"at most {MAX_EXPERTS}")
+    for expert in experts:
+        if not isinstance(expert, Learner):
+            raise InputError(name, str(expert), "a list of learners; a hybrid cannot be an expert")
+    return experts
+
+
+@dataclass(frozen=True)
+class HierarchicalParameters(Policy):
+    """The fields of `HierarchicalBandit`, checked, and how it is compiled."""
+
+    base: Learner | None = field(default=None, metadata={"check": _base, "bare": True})
+    top: Learner = field(default=Exp3(), metadata={"check": _top})
+    experts: tuple[Learner, ...] | None = field(default=None, metadata={"check": _experts})
+    recycle: bool = flag(default=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.base is None) == (self.experts is None):
+            given = "neither" if self.base is None else "both"
+            raise InputError("policy hierarchical", given, "either a base learner or experts=[…]")
+
+    def learners(self) -> tuple[Learner, ...]:
+        """The experts, then the top."""
+        return (*self._all_experts(), self.top)
+
+    @property
+    def depth(self) -> int:
+        """Learners are one level below."""
+        return 2
+
+    def _all_experts(self) -> tuple[Learner, ...]:
+        if self.base is not None:
+            return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))
+        return self.experts or ()
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """Every learner settled for its own number of arms; the top's arms are the experts."""
+        return dataclasses.replace(
+            self,
+            base=self.base and self.base.resolved(n_arms, horizon),
+            top=self.top.resolved(len(self._all_experts()), horizon),
+            experts=self.experts and tuple(expert.resolved(n_arms, horizon) for expert in self.experts),
+        )
+
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """The rules of the top and of the experts; a certified expert's takes weights, unless it recycles."""
+        experts = self._all_experts()
+        certificates = [certified and credits_chosen(expert.protocol, shape.n_arms) for expert in experts]
+        recycles = self.recycle and any(certificates)
+        weighted = [is_certified and not recycles for is_certified in certificates]
+        is_weighted = any(weight and expert.uses_weight for weight, expert in zip(weighted, experts, strict=True))
+        rule = HierarchicalRule(
+            top=self.top.assemble(TrialShape(len(experts))).rule,
+            experts=tuple(
+                (expert.assemble_weighted(shape) if weight else expert.assemble(shape)).rule
+                for expert, weight in zip(experts, weighted, strict=True)
+            ),
+            n_arms=shape.n_arms,
+            certified=set_of(certificates),
+            weighting=ByProbability() if is_weighted else ByOne(),
+            cache=cache_rule(shape, recycles),
+        )
+        return CompiledPolicy(rule, tuple(str(expert) for expert in experts))

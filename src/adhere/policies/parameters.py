@@ -1,0 +1,51 @@
+"""The numbers and options of a policy, checked when it is made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+
+from adhere.checks import is_number
+from adhere.errors import InputError
+
+
+def parameter(
+    *,
+    default: float | None,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+) -> Any:
+    """A number of a policy and the range it must lie in; None means that the policy sets it."""
+    lowest = f"above {above:g}" if above > -math.inf else f"at least {at_least:g}" if at_least > -math.inf else ""
+    highest = f"at most {at_most:g}" if at_most < math.inf else ""
+    expected = " ".join(["a number", *" and ".join(part for part in (lowest, highest) if part).split()])
+
+    def check(name: str, value: object) -> float | None:
+        if value is None and default is None:
+            return None
+        if not is_number(value):
+            raise InputError(name, value, expected)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not (math.isfinite(number) and above < number and at_least <= number <= at_most):
+            raise InputError(name, value, expected)
+        return number
+
+    return field(default=default, metadata={"check": check})
+
+
+def flag(*, default: bool) -> Any:
+    """An option of a policy that is on or off."""
+
+    def check(name: str, value: object) -> bool:
+        if not isinstance(value, (bool, np.bool_)):
+            raise InputError(name, value, "true or false")
+        return bool(value)
+
+    return field(default=default, metadata={"check": check})

@@ -1,0 +1,47 @@
+"""Drawing an index, and choosing among the largest of several numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adhere.compilation import inline
+from adhere.randomness import Stream, uniform
+
+
+@inline
+def draw_from(probabilities: Any, rng: Stream) -> Any:
+    """Draw an index with the given probabilities, which sum to one."""
+    u = uniform(rng)
+    total = 0.0
+    for index in range(probabilities.size - 1):
+        total += probabilities[index]
+        if u < total:
+            return index
+    return probabilities.size - 1
+
+
+@inline
+def largest_of(values: Any) -> float:
+    """The largest of some numbers, without the memory that NumPy's own method would ask for."""
+    largest = values[0]
+    for index in range(1, values.size):
+        largest = values[index] if values[index] > largest else largest
+    return largest  # type: ignore[no-any-return]
+
+
+@inline
+def share_among_largest(values: Any, n: int) -> None:
+    """Turn the first n numbers into probabilities: equal for all that are as large as the largest, 0 for the rest."""
+    largest, n_tied = values[0], 0.0
+    for index in range(1, n):
+        largest = values[index] if values[index] > largest else largest
+    for index in range(n):
+        n_tied += 1.0 if values[index] == largest else 0.0
+    for index in range(n):
+        values[index] = 1.0 / n_tied if values[index] == largest else 0.0
+
+
+@inline
+def keeps_tie(n_tied: int, rng: Stream) -> bool:
+    """Whether the newest of n tied candidates takes the lead; all tied candidates end up equally likely."""
+    return uniform(rng) * n_tied < 1.0

@@ -1,0 +1,90 @@
+"""What ThompsonBounded is made of: parameters, rule, state and memo."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from adhere.compilation import Index, Memo, Number, Part, State
+from adhere.errors import InputError
+from adhere.policies.generic import Rule
+from adhere.policies.parameters import flag
+from adhere.policies.policy import MAX_DEPTH, CompiledPolicy, Learner, Policy, TrialShape
+from adhere.policies.recycling import AnyCacheRule, cache_rule
+from adhere.policies.thompson import Thompson
+
+SAMPLER, INNER, NOBODY = 0, 1, -1
+
+
+class ThompsonBoundedState(State):
+    """What the sampler and the inner policy have learned, and the outcomes kept for the sampler."""
+
+    sampler = Part()
+    inner = Part()
+    cache = Part()
+
+
+class ThompsonBoundedMemo(Memo):
+    """Who decided, what was recycled, and what the parts remember."""
+
+    decided = Index()  # SAMPLER, INNER or NOBODY
+    recycled_arm = Index()  # or NOBODY
+    recycled_reward = Number()
+    recycled_success = Number()  # what the sampler learned of it
+    sampler = Part()
+    inner = Part()
+
+
+class ThompsonBoundedRule(NamedTuple):
+    """The compiled form of `ThompsonBounded`."""
+
+    sampler: Rule
+    inner: Rule
+    cache: AnyCacheRule
+    n_arms: int
+    certified: bool
+    literal: bool
+
+
+def _inner(name: str, value: object) -> Policy:
+    if not isinstance(value, Policy):
+        raise InputError(name, value, "a policy, e.g. thompson-bounded(hierarchical(thompson))")
+    if value.depth >= MAX_DEPTH:
+        raise InputError(name, str(value), f"at most {MAX_DEPTH} policies inside each other")
+    return value
+
+
+@dataclass(frozen=True)
+class ThompsonBoundedParameters(Policy):
+    """The fields of `ThompsonBounded`, checked, and how it is compiled."""
+
+    inner: Policy = field(default=None, metadata={"check": _inner, "bare": True})  # type: ignore[assignment]
+    recycle: bool = flag(default=False)
+    literal: bool = flag(default=False)
+
+    @property
+    def depth(self) -> int:
+        """One more than the inner policy."""
+        return 1 + self.inner.depth
+
+    def learners(self) -> tuple[Learner, ...]:
+        """The sampler, then the inner policy's."""
+        return (Thompson(), *self.inner.learners())
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """The inner policy settled for the trial."""
+        return dataclasses.replace(self, inner=self.inner.resolved(n_arms, horizon))
+
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """The rules of the sampler, the inner policy and the cache."""
+        inner = self.inner.assemble(shape, certified=certified and self.literal)
+        rule = ThompsonBoundedRule(
+            sampler=Thompson().assemble(shape).rule,
+            inner=inner.rule,
+            cache=cache_rule(shape, self.recycle and certified),
+            n_arms=shape.n_arms,
+            certified=certified,
+            literal=self.literal and certified,
+        )
+        return CompiledPolicy(rule, ("thompson (certified)", *inner.deciders))
