@@ -13,7 +13,9 @@ from blocked import run_without
 SIMULATE = """
 import adhere
 import adhere.cli.main
+from adhere.store import open_store
 
+open_store().close()
 for name in adhere.__all__:
     getattr(adhere, name)
 result = adhere.simulate(["thompson"], "defiers", n_patients=20, n_runs=3, seed=1)
