@@ -6,8 +6,6 @@ from adhere.policies import Learner, PerArm, State, choose, draw_from, implement
 
 
 class SoftmaxState(State):
-    """What softmax has learned."""
-
     credits = PerArm()  # how often each arm was credited
     means = PerArm()  # and its mean reward
 
@@ -21,13 +19,11 @@ class Softmax(Learner):
 
 @implements(choose, Softmax)
 def choose_softmax(rule, state, memo, weight, rng):
-    """Draw from the softmax of the means."""
     weights = np.exp(state.means / rule.temperature)
     return draw_from(weights / weights.sum(), rng)
 
 
 @implements(learn, Softmax)
 def learn_softmax(rule, state, memo, arm, reward, weight, rng):
-    """Move the mean of the credited arm."""
     state.credits[arm] += 1.0
     state.means[arm] += (reward - state.means[arm]) / state.credits[arm]
