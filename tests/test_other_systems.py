@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
+
 import adhere
+from adhere.service.serve import _config
 from blocked import run_without
 
 SIMULATE = """
 import adhere
 import adhere.cli.main
+from adhere.store import open_store
 
+open_store().close()
 for name in adhere.__all__:
     getattr(adhere, name)
 result = adhere.simulate(["thompson"], "defiers", n_patients=20, n_runs=3, seed=1)
@@ -21,6 +28,8 @@ def test_import_and_simulate_without_fcntl_and_uvloop() -> None:
     assert float(run_without("fcntl", "uvloop", code=SIMULATE)) == here["defiers", "thompson"].surplus.mean
 
 
-def test_serve_without_uvloop() -> None:
-    code = "from adhere.service.serve import _config; print(_config(None).get_loop_factory().__module__)"
-    assert run_without("uvloop", code=code).startswith("asyncio.")
+def test_serve_without_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    loop = _config(None).get_loop_factory()
+    assert loop is not None
+    assert loop.__module__.startswith("asyncio.")

@@ -15,7 +15,7 @@ import pytest
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
 
 # Whoever starts the tests in the background may have Ctrl-C ignored, and children inherit that.
-HEARS_CTRL_C = "import signal, sys; signal.signal(signal.SIGINT, signal.dechecked_eventt_handler)"
+HEARS_CTRL_C = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
 COMMAND = (sys.executable, "-c", f"{HEARS_CTRL_C}; from adhere.cli.main import main; sys.exit(main())", "simulate")
 ENDLESS = (*COMMAND, "--population", "defiers", "--patients", "1000000", "--runs", "1000000", "--json", "out.json")
 STOPPED = "Stopped; nothing was written."

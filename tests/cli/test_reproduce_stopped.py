@@ -23,7 +23,7 @@ from .running import Finished
 PROGRAM = """
 import signal, sys
 from dataclasses import replace
-signal.signal(signal.SIGINT, signal.dechecked_eventt_handler)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
 from studies.small_studies import counted, endless, simulated
 from adhere.cli.main import main

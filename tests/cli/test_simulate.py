@@ -31,8 +31,11 @@ def strict_json(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-def test_json_on_standard_output_is_all_there_is(tmp_path: Path) -> None:
-    finished = in_a_process(*SMALL, "--json", "-", cwd=tmp_path)
+def test_json_on_standard_output_is_all_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    finished = in_this_process(capsys, *SMALL, "--json", "-")
     assert finished.status == 0
     outcomes = strict_json(finished.out)
     assert [(one["population"], one["policy"]) for one in outcomes] == list(product(POPULATIONS, POLICIES))

@@ -1,4 +1,4 @@
-"""The group commit: what waits together is written together, and one bad apple spoils nothing."""
+"""Group commit: commands that wait together are written together, and one that fails fails alone."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -
     with as_process(database, tmp_path) as running:
         token, url = running.service.admin, running.service.url
         Client(url, token).create_trial("t", "uniform", ARMS, seed=1)
+        second = _second(database)
 
         def keep_asking(who: int) -> None:
             client, turn = Client(url, token, tries=0), 0
@@ -38,8 +39,7 @@ def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -
         askers = [threading.Thread(target=keep_asking, args=(who,)) for who in range(8)]
         for asker in askers:
             asker.start()
-        wait_until(lambda: len(acknowledged) > 100)
-        second = _second(database)
+        wait_until(lambda: len(acknowledged) > 200)
         code, errors = running.stop(signal.SIGTERM)
         for asker in askers:
             asker.join()

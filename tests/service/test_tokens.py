@@ -1,4 +1,4 @@
-"""Who is let in, how often, and for how long."""
+"""Authentication, rate limits and revoked tokens."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_tokens_made_and_revoked_elsewhere_are_noticed(tmp_path: Path) -> None:
         wait_until(lambda: service.send("GET", "/trials", role="elsewhere").status == 401)
 
 
-def test_whoever_asks_too_often_has_to_wait(tmp_path: Path) -> None:
+def test_rate_limits(tmp_path: Path) -> None:
     settings = ServiceSettings(token_rate=0.2, token_burst=3, failure_rate=0.2, failure_burst=2)
     with in_file(tmp_path / "trials.db", settings) as service:
         replies = [service.send("GET", "/trials") for _ in range(4)]

@@ -39,7 +39,7 @@ def ask(requests):
     except StoreError:
         n_failed += 1
         return None
-    acknowledged.extend(request.request for request in requests)
+    acknowledged.extend(request.request_id for request in requests)
     return answers
 
 while True:

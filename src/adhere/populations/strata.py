@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adhere.checks import check_sums_to_one, check_unique, check_unit_number
+from adhere.checks import check_sums_to_one, check_unique, check_unit_number, is_integer
 from adhere.errors import InputError, nearest
 from adhere.populations.population import Floats, PatientTables, Population
 from adhere.populations.protocol_table import Reach, reached_by
@@ -56,7 +56,7 @@ class Stratum:
         if not takes:
             raise InputError(where + "takes", self.takes, _takes_expected(self.name))
         for arm in takes:
-            if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or not 0 <= arm < len(takes):
+            if not is_integer(arm) or not 0 <= arm < len(takes):
                 raise InputError(where + "takes", arm, f"arms numbered from 0 to {len(takes) - 1}")
         if len(reward) != len(takes):
             raise InputError(where + "reward", self.reward, f"{len(takes)} mean rewards, one per arm")

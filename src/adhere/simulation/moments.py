@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.intervals import Z95 as Z95
+from adhere.intervals import Z95
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.errors import InputError, nearest
+from adhere.intervals import Z95
 from adhere.simulation.measure import MEASURES, Columns
-from adhere.simulation.moments import Z95, Estimate, Moments
+from adhere.simulation.moments import Estimate, Moments
 from adhere.simulation.quantiles import QuantileSketch
 
 Floats = NDArray[np.float64]
