@@ -54,8 +54,8 @@ class EpsilonGreedy(Learner):
     'epsilon-greedy(epsilon=0.1)/actual'
     >>> from adhere import simulate
     >>> result = simulate("epsilon-greedy(epsilon=0.1)", "defiers", n_patients=100, n_runs=20, progress=False)
-    >>> result[0].surplus.mean > 30
-    True
+    >>> round(result[0].surplus.mean, 2)
+    44.25
 
     """
 

@@ -59,8 +59,8 @@ class Exp3(Learner):
     0.0089...
     >>> from adhere import simulate
     >>> result = simulate("exp3(gamma=0.2)", "defiers", n_patients=100, n_runs=20, progress=False)
-    >>> result[0].surplus.mean > 20
-    True
+    >>> round(result[0].surplus.mean, 2)
+    35.8
 
     """
 

@@ -62,8 +62,8 @@ class Thompson(Learner):
     'thompson/actual'
     >>> from adhere import simulate
     >>> result = simulate("thompson", "defiers", n_patients=100, n_runs=20, progress=False)
-    >>> result[0].surplus.mean > 30
-    True
+    >>> round(result[0].surplus.mean, 2)
+    48.2
 
     """
 

@@ -46,9 +46,9 @@ class Ucb1(Learner):
     >>> str(Ucb1(protocol="comply"))
     'ucb1/comply'
     >>> from adhere import simulate
-    >>> result = simulate("ucb1/actual", "defiers", n_patients=100, n_runs=20, progress=False)
-    >>> result[0].surplus.mean > 30
-    True
+    >>> result = simulate("ucb1", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> round(result[0].surplus.mean, 2)
+    44.0
 
     """
 
