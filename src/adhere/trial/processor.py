@@ -10,8 +10,8 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 
@@ -32,9 +32,9 @@ from adhere.trial.commands import (
     Unblind,
 )
 from adhere.trial.design import Design
-from adhere.trial.events import LOG_FORMAT, AnyEvent, Conflicted, Created, created_event, encode, to_record
+from adhere.trial.events import LOG_FORMAT, AnyEvent, Conflicted, Created, created_event
 from adhere.trial.kits import kit_code
-from adhere.trial.log.chain import START, commitment, link
+from adhere.trial.log.chain import START, commitment
 from adhere.trial.snapshot import encode_snapshot
 from adhere.trial.state import initial_state
 from adhere.trial.transaction import LiveTrial, TrialTransaction
@@ -75,7 +75,7 @@ class CommandProcessor:
                 if self._live(writing, design.name).design != design:
                     raise ConflictError("name", design.name, "a name that no other trial has")
             else:
-                create_trial(writing, design, self._now(), by)
+                create_trial(writing, design, self._now(), by).finish()
         return Receipt(1)
 
     def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError]:
@@ -83,42 +83,44 @@ class CommandProcessor:
 
         Raises a `StoreError` if the transaction failed, in which case nothing was written.
         """
-        responses: list[Any] = [None] * len(commands)
-        by_trial: dict[str, list[int]] = {}
-        for index, command in enumerate(commands):
-            try:
-                if command.request_id:
-                    check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
-                by_trial.setdefault(command.trial, []).append(index)
-            except InputError as error:
-                responses[index] = error
-        events: list[AnyEvent] = []
+        responses: list[Response | InputError] = []
         with self._lock, self.store.writing() as writing:
-            live_trials: list[tuple[LiveTrial, list[int]]] = []
-            for name, indices in by_trial.items():
+            trials = self._transactions(writing, commands)
+            for command in commands:
                 try:
-                    live_trials.append((self._live(writing, name), indices))
+                    transaction = trials[command.trial]
+                    if isinstance(transaction, InputError):
+                        raise transaction
+                    responses.append(self._execute_one(transaction, command))
                 except InputError as error:
-                    for index in indices:
-                        responses[index] = error
-            # Always in the same order, so that two processes cannot deadlock.
-            live_trials.sort(key=lambda item: item[0].number)
-            fetches = [
-                _lock_and_fetch(writing, live, [commands[i] for i in indices]) for live, indices in live_trials
-            ]
-            for (live, indices), fetch in zip(live_trials, fetches, strict=True):
-                transaction = TrialTransaction(writing, live, *fetch())
-                for index in indices:
-                    try:
-                        responses[index] = self._execute_one(transaction, commands[index])
-                    except InputError as error:
-                        responses[index] = error
+                    responses.append(error)
+            transactions = [trial for trial in trials.values() if isinstance(trial, TrialTransaction)]
+            for transaction in transactions:
                 transaction.finish()
-                events += transaction.events
-        self._on_events(events)
+        self._on_events([event for transaction in transactions for event in transaction.events])
         return responses
 
+    def _transactions(
+        self, writing: WriteTransaction, commands: Sequence[Command]
+    ) -> dict[str, TrialTransaction | InputError]:
+        """The trials that commands name, locked and with what the commands will need."""
+        trials: dict[str, TrialTransaction | InputError] = {}
+        known: list[LiveTrial] = []
+        for name in dict.fromkeys(command.trial for command in commands):
+            try:
+                known.append(self._live(writing, name))
+            except InputError as error:
+                trials[name] = error
+        # Always in the same order, so that two processes cannot deadlock.
+        known.sort(key=lambda live: live.number)
+        fetches = [_lock_and_fetch(writing, live, commands) for live in known]
+        for live, fetch in zip(known, fetches, strict=True):
+            trials[live.design.name] = TrialTransaction(writing, live, *fetch())
+        return trials
+
     def _execute_one(self, transaction: TrialTransaction, command: AnyCommand) -> Response:
+        if command.request_id:
+            check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
         subject = _subject(transaction, command)
         digest = _digest(command, subject)
         if (event := transaction.recorded(command.request_id)) is None:
@@ -185,24 +187,18 @@ class CommandProcessor:
         return self._trials[name]
 
 
-def create_trial(writing: WriteTransaction, design: Design, at: datetime, by: str) -> LiveTrial:
-    """Add a trial and the first record of its log."""
+def create_trial(writing: WriteTransaction, design: Design, at: datetime, by: str) -> TrialTransaction:
+    """Add a trial with the first record of its log, to which more may be appended in the same transaction."""
     engine = design.engine()
-    event = Created(
-        position=1,
-        at=at,
-        by=by,
-        log_format=LOG_FORMAT,
-        design=design,
-        algorithm_version=engine.algorithm_version,
-        software=SOFTWARE,
+    head = Head(0, START, encode_snapshot(initial_state(design, engine), 0))
+    live = LiveTrial(writing.add_trial(design.name, head), design, engine)
+    transaction = TrialTransaction(writing, live, head, Fetched({}, {}, {}))
+    version = engine.algorithm_version
+    created = Created(
+        position=1, at=at, by=by, log_format=LOG_FORMAT, design=design, algorithm_version=version, software=SOFTWARE
     )
-    body = encode(event)
-    record = to_record(event, body, link(START, body))
-    head = Head(1, record.hash, encode_snapshot(initial_state(design, engine), 0))
-    number = writing.add_trial(design.name, head)
-    writing.append(number, [record], head)
-    return LiveTrial(number, design, engine)
+    transaction.append(Change(created))
+    return transaction
 
 
 def pseudonym_of(command: Recommend | Erase) -> str:
@@ -216,19 +212,19 @@ def pseudonym_of(command: Recommend | Erase) -> str:
 def _lock_and_fetch(
     writing: WriteTransaction, live: LiveTrial, commands: Sequence[Command]
 ) -> Callable[[], tuple[Head, Fetched]]:
-    """Lock a trial, and look up what the commands will need."""
-    request_ids = {command.request_id for command in commands if command.request_id}
-    recommendation_ids, pseudonyms = set(), set()
+    request_ids, recommendation_ids, pseudonyms = set(), set(), set()
     for command in commands:
-        number = getattr(command, "recommendation_id", None)
-        if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
-            recommendation_ids.add(number)
-        if isinstance(command, Recommend | Erase):
-            try:
-                pseudonyms.add(pseudonym_of(command))
-            except InputError:  # which is reported when the command is executed
-                continue
-    return writing.lock_and_fetch(live.number, sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms))
+        if command.trial == live.design.name:
+            request_ids.add(command.request_id)
+            number = getattr(command, "recommendation_id", None)
+            if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
+                recommendation_ids.add(number)
+            if isinstance(command, Recommend | Erase):
+                with suppress(InputError):  # which is reported when the command is executed
+                    pseudonyms.add(pseudonym_of(command))
+    return writing.lock_and_fetch(
+        live.number, sorted(request_ids - {""}), sorted(recommendation_ids), sorted(pseudonyms)
+    )
 
 
 def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:

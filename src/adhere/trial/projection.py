@@ -169,8 +169,7 @@ def project(log: ReadTransaction, cache: WriteTransaction, trial: int, engine: E
     cache.drop_lessons(trial, 0, _END)
     projection = Projection(log, cache, trial, initial_state(design, engine or design.engine()))
     for record in walk(log, trial):
-        if record.position > 1:
-            projection.follow(decode(record.body))
+        projection.follow(decode(record.body))
     projection.catch_up()
     projection.flush()
     return projection

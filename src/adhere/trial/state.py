@@ -34,7 +34,7 @@ class TrialState(msgspec.Struct, frozen=True):
     design: Design
     engine: Engine
     policy_state: Floats
-    position: int = 1
+    position: int = 0
     status: str = "open"
     n_recommendations: int = 0
     n_examined: int = 0
@@ -47,7 +47,7 @@ _UNCHANGED: ChangedLessons = {}
 
 
 def initial_state(design: Design, engine: Engine) -> TrialState:
-    """The state after a trial's first record."""
+    """The state before a trial's first record."""
     return TrialState(design, engine, engine.first_state)
 
 

@@ -28,26 +28,23 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="ad
 
 
 class RecordLine(msgspec.Struct, frozen=True, tag_field="line", tag="record", forbid_unknown_fields=True):
-    """A record, its body letter by letter."""
+    """A record, its body letter by letter; the hash is in base64, as all bytes are."""
 
-    hash: str
+    hash: bytes
     body: str
 
 
 class SubjectLine(msgspec.Struct, frozen=True, tag_field="line", tag="subject", forbid_unknown_fields=True):
-    """Who a key of the log stands for."""
+    """A subject whose key is in the log."""
 
-    key: str
-    salt: str
-    pseudonym: str
-    latest: int | None
+    subject: Subject
 
 
 class NoteLine(msgspec.Struct, frozen=True, tag_field="line", tag="note", forbid_unknown_fields=True):
     """Free text of a record."""
 
     position: int
-    salt: str
+    salt: bytes
     text: str
 
 
@@ -72,13 +69,11 @@ def write_log(
     with path.open("wb") as file:
         file.write(_encode(Start(format=LOG_FORMAT, trial=name)) + b"\n")
         for record in walk(view, trial, on_progress):
-            file.write(_encode(RecordLine(record.hash.hex(), record.body.decode())) + b"\n")
+            file.write(_encode(RecordLine(record.hash, record.body.decode())) + b"\n")
         for subject in view.subjects(trial):
-            file.write(
-                _encode(SubjectLine(subject.key, subject.salt.hex(), subject.pseudonym, subject.latest)) + b"\n"
-            )
+            file.write(_encode(SubjectLine(subject)) + b"\n")
         for position, (salt, text) in view.notes(trial).items():
-            file.write(_encode(NoteLine(position, salt.hex(), text)) + b"\n")
+            file.write(_encode(NoteLine(position, salt, text)) + b"\n")
         head = view.head(trial)
         file.write(_encode(End(head.position, head.hash.hex())) + b"\n")
     return head.hash.hex()
@@ -128,14 +123,13 @@ class _LogReading:
                 if len(self._waiting) == _AT_ONCE:
                     self._write(writing, trial)
             elif isinstance(line, SubjectLine):
-                salt = self._from_hex(line.salt)
-                writing.add_subjects(trial, [Subject(line.pseudonym, line.key, salt, line.latest)])
+                writing.add_subjects(trial, [line.subject])
             elif isinstance(line, NoteLine):
                 if not 1 <= line.position <= self._count:
                     raise _FaultyError(
                         self._count, f"a free text belongs to record {line.position}, which is not there"
                     )
-                writing.save_note(trial, line.position, self._from_hex(line.salt), line.text)
+                writing.save_note(trial, line.position, line.salt, line.text)
             elif isinstance(line, End):
                 end = line
         if not self._count or end is None or (end.position, end.hash) != (self._count, self._hash.hex()):
@@ -158,7 +152,7 @@ class _LogReading:
         body = line.body.encode()
         position = self._count + 1
         try:
-            record = to_record(decode(body), body, self._from_hex(line.hash))
+            record = to_record(decode(body), body, line.hash)
         except msgspec.DecodeError as error:
             raise _FaultyError(position, f"cannot be read: {error}") from None
         event = checked_event(record, self._hash, position)
@@ -174,9 +168,3 @@ class _LogReading:
         writing.append(trial, self._waiting, Head(self._count, self._hash, b""))
         self._on_progress(len(self._waiting))
         self._waiting = []
-
-    def _from_hex(self, text: str) -> bytes:
-        try:
-            return bytes.fromhex(text)
-        except ValueError:
-            raise _FaultyError(self._count + 1, f"{text!r} is no hash") from None

@@ -66,7 +66,6 @@ class _Replayer:
             self._result.algorithm_version = engine.algorithm_version
             state = initial_state(event.design, engine)
             self._projection = Projection(self._view, self._cache, self._trial, state)
-            return None
         if isinstance(event, Recommended) and (what := self._compare_recommendation(event)):
             return Fault(event.position, f"recommendation {event.recommendation_id}: {what}")
         self._projection.follow(event)

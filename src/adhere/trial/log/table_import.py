@@ -88,8 +88,7 @@ def import_table(
     """Create a trial with everything a table says of it; returns the number of records."""
     rows = table.to_dicts()
     with store.writing() as writing:
-        live = create_trial(writing, design, now(), "import")
-        transaction = TrialTransaction(writing, live, *writing.lock_and_fetch(live.number, [], [], [])())
+        transaction = create_trial(writing, design, now(), "import")
         for step in sorted(step for number, row in enumerate(rows) for step in _steps(number, row)):
             try:
                 transaction.append(_change(transaction, rows[step.row], step.what, now))
