@@ -226,7 +226,7 @@ def _get_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     entries = [builder.load(place) for place in places]
     found = entries[0]
     for number, entry in enumerate(entries[1:], start=1):
-        found = builder.select(builder.icmp_signed("==", index, ir.Constant(_INT, number)), entry, found)
+        found = builder.select(builder.icmp_signed("==", index, ir.Constant(index.type, number)), entry, found)
     return found
 
 
@@ -237,20 +237,29 @@ def _set_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     if places is None:
         builder.store(arguments[2], builder.gep(floats, [index]))
     for number, place in enumerate(places or ()):
-        is_it = builder.icmp_signed("==", index, ir.Constant(_INT, number))
+        is_it = builder.icmp_signed("==", index, ir.Constant(index.type, number))
         builder.store(builder.select(is_it, arguments[2], builder.load(place)), place)
     return context.get_dummy_value()
 
 
 def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: Any) -> tuple[Any, Any, Any]:
-    """A vector's pointer, the index, and pointers to all entries if they are few."""
+    """A vector's pointer, the index, and pointers to all entries if they are few.
+
+    Among few, an index is compared as it is: it must not be negative, unless it is a constant.
+    """
     array = context.make_array(kind)(context, builder, arguments[0])
+    few = FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU
+    is_few = kind.length is not None and kind.length <= few
+    is_constant = isinstance(arguments[1], ir.Constant)
+    if is_few and not is_constant:
+        return array.data, arguments[1], _pointers(builder, array.data, kind.length)
     size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
     index = fix_integer_index(context, builder, index_kind, arguments[1], size)
-    few = FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU
-    if kind.length is None or kind.length > few:
-        return array.data, index, None
-    return array.data, index, [builder.gep(array.data, [ir.Constant(_INT, entry)]) for entry in range(kind.length)]
+    return array.data, index, _pointers(builder, array.data, kind.length) if is_few else None
+
+
+def _pointers(builder: Any, floats: Any, n: int) -> list[Any]:
+    return [builder.gep(floats, [ir.Constant(_INT, entry)]) for entry in range(n)]
 
 
 def _view_of(kind_name: str) -> Any:

@@ -94,7 +94,9 @@ def learn_epsilon_greedy(
 ) -> None:
     """Move the arm's mean; anneal ε."""
     count, total = state.counts[arm] + 1.0, state.totals[arm] + reward
-    state.counts[arm], state.totals[arm], state.means[arm] = count, total, total / count
+    state.counts[arm] = count
+    state.totals[arm] = total
+    state.means[arm] = total / count
     if not unlikely(not math.isnan(rule.epsilon)):
         t = 1.0
         for other in range(rule.n_arms):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from adhere.compilation import inline
+from adhere.compilation import inline, specialise
 from adhere.randomness import Stream, uniform
 
 
-@inline
 def draw_from(probabilities: Any, rng: Stream) -> Any:
     """Draw an index with the given probabilities, which sum to one."""
     u = uniform(rng)
@@ -18,6 +17,19 @@ def draw_from(probabilities: Any, rng: Stream) -> Any:
         if u < total:
             return index
     return probabilities.size - 1
+
+
+def draw_without_branches(probabilities: Any, rng: Stream) -> Any:
+    """The same index. Threads of a GPU would wait for each other at a branch, and its compiler unrolls this loop."""
+    u, total, index = uniform(rng), 0.0, 0
+    for other in range(probabilities.size - 1):
+        total += probabilities[other]
+        index += 1 if u >= total else 0
+    return index
+
+
+specialise(draw_from, lambda *_: draw_without_branches)
+specialise(draw_from, lambda *_: draw_from, target="cpu")
 
 
 @inline

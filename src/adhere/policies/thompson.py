@@ -103,9 +103,14 @@ def learn_thompson(rule: Rule, state: State, memo: Memo, arm: int, reward: float
     success = draw_success(reward, rng)
     if rule.n_arms == 2:
         follow_p(state, arm, success)
-    # Nothing changes by -0.0, and compilers know it: both are counted without a branch.
-    state.successes[arm] += 1.0 if success else -0.0
-    state.failures[arm] += -0.0 if success else 1.0
+        for other in range(2):
+            # Nothing changes by -0.0, and compilers know it: all are counted without a branch.
+            state.successes[other] += 1.0 if success and other == arm else -0.0
+            state.failures[other] += 1.0 if other == arm and not success else -0.0
+    elif success:
+        state.successes[arm] += 1.0
+    else:
+        state.failures[arm] += 1.0
 
 
 # h falls below what a float can hold where the arms are far apart, but must be able to rise again when they
