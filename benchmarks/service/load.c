@@ -139,7 +139,7 @@ static int whole_answer(struct client *client, const char **body) {
 }
 
 static int read_recommendation(struct client *client, const char *body) {
-    const char *number = strstr(body, "\"recommendation\""), *arm = strstr(body, "\"arm\"");
+    const char *number = strstr(body, "\"recommendation_id\""), *arm = strstr(body, "\"arm\"");
     if (!number || !arm) return 0;
     number += strcspn(number, ":") + 1;
     arm += 5 + strcspn(arm + 5, "\"") + 1;
@@ -172,7 +172,7 @@ static int hear(struct client *client) {
     if (reported) return 1;
     if (!read_recommendation(client, body)) {
         errno = 0;
-        fail("an answer without \"recommendation\" and \"arm\"");
+        fail("an answer without \"recommendation_id\" and \"arm\"");
     }
     client->sent_at = at;
     post(client, REPORTING);

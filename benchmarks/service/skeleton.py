@@ -53,7 +53,7 @@ class Report(msgspec.Struct):
 class Answer(msgspec.Struct):
     """What it hears."""
 
-    recommendation: int
+    recommendation_id: int
     arm: str
 
 
