@@ -43,9 +43,9 @@ class Subject(NamedTuple):
 
 
 class LessonBlock(NamedTuple):
-    """Consecutive lessons, packed: the place of the first, how many, and their bytes."""
+    """Lessons, packed: the position of the last record they may come from, how many, and their bytes."""
 
-    place: int
+    position: int
     n: int
     data: bytes
 
@@ -105,7 +105,7 @@ class ReadTransaction(Protocol):
         ...
 
     def lessons(self, trial: int, after: int, until: int) -> Sequence[LessonBlock]:
-        """The blocks of lessons that start after one position and not after another, in order."""
+        """The blocks of lessons after one position and up to another, in order."""
         ...
 
     def count_lessons(self, trial: int) -> int:
@@ -163,7 +163,7 @@ class WriteTransaction(ReadTransaction, Protocol):
         ...
 
     def save_lessons(self, trial: int, block: LessonBlock) -> None:
-        """Save a block of lessons, in place of the one that starts at the same place."""
+        """Save a block of lessons, in place of the one at the same position."""
         ...
 
     def drop_lessons(self, trial: int, after: int, until: int) -> None:

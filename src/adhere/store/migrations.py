@@ -26,8 +26,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, state {bytes} NOT NULL,
             PRIMARY KEY (trial, position))""",
         """CREATE TABLE lessons (
-            trial {number} NOT NULL REFERENCES trials(id), place {number} NOT NULL, n {number} NOT NULL,
-            data {bytes} NOT NULL, PRIMARY KEY (trial, place))""",
+            trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, n {number} NOT NULL,
+            data {bytes} NOT NULL, PRIMARY KEY (trial, position))""",
         """CREATE TABLE subjects (
             trial {number} NOT NULL REFERENCES trials(id), pseudonym {text} NOT NULL, key {text} NOT NULL,
             salt {bytes} NOT NULL, latest {number}, PRIMARY KEY (trial, pseudonym)){clustered}""",

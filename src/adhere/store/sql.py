@@ -164,8 +164,9 @@ class SqlTransaction:
         self._run("DELETE FROM states WHERE trial = ? AND position >= ?", (trial, from_position))
 
     def lessons(self, trial: int, after: int, until: int) -> Sequence[LessonBlock]:
-        """The blocks of lessons that start after one position and not after another, in order."""
-        sql = "SELECT place, n, data FROM lessons WHERE trial = ? AND place > ? AND place <= ? ORDER BY place"
+        """The blocks of lessons after one position and up to another, in order."""
+        sql = "SELECT position, n, data FROM lessons WHERE trial = ? AND position > ? AND position <= ?"
+        sql += " ORDER BY position"
         return [LessonBlock(*row) for row in self._run(sql, (trial, after, until)).fetchall()]
 
     def count_lessons(self, trial: int) -> int:
@@ -173,13 +174,13 @@ class SqlTransaction:
         return int(self._run("SELECT sum(n) FROM lessons WHERE trial = ?", (trial,)).fetchone()[0] or 0)
 
     def save_lessons(self, trial: int, block: LessonBlock) -> None:
-        """Save a block of lessons, in place of the one that starts at the same place."""
-        sql = "INSERT INTO lessons (trial, place, n, data) VALUES (?, ?, ?, ?) ON CONFLICT (trial, place)"
+        """Save a block of lessons, in place of the one at the same position."""
+        sql = "INSERT INTO lessons (trial, position, n, data) VALUES (?, ?, ?, ?) ON CONFLICT (trial, position)"
         self._run(f"{sql} DO UPDATE SET n = excluded.n, data = excluded.data", (trial, *block))
 
     def drop_lessons(self, trial: int, after: int, until: int) -> None:
         """Delete the blocks that `lessons` would return."""
-        self._run("DELETE FROM lessons WHERE trial = ? AND place > ? AND place <= ?", (trial, after, until))
+        self._run("DELETE FROM lessons WHERE trial = ? AND position > ? AND position <= ?", (trial, after, until))
 
     def add_token(self, token: Token) -> Token:
         """Add a token; returns it with its id."""

@@ -97,6 +97,8 @@ class CommandProcessor:
             transactions = [trial for trial in trials.values() if isinstance(trial, TrialTransaction)]
             for transaction in transactions:
                 transaction.finish()
+        for transaction in transactions:
+            transaction.committed()
         self._on_events([event for transaction in transactions for event in transaction.events])
         return responses
 
@@ -191,7 +193,7 @@ def create_trial(writing: WriteTransaction, design: Design, at: datetime, by: st
     """Add a trial with the first record of its log, to which more may be appended in the same transaction."""
     engine = design.engine()
     head = Head(0, START, encode_snapshot(initial_state(design, engine), 0))
-    live = LiveTrial(writing.add_trial(design.name, head), design, engine)
+    live = LiveTrial(writing.add_trial(design.name, head), design, engine, tail={})
     transaction = TrialTransaction(writing, live, head, Fetched({}, {}, {}))
     version = engine.algorithm_version
     created = Created(

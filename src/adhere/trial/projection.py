@@ -1,9 +1,11 @@
 """A trial's state kept up to date event by event, with the two caches beside its log.
 
-The *table of lessons* has every lesson in the order of the log, in blocks of bytes; *checkpoints* are copies of the
-policy's state every CHECKPOINT_EVERY records. Together they make a correction cheap: the last checkpoint before it is
-loaded, and the lessons behind it are learned again in one compiled loop, without decoding a record. Both can be
-deleted: they are rebuilt from the log, and replay compares them with it.
+The *table of lessons* has every lesson in the order of the log, one block of bytes for each CHECKPOINT_EVERY records;
+*checkpoints* are copies of the policy's state between two blocks. Together they make a correction cheap: the last
+checkpoint before it is loaded, and the lessons behind it are learned again in one compiled loop, without decoding a
+record. Lessons since the last checkpoint, the *tail*, are not in the table: they are passed from transaction to
+transaction in memory or, where that is not possible, derived from the log. Both caches can be deleted: they are
+rebuilt from the log, and replay compares them with it.
 """
 
 from __future__ import annotations
@@ -18,21 +20,21 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import AnyEvent, Recommended, created_event, decode
 from adhere.trial.history import history_of
-from adhere.trial.lessons import Lessons, Row, pack_row
+from adhere.trial.lessons import Row, arrays, join, pack, split
 from adhere.trial.log.chain import walk
 from adhere.trial.snapshot import floats_from, restored_state
 from adhere.trial.state import TrialState, evolve, initial_state, lessons_of
 
-CHECKPOINT_EVERY = 4096
+CHECKPOINT_EVERY = 1024
 _END = 2**62
-_BATCH = 1000
 
 
 class Projection:
     """The state of one trial, and its caches.
 
     Histories are read from `log`; lessons and checkpoints are kept in `cache`. In a live trial both are the same
-    transaction; replay keeps its own in a scratch store.
+    transaction; replay keeps its own in a scratch store. `tail` has the packed lessons since the last checkpoint by
+    place, None if they are to be derived from the log; `n_lessons` counts those in the table.
     """
 
     def __init__(
@@ -41,13 +43,13 @@ class Projection:
         cache: WriteTransaction,
         trial: int,
         state: TrialState,
-        n_lessons: int = 0,
-        before_rebuild: Callable[[], None] = lambda: None,
+        n_lessons: int,
+        tail: dict[int, bytes] | None,
+        write_log: Callable[[], None] = lambda: None,
     ) -> None:
-        self.state, self.n_lessons = state, n_lessons
+        self.state, self.n_lessons, self.tail = state, n_lessons, tail
         self._log, self._cache, self._trial = log, cache, trial
-        self._new: list[Row] = []  # lessons that are not in the table yet
-        self._before_rebuild = before_rebuild
+        self._write_log = write_log  # all events so far, before lessons are derived from the log
 
     def load(self, recommendation_ids: Iterable[int]) -> None:
         """Load the histories of some recommendations that exist."""
@@ -67,18 +69,14 @@ class Projection:
         self.state = replace(self.state, histories=histories)
 
     def apply(self, event: AnyEvent) -> None:
-        """Take one more event into the state and the table of lessons."""
+        """Take one more event into the state and the lessons."""
         self.state = evolve(self.state, event)
         for place, row in self.state.changed_lessons.items():
-            if place == event.position:
-                assert row is not None
-                self._new.append(row)
-                self.n_lessons += 1
-            else:
-                self._change_lesson(place, event.recommendation_id, row)  # type: ignore[union-attr]
+            self._change_lesson(place, row)
         if event.position % CHECKPOINT_EVERY == 0:
             self.catch_up()
-            self._merge_blocks(event.position)
+            self._save_block(event.position, self._tail())
+            self.tail = {}
             self._cache.save_state(self._trial, event.position, self.state.policy_state.tobytes())
 
     def follow(self, event: AnyEvent) -> None:
@@ -97,69 +95,72 @@ class Projection:
             policy_state = self._relearn(self.state.relearn_from)
             self.state = replace(self.state, policy_state=policy_state, relearn_from=None)
 
-    def flush(self) -> None:
-        """Write new lessons to the table."""
-        if self._new:
-            block = LessonBlock(self._new[0][0], len(self._new), b"".join(map(pack_row, self._new)))
-            self._cache.save_lessons(self._trial, block)
-            self._new = []
+    def _change_lesson(self, place: int, row: Row | None) -> None:
+        end = _end_of_block(place)
+        if end >= self.state.position:  # the last block is complete only after this event
+            if self.tail is not None:
+                _put(self.tail, place, row)
+            return
+        lessons = split(self._block(end), self.state.engine.memo_size)
+        self.n_lessons -= len(lessons)
+        _put(lessons, place, row)
+        self._save_block(end, lessons)
 
-    def _change_lesson(self, place: int, recommendation_id: int, row: Row | None) -> None:
-        self.flush()
-        start = (place - 1) // CHECKPOINT_EVERY * CHECKPOINT_EVERY
-        blocks = self._cache.lessons(self._trial, start, place)
-        block = blocks[-1] if blocks else LessonBlock(place, 0, b"")
-        lessons = Lessons(block.data, self.state.engine.memo_size).without(place, recommendation_id)
-        if row is not None:
-            lessons = lessons.merged(row)
-        self._save_block(block.place, lessons)
-        self.n_lessons += len(lessons) - block.n
+    def _block(self, end: int) -> bytes:
+        return b"".join(block.data for block in self._cache.lessons(self._trial, end - 1, end))
 
-    def _save_block(self, place: int, lessons: Lessons) -> None:
-        self._cache.save_lessons(self._trial, LessonBlock(place, len(lessons), lessons.rows.tobytes()))
-
-    def _merge_blocks(self, end: int) -> None:
-        """Make one block of all since the last checkpoint."""
-        self.flush()
-        blocks = self._cache.lessons(self._trial, end - CHECKPOINT_EVERY, end)
-        if len(blocks) > 1:
-            self._cache.drop_lessons(self._trial, end - CHECKPOINT_EVERY, end)
-            data = b"".join(block.data for block in blocks)
-            self._cache.save_lessons(self._trial, LessonBlock(blocks[0].place, sum(b.n for b in blocks), data))
+    def _save_block(self, end: int, lessons: dict[int, bytes]) -> None:
+        self._cache.save_lessons(self._trial, LessonBlock(end, len(lessons), join(lessons)))
+        self.n_lessons += len(lessons)
 
     def _relearn(self, place: int) -> Floats:
         """The policy's state now, from the last checkpoint before a place and the lessons since."""
-        self.flush()
-        if self._cache.count_lessons(self._trial) != self.n_lessons:
-            self._before_rebuild()
-            self._rebuild_lessons()
         engine, until = self.state.engine, self.state.position
+        tail = self._tail()
+        if self._cache.count_lessons(self._trial) != self.n_lessons:
+            self._rebuild_table()
         checkpoint = self._cache.state_before(self._trial, place)
         start, state = (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, engine.first_state)
         self._cache.drop_states(self._trial, start + 1)
-        while True:
-            end = start + CHECKPOINT_EVERY
-            data = b"".join(block.data for block in self._cache.lessons(self._trial, start, end))
-            state = engine.learn(state, Lessons(data, engine.memo_size).arrays())
-            if end >= until:
-                return state
+        for end in range(start + CHECKPOINT_EVERY, until, CHECKPOINT_EVERY):
+            state = engine.learn(state, arrays(self._block(end), engine.memo_size))
             self._cache.save_state(self._trial, end, state.tobytes())
-            start = end
+        return engine.learn(state, arrays(join(tail), engine.memo_size))
 
-    def _rebuild_lessons(self) -> None:
+    def _tail(self) -> dict[int, bytes]:
+        """The lessons since the last checkpoint."""
+        if self.tail is None:
+            self._write_log()
+            self.tail = self._lessons_from_log(_end_of_block(self.state.position))
+        return self.tail
+
+    def _rebuild_table(self) -> None:
         """Make the table of lessons again from the log, where it was deleted."""
+        self._write_log()
         self._cache.drop_lessons(self._trial, 0, _END)
-        engine, chunks = self.state.engine, dict[int, bytearray]()
-        for first in range(0, self.state.n_recommendations, _BATCH):
-            ids = range(first, min(first + _BATCH, self.state.n_recommendations))
-            for bodies in self._log.histories(self._trial, ids, self.state.position).values():
-                for row in lessons_of(engine, history_of(bodies)):
-                    chunks.setdefault((row[0] - 1) // CHECKPOINT_EVERY, bytearray()).extend(pack_row(row))
         self.n_lessons = 0
-        for data in chunks.values():
-            lessons = Lessons(bytes(data), engine.memo_size).sorted()
-            self._save_block(int(lessons.places[0]), lessons)
-            self.n_lessons += len(lessons)
+        for end in range(CHECKPOINT_EVERY, self.state.position, CHECKPOINT_EVERY):
+            self._save_block(end, self._lessons_from_log(end))
+
+    def _lessons_from_log(self, end: int) -> dict[int, bytes]:
+        """The lessons of a block, by the log as it stands now."""
+        start = end - CHECKPOINT_EVERY
+        records = self._log.records(self._trial, start, CHECKPOINT_EVERY)
+        ids = {record.recommendation_id for record in records if record.recommendation_id is not None}
+        bodies = self._log.histories(self._trial, sorted(ids), self.state.position)
+        rows = [row for own in bodies.values() for row in lessons_of(self.state.engine, history_of(own))]
+        return {row[0]: pack(row) for row in rows if start < row[0] <= end}
+
+
+def _end_of_block(place: int) -> int:
+    return -(-place // CHECKPOINT_EVERY) * CHECKPOINT_EVERY
+
+
+def _put(lessons: dict[int, bytes], place: int, row: Row | None) -> None:
+    if row is None:
+        lessons.pop(place, None)  # where the table was deleted it is missing
+    else:
+        lessons[place] = pack(row)
 
 
 def project(log: ReadTransaction, cache: WriteTransaction, trial: int, engine: Engine | None = None) -> Projection:
@@ -167,11 +168,10 @@ def project(log: ReadTransaction, cache: WriteTransaction, trial: int, engine: E
     design = created_event(log, trial).design
     cache.drop_states(trial, 0)
     cache.drop_lessons(trial, 0, _END)
-    projection = Projection(log, cache, trial, initial_state(design, engine or design.engine()))
+    projection = Projection(log, cache, trial, initial_state(design, engine or design.engine()), 0, {})
     for record in walk(log, trial):
         projection.follow(decode(record.body))
     projection.catch_up()
-    projection.flush()
     return projection
 
 

@@ -18,25 +18,33 @@ from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change
 
 
-@dataclass(frozen=True)
+@dataclass
 class LiveTrial:
-    """What never changes in a trial, and so is kept between transactions."""
+    """What is kept of a trial between transactions: what never changes, and the lessons since the last checkpoint.
+
+    The lessons are those after the record at `tail_position`. A transaction takes them and hands them back once it is
+    committed, so that a failed one leaves no trace.
+    """
 
     number: int
     design: Design
     engine: Engine
+    tail: dict[int, bytes] | None = None
+    tail_position: int = 0
 
 
 class TrialTransaction:
     """A trial in a transaction. Nothing of it outlives the transaction, so that a failed commit leaves no trace."""
 
     def __init__(self, store: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
-        self._store, self._number, self._hash = store, live.number, head.hash
+        self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
         state, snapshot = restored_state(live.design, live.engine, head), decode_snapshot(head.snapshot)
         if state is None or snapshot is None:
             self._projection = project(store, store, live.number, live.engine)
         else:
-            self._projection = Projection(store, store, live.number, state, snapshot.n_lessons, self._write)
+            tail = live.tail if live.tail_position == head.position else None
+            self._projection = Projection(store, store, live.number, state, snapshot.n_lessons, tail, self._write)
+        live.tail = None
         self._projection.add(fetched.histories.items())
         self._by_request_id = {request_id: decode(body) for request_id, body in fetched.requests.items()}
         self._subjects = dict(fetched.subjects)
@@ -107,8 +115,11 @@ class TrialTransaction:
         self.catch_up()
         self._write()
 
+    def committed(self) -> None:
+        """Hand back what the next transaction can use."""
+        self._live.tail, self._live.tail_position = self._projection.tail, self.state.position
+
     def _write(self) -> None:
-        self._projection.flush()
         if self._new_subjects:
             self._store.add_subjects(self._number, list(self._new_subjects.values()))
         for subject in self._known_subjects.values():

@@ -55,7 +55,6 @@ class _Replayer:
                 return result
             before, result.n_records = record.hash, result.n_records + 1
         self._projection.catch_up()
-        self._projection.flush()
         result.head = before.hex()
         result.difference = self._compare_snapshot()
         return result
@@ -65,7 +64,7 @@ class _Replayer:
             engine = event.design.engine()
             self._result.algorithm_version = engine.algorithm_version
             state = initial_state(event.design, engine)
-            self._projection = Projection(self._view, self._cache, self._trial, state)
+            self._projection = Projection(self._view, self._cache, self._trial, state, 0, {})
         if isinstance(event, Recommended) and (what := self._compare_recommendation(event)):
             return Fault(event.position, f"recommendation {event.recommendation_id}: {what}")
         self._projection.follow(event)
@@ -119,23 +118,15 @@ class _Replayer:
             return Fault(end, f"beside the log, {difference}")
         # A table that lost lessons is rebuilt before it is used.
         whole = self._view.count_lessons(self._trial) == snapshot.n_lessons
-        for start in range(0, end, CHECKPOINT_EVERY):
-            if fault := self._compare_caches(start, compare_lessons=whole):
-                return fault
-        return None
-
-    def _compare_caches(self, start: int, *, compare_lessons: bool) -> Fault | None:
-        """Compare the checkpoint at a position and the lessons up to the next one."""
-        stored, derived = (cache.state_before(self._trial, start + 1) for cache in (self._view, self._cache))
-        if stored and derived and stored[0] == derived[0] == start and stored[1] != derived[1]:
-            return Fault(start, "the checkpoint of the policy's state differs from the log")
-        end = start + CHECKPOINT_EVERY
-        tables = [
-            b"".join(block.data for block in cache.lessons(self._trial, start, end))
-            for cache in (self._view, self._cache)
-        ]
-        if compare_lessons and tables[0] != tables[1]:
-            return Fault(start + 1, "the table of lessons from here on differs from the log")
+        for position in range(CHECKPOINT_EVERY, end + 1, CHECKPOINT_EVERY):
+            caches = (self._view, self._cache)
+            states = [cache.state_before(self._trial, position + 1) for cache in caches]
+            at_position = [state[1] for state in states if state is not None and state[0] == position]
+            if len(set(at_position)) > 1:
+                return Fault(position, "the checkpoint of the policy's state differs from the log")
+            blocks = [cache.lessons(self._trial, position - 1, position) for cache in caches]
+            if whole and blocks[0] != blocks[1]:
+                return Fault(position, "the table of lessons up to here differs from the log")
         return None
 
 
