@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from adhere import InputError, SimulationResult, import_policies, simulate
-from adhere.compilation import noted_digest, sources
+from adhere.compilation import sources
+from adhere.compilation.sources import noted_digest
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
 from adhere.simulation.backend import wait_for

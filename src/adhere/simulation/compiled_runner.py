@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adhere.compilation import cache_folder, classes_of, static_type
+from adhere.compilation import classes_of
+from adhere.compilation.static import static_type
+from adhere.compilation.storage import cache_folder
 from adhere.policies import Policy
 from adhere.policies.policy import TrialShape
 from adhere.populations import PatientTables, Population

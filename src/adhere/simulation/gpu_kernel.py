@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import copy_into, inline, local_floats, local_integers, local_words, memo_of, state_of
+from adhere.compilation import inline, memo_of, state_of
 from adhere.compilation.gpu import GpuKernel, cuda
+from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, step, word_at
 

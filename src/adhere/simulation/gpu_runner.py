@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import MAX_STATIC
 from adhere.compilation.gpu import cuda
+from adhere.compilation.static import MAX_STATIC
 from adhere.errors import InputError
 from adhere.populations import PatientTables
 from adhere.randomness import STREAM_SIZE, stream_keys

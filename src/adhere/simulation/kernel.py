@@ -7,16 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import (
-    Kernel,
-    copy_into,
-    local_floats,
-    local_integers,
-    local_words,
-    memo_of,
-    room_for,
-    state_of,
-)
+from adhere.compilation import Kernel, memo_of, state_of
+from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, point, point_with
 from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, draw_patients

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
-from adhere.compilation import noted_digest
+from adhere.compilation.sources import noted_digest
 from adhere.errors import InputError
 from adhere.files import write_file
 from adhere.policies import Policy, as_policy, import_policies, registry
