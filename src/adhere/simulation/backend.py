@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as StillRunning
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from adhere.simulation.accumulate import Accumulator, TaskResult
+from adhere.simulation.accumulate import TaskResult, Totals, add_task
 from adhere.simulation.cluster import n_threads_of
 from adhere.simulation.plan import Integers, Plan, Task
 from adhere.simulation.progress import Progress, progress_on
@@ -48,9 +48,10 @@ class Backend(Protocol):
         """Leave what is running."""
 
 
-def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Accumulator:
+def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Totals:
     """Run all tasks, few at a time, and add up what they found in their order."""
-    found, finished = Accumulator(), 0
+    found: Totals = {}
+    finished = 0
     tasks = plan.tasks(backend.blocks_per_task)
     pending: deque[PendingTask] = deque()
     with progress_on(plan.total_patients, wanted) as progress:
@@ -65,7 +66,7 @@ def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Ac
                 pending.extend(backend.submit(task) for _, task in zip(range(room), tasks, strict=False))
                 if not pending:
                     return found
-                found.add(backend.result(pending, show))
+                add_task(found, backend.result(pending, show))
                 finished += int(pending.popleft().done[0])
                 show()
         finally:

@@ -19,8 +19,8 @@ class GpuSizes(NamedTuple):
     state: int
     memo: int
     stream: int
-    arms: int
     deciders: int
+    arms: int
     draws: int
     cells: int
     bounds: int

@@ -72,13 +72,13 @@ class Sizes(NamedTuple):
     state: int
     memo: int
     stream: int
-    arms: Arms
     deciders: int
+    arms: Arms
 
 
 def run_block(
-    rule: Any, sizes: Any, initial: Any, room: Any, keys: Any, patients: Any, n_patients: int, grid: Any,
-    n_last: int, tallies: Any, done: Any, stop: Any,
+    rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
+    tallies: Any, room: Any, done: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 

@@ -110,19 +110,19 @@ def simulate(
     plan = Plan(tuple(given), tuple(answering), reference_index, n_patients, n_runs, seed, points, pooled, device)
     runner = TaskRunner(plan)
     with explain_lost_workers(), _backend(runner, executor, threads) as backend:
-        totals = run_plan(plan, backend, progress).totals()
+        totals = run_plan(plan, backend, progress)
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
         Outcome(name, one.resolved, population.name, population.source,
-                population.arms, one.deciders, config.grid, *total)
-        for population, runners, own in zip(answering, runner.policy_runners, totals, strict=False)
-        for name, one, total in zip(names, runners, own, strict=True)
+                population.arms, one.deciders, config.grid, *totals[i, j])
+        for i, (population, runners) in enumerate(zip(answering, runner.policy_runners, strict=True))
+        for j, (name, one) in enumerate(zip(names, runners, strict=True))
     ]  # fmt: skip
     if pooled:
         sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
         outcomes += [
-            Outcome(name, name, POOLED, sources, (), (), config.grid, *total)
-            for name, total in zip(names, totals[-1], strict=True)
+            Outcome(name, name, POOLED, sources, (), (), config.grid, *totals[len(answering), j])
+            for j, name in enumerate(names)
         ]
     return SimulationResult(config, tuple(outcomes))
 
