@@ -43,7 +43,7 @@ def launches(policy: str, population: str, n_runs: int, n_patients: int, repetit
     there: Any = Tallies(*(cuda.device_array((n_runs, *one.shape[1:]), one.dtype) for one in shapes))
     fault = cuda.to_device(np.array([NO_FAULT]))
     tables = answering.tables(0, 0, n_runs)
-    arguments = [on_gpu(one, 0) for one in runner.arguments_on_gpu(0, range(n_runs), tables, there, fault)]
+    arguments = [on_gpu(one, 0) for one in runner.arguments(0, range(n_runs), tables, there, fault)]
     seconds = []
     for repetition in range(repetitions + 1):
         begin, end = cuda.event(), cuda.event()

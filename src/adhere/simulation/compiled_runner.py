@@ -25,7 +25,7 @@ class CompiledRunner(PolicyRunner):
     """Runs a policy's compiled form on processors."""
 
     loop: ClassVar[Any] = RUN_BLOCK  # to be compiled for each composition
-    target = ""
+    target, n_counts = "", 2
 
     def __init__(self, policy: Policy, population: Population, n_patients: int, grid: Integers) -> None:
         super().__init__(population, n_patients, grid)
@@ -58,22 +58,22 @@ class CompiledRunner(PolicyRunner):
 
     def _example(self) -> Any:
         """Arguments of the right types, for a block of no runs."""
-        tallies, count = self._blank_tallies(0), np.zeros(1, np.int64)
-        return self._arguments(0, range(0), self._population.tables(0, 0, 1), tallies, count, count)
+        counts = np.zeros((self.n_counts, 1), np.int64)
+        return self.arguments(0, range(0), self._population.tables(0, 0, 1), self._blank_tallies(0), *counts)
 
-    def _arguments(self, seed: int, runs: range, tables: PatientTables, tallies: Tallies, *counts: Any) -> Any:
-        room, patients = Room.of(self._sizes), Patients.of(tables)
-        return (*self._arguments_for(self._sizes, seed, runs, patients, tallies), room, *counts)
+    def arguments(self, seed: int, runs: range, tables: PatientTables, tallies: Tallies, *counts: Any) -> Any:
+        """What the loop takes."""
+        keys, patients = stream_keys(seed, runs.start, len(runs)), Patients.of(tables)
+        trial = self._n_patients, self._grid, self._n_last
+        return self._rule, self._sizes, self._state, keys, patients, *trial, tallies, self._room(patients), *counts
 
-    def _arguments_for(self, sizes: Any, seed: int, runs: range, patients: Patients, tallies: Tallies) -> Any:
-        """What the loops for processors and GPUs both take."""
-        keys, trial = stream_keys(seed, runs.start, len(runs)), (self._n_patients, self._grid, self._n_last)
-        return self._rule, sizes, self._state, keys, patients, *trial, tallies
+    def _room(self, patients: Patients) -> Any:
+        return Room.of(self._sizes)
 
     def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
         """Run the compiled loop, all of it; it lets other threads work meanwhile."""
         tallies = self._blank_tallies(len(runs))
-        fault = self.kernel(*self._arguments(seed, runs, tables, tallies, done, stop))
+        fault = self.kernel(*self.arguments(seed, runs, tables, tallies, done, stop))
         if fault != NO_FAULT:
             raise self._wrong_arm(fault)
         return lambda: tallies

@@ -11,7 +11,7 @@ from adhere.compilation.static import MAX_STATIC
 from adhere.errors import InputError
 from adhere.populations import PatientTables
 from adhere.simulation.compiled_runner import CompiledRunner
-from adhere.simulation.gpu_kernel import RUN_ON_GPU, GpuSizes
+from adhere.simulation.gpu_kernel import RUN_ON_GPU, Cells
 from adhere.simulation.kernel import NO_FAULT, Tallies
 from adhere.simulation.patients import Patients
 from adhere.simulation.plan import Integers
@@ -25,23 +25,16 @@ class GpuRunner(CompiledRunner):
     """Runs a policy's compiled form on the GPU: the same rules, patients and random numbers."""
 
     loop = RUN_ON_GPU
-    target = " for the GPU"
+    target, n_counts = " for the GPU", 1
 
-    def _example(self) -> Any:
-        """Arguments of the right types."""
-        tables = self._population.tables(0, 0, 1)
-        return self.arguments_on_gpu(0, range(1), tables, self._blank_tallies(1), np.zeros(1, np.int64))
-
-    def arguments_on_gpu(self, seed: int, runs: range, tables: PatientTables, tallies: Any, fault: Any) -> Any:
-        """What the kernel takes, for as many runs as the tallies have."""
-        patients = Patients.of(tables)
-        patients = patients._replace(bounds=patients.bounds.astype(np.float64))
+    def _room(self, patients: Patients) -> Cells:
         n_draws, n_cells = patients.bounds.shape[1:]
-        sizes = GpuSizes(*self._sizes[:-1], self._population.n_arms, n_draws, n_cells, n_draws * n_cells)
-        if max(sizes) > MAX_STATIC:
+        cells = Cells(n_draws, n_cells, n_draws * n_cells)
+        largest = max(*self._sizes[:-1], *self._sizes.arms, *cells)
+        if largest > MAX_STATIC:
             expected = f"at most {MAX_STATIC} numbers of state, memo and cells of the population on a GPU"
-            raise InputError("device", f"cuda for {self.resolved} ({max(sizes):,} numbers)", expected)
-        return (*self._arguments_for(sizes, seed, runs, patients, tallies), fault)
+            raise InputError("device", f"cuda for {self.resolved} ({largest:,} numbers)", expected)
+        return cells
 
     def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
         """Launch the kernel; what is returned waits for it and fills the tallies."""
@@ -51,7 +44,7 @@ class GpuRunner(CompiledRunner):
         stream = cuda.stream()
         there: Any = Tallies(*(cuda.device_array(one.shape, one.dtype, stream=stream) for one in tallies))
         fault = cuda.to_device(np.array([NO_FAULT]), stream=stream)
-        arguments = self.arguments_on_gpu(seed, runs, tables, there, fault)
+        arguments = self.arguments(seed, runs, tables, there, fault)
         threads = _THREADS if len(runs) > _FEW_RUNS else _THREADS_OF_FEW
         self.kernel[-(-len(runs) // threads), threads, stream](*(on_gpu(one, stream) for one in arguments))
 

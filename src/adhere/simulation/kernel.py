@@ -49,7 +49,6 @@ class Room(NamedTuple):
     memo: Any
     pulls: Any
     decisions: Any
-    words: Any
     blank_memo: Any
 
     @staticmethod
@@ -61,7 +60,6 @@ class Room(NamedTuple):
             room_for(sizes.memo, np.float64),
             room_for(sizes.arms.number, np.int64),
             room_for(sizes.deciders, np.int64),
-            room_for(0, np.uint64),
             np.zeros(sizes.memo),
         )
 
@@ -87,7 +85,7 @@ def run_block(
     n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, room.batch
     floats, memo_floats = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
     state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
-    rng = local_words(sizes.stream, room.words)
+    rng = local_words(sizes.stream, keys[0])
     pulls, decisions = local_integers(sizes.arms.number, room.pulls), local_integers(sizes.deciders, room.decisions)
     for run in range(keys.shape[0]):
         copy_into(floats, initial, sizes.state)
