@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
-from concurrent.futures import TimeoutError as StillRunning
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -84,10 +83,7 @@ def n_workers(executor: Executor) -> int:
 
 def wait_for(future: Future[Any], on_wait: Callable[[], None]) -> Any:
     """Wait in short steps, so that progress shows and Ctrl-C is heard."""
-    while True:
-        try:
-            return future.result(timeout=_POLL_SECONDS)
-        except StillRunning:
-            if future.done():  # in the last moment, or by an error of this very kind
-                return future.result()
-            on_wait()
+    # An executor that is shut down cancels futures without waking those who wait for them.
+    while not wait([future], timeout=_POLL_SECONDS).done and not future.done():
+        on_wait()
+    return future.result()

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from adhere.errors import InputError, nearest
 from adhere.intervals import Z95
 from adhere.simulation.measure import MEASURES, SHARES, Columns
-from adhere.simulation.moments import Estimate, Moments
+from adhere.simulation.moments import Estimate, Floats, Moments
 from adhere.simulation.quantiles import QuantileSketch
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

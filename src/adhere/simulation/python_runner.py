@@ -51,18 +51,15 @@ class PythonRunner(PolicyRunner):
             for t in range(self._n_patients):
                 if stop[0]:
                     return lambda: tallies
-                arm = self._checked(own.choose(*arguments))  # type: ignore[attr-defined]
-                chosen[t] = arm
+                arm = own.choose(*arguments)  # type: ignore[attr-defined]
+                if not is_integer(arm) or not 0 <= arm < self._population.n_arms:
+                    raise self._wrong_arm(arm)
+                chosen[t] = arm = int(arm)
                 actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
                 own.update(arm, actual, reward)  # type: ignore[attr-defined]
                 done[0] += 1
             self._tally(row, chosen, patients.reward, tallies)
         return lambda: tallies
-
-    def _checked(self, arm: object) -> int:
-        if not is_integer(arm) or not 0 <= arm < self._population.n_arms:
-            raise self._wrong_arm(arm)
-        return int(arm)
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
         pulled = chosen[:, None] == np.arange(self._population.n_arms)
