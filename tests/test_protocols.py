@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from adhere import InputError, Protocol, Thompson
-from adhere.policies import ACTUAL, CHOSEN, COMPLY
-from adhere.protocols import as_protocol, credits_chosen, feedback_table
+from adhere.protocols import ACTUAL, CHOSEN, COMPLY, as_protocol, credits_chosen, feedback_table
 from policies.strategies import credit_tables
 
 

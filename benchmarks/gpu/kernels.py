@@ -12,7 +12,6 @@ from adhere.policies import as_policy
 from adhere.populations import as_population
 from adhere.simulation.gpu_runner import GpuRunner, on_gpu
 from adhere.simulation.kernel import NO_FAULT, Tallies
-from adhere.simulation.measure import n_last
 from adhere.simulation.plan import grid_points
 
 THREADS = 128
@@ -38,13 +37,13 @@ def launches(policy: str, population: str, n_runs: int, n_patients: int, repetit
     """Run the kernel a few times, after a small launch to warm up."""
     answering = as_population(population)
     grid = grid_points(None, n_patients)
-    runner = GpuRunner(as_policy(policy), answering, n_patients, grid, n_last(n_patients))
+    runner = GpuRunner(as_policy(policy), answering, n_patients, grid)
     runner.prepare(lambda _: None)
     shapes = Tallies.zeros(1, len(grid), answering.n_arms, len(runner.deciders))
     there: Any = Tallies(*(cuda.device_array((n_runs, *one.shape[1:]), one.dtype) for one in shapes))
     fault = cuda.to_device(np.array([NO_FAULT]))
     tables = answering.tables(0, 0, n_runs)
-    arguments = [on_gpu(one, 0) for one in runner.arguments_on_gpu(0, 0, tables, there, fault)]
+    arguments = [on_gpu(one, 0) for one in runner.arguments(0, range(n_runs), tables, there, fault)]
     seconds = []
     for repetition in range(repetitions + 1):
         begin, end = cuda.event(), cuda.event()

@@ -12,77 +12,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adhere.client import Client
-    from adhere.errors import InputError
-    from adhere.policies import (
-        BaseThompson,
-        EpsilonGreedy,
-        Exp3,
-        HierarchicalBandit,
-        HierarchicalExp3,
-        Learner,
-        Policy,
-        Protocol,
-        Thompson,
-        ThompsonBounded,
-        Ucb1,
-        Uniform,
-        hedge,
-        hierarchical_hedge,
-        import_policies,
-        parse_policy,
-    )
-    from adhere.populations import Counts, Population, Strata, Stratum, as_population
-    from adhere.simulation import SimulationResult, simulate
-    from adhere.trial import Recommendation, Trial
+    from adhere.client import Client as Client
+    from adhere.errors import InputError as InputError
+    from adhere.policies import BaseThompson as BaseThompson
+    from adhere.policies import EpsilonGreedy as EpsilonGreedy
+    from adhere.policies import Exp3 as Exp3
+    from adhere.policies import HierarchicalBandit as HierarchicalBandit
+    from adhere.policies import HierarchicalExp3 as HierarchicalExp3
+    from adhere.policies import Learner as Learner
+    from adhere.policies import Policy as Policy
+    from adhere.policies import Thompson as Thompson
+    from adhere.policies import ThompsonBounded as ThompsonBounded
+    from adhere.policies import Ucb1 as Ucb1
+    from adhere.policies import Uniform as Uniform
+    from adhere.policies import hedge as hedge
+    from adhere.policies import hierarchical_hedge as hierarchical_hedge
+    from adhere.policies import import_policies as import_policies
+    from adhere.policies import parse_policy as parse_policy
+    from adhere.populations import Counts as Counts
+    from adhere.populations import Population as Population
+    from adhere.populations import Strata as Strata
+    from adhere.populations import Stratum as Stratum
+    from adhere.populations import as_population as as_population
+    from adhere.protocols import Protocol as Protocol
+    from adhere.simulation import SimulationResult as SimulationResult
+    from adhere.simulation import simulate as simulate
+    from adhere.trial import Recommendation as Recommendation
+    from adhere.trial import Trial as Trial
 
 __version__: str
 
-__all__ = [
-    "BaseThompson",
-    "Client",
-    "Counts",
-    "EpsilonGreedy",
-    "Exp3",
-    "HierarchicalBandit",
-    "HierarchicalExp3",
-    "InputError",
-    "Learner",
-    "Policy",
-    "Population",
-    "Protocol",
-    "Recommendation",
-    "SimulationResult",
-    "Strata",
-    "Stratum",
-    "Thompson",
-    "ThompsonBounded",
-    "Trial",
-    "Ucb1",
-    "Uniform",
-    "__version__",
-    "as_population",
-    "hedge",
-    "hierarchical_hedge",
-    "import_policies",
-    "parse_policy",
-    "simulate",
-]
-
 # Names are looked up when first used, so that `adhere --help` need not wait for the compiler to load.
-_HOMES = {
-    "Client": "adhere.client",
-    "InputError": "adhere.errors",
-    "Counts": "adhere.populations",
-    "Population": "adhere.populations",
-    "Strata": "adhere.populations",
-    "Stratum": "adhere.populations",
-    "as_population": "adhere.populations",
-    "SimulationResult": "adhere.simulation",
-    "simulate": "adhere.simulation",
-    "Recommendation": "adhere.trial",
-    "Trial": "adhere.trial",
+_PUBLIC = {
+    "adhere.client": "Client",
+    "adhere.errors": "InputError",
+    "adhere.policies": "BaseThompson EpsilonGreedy Exp3 HierarchicalBandit HierarchicalExp3 Learner Policy Thompson"
+    " ThompsonBounded Ucb1 Uniform hedge hierarchical_hedge import_policies parse_policy",
+    "adhere.populations": "Counts Population Strata Stratum as_population",
+    "adhere.protocols": "Protocol",
+    "adhere.simulation": "SimulationResult simulate",
+    "adhere.trial": "Recommendation Trial",
 }
+_HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
+__all__ = ["__version__", *_HOMES]
 
 
 def __dir__() -> list[str]:
@@ -94,6 +66,6 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("adhere")
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module 'adhere' has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "adhere.policies")), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,24 +51,17 @@ class Protocol:
         >>> COMPLY.credits(2).tolist()
         [[0, -1], [-1, 1]]
         """
-        arms = np.arange(n_arms)
         if self.table is not None:
             if len(self.table) != n_arms:
                 expected = f"a table of {n_arms} × {n_arms} for {n_arms} arms"
                 raise InputError("protocol", str(self), expected)
             return np.array([[NONE if arm is None else arm for arm in row] for row in self.table])
-        chosen, actual = np.meshgrid(arms, arms, indexing="ij")
-        if self == CHOSEN:
-            return chosen
-        if self == ACTUAL:
-            return actual
-        return np.where(chosen == actual, chosen, NONE)
+        chosen, actual = np.indices((n_arms, n_arms))
+        return {"chosen": chosen, "actual": actual, "comply": np.where(chosen == actual, chosen, NONE)}[self.name]
 
 
-CHOSEN = Protocol("chosen")
-ACTUAL = Protocol("actual")
-COMPLY = Protocol("comply")
-NAMED = {protocol.name: protocol for protocol in (CHOSEN, ACTUAL, COMPLY)}
+NAMED = {name: Protocol(name) for name in _NAMES}
+CHOSEN, ACTUAL, COMPLY = NAMED.values()
 
 
 def as_protocol(value: object) -> Protocol:
@@ -87,20 +82,15 @@ def as_protocol(value: object) -> Protocol:
     raise InputError("protocol", value, "a protocol, its name or a table of arms to credit")
 
 
-def _checked_table(rows: Sequence[object]) -> Table:
+def _checked_table(rows: Sequence[Any]) -> Table:
     size = len(rows)
-    expected = "a square table of at least 2 × 2 whose entries are arm numbers from 0, or none"
-    table = []
-    if size < 2:
+    if size < 2 or any(isinstance(row, str) or not isinstance(row, Sequence) or len(row) != size for row in rows):
+        expected = "a square table of at least 2 × 2 whose entries are arm numbers from 0, or none"
         raise InputError("protocol", rows, expected)
-    for row in rows:
-        if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != size:
-            raise InputError("protocol", rows, expected)
-        for arm in row:
-            if arm is not None and (isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < size):
-                raise InputError("protocol", arm, f"an arm number from 0 to {size - 1}, or none")
-        table.append(tuple(row))
-    return tuple(table)
+    for arm in chain(*rows):
+        if arm is not None and (isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < size):
+            raise InputError("protocol", arm, f"an arm number from 0 to {size - 1}, or none")
+    return tuple(tuple(row) for row in rows)
 
 
 def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int32]:

@@ -168,7 +168,5 @@ def stream(seed: int, run: int) -> Words:
 
 def uniforms(keys: Words, decisions: NDArray[np.integer[Any]], purpose: np.uint64, draw: int = 0) -> Floats:
     """What `uniform` returns at the given draw, for every run (row) and decision (column) at once."""
-    counters = (decisions.astype(np.uint64) << _DECISION_SHIFT) | (purpose << _DRAW_BITS) | np.uint64(draw)
-    words = mix(counters[None, :] ^ keys[:, :1], keys[:, 1:2])
-    result: Floats = (words >> _R11).astype(np.float64) * _UNIT
+    result: Floats = step(word_at(keys[:, :1], keys[:, 1:2], decisions, purpose, draw)) * _UNIT
     return result

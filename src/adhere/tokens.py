@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias, get_args
 
 from adhere.checks import check_text
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.store import Store, Token
+from adhere.store import Store
+from adhere.store.contract import Token
 
 Role: TypeAlias = Literal["site", "statistician", "admin"]
 PREFIX = "adh_"

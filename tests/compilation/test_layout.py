@@ -21,9 +21,9 @@ from adhere.compilation import (
     laid_out,
     memo_of,
     state_of,
-    static_type,
     strip,
 )
+from adhere.compilation.static import static_type
 
 
 class LearnerState(State):

@@ -8,19 +8,10 @@ import numpy as np
 import pytest
 from numba import njit
 
-from adhere.compilation import (
-    MAX_STATIC,
-    Kernel,
-    copy_into,
-    guessed,
-    in_wide_vectors,
-    local_floats,
-    local_integers,
-    local_words,
-    room_for,
-    static_type,
-    unlikely,
-)
+from adhere.compilation import Kernel, guessed, unlikely
+from adhere.compilation.hints import in_wide_vectors
+from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation.static import MAX_STATIC, static_type
 
 
 class Lengths(NamedTuple):

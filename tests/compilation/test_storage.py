@@ -12,7 +12,8 @@ import pytest
 
 import adhere
 from adhere import Uniform
-from adhere.compilation import Kernel, cache_folder, classes_of
+from adhere.compilation import Kernel, classes_of
+from adhere.compilation.storage import cache_folder
 from adhere.policies.policy import TrialShape
 
 from .processes import RECOMMEND, SIMULATE, finish, kernels_in, run, start

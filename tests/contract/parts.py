@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adhere import HierarchicalBandit, HierarchicalExp3, Learner, Policy, Protocol, ThompsonBounded
-from adhere.policies import ACTUAL, CHOSEN, COMPLY
+from adhere.protocols import ACTUAL, CHOSEN, COMPLY
 
 
 def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Protocol, slice]]:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere import Trial, simulate
-from adhere.populations import CounterfactualPatients, Population
+from adhere.populations import Population
+from adhere.populations.population import CounterfactualPatients
 from simulation.engine import tallies_of
 
 Integers = NDArray[np.int64]

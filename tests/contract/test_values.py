@@ -9,7 +9,8 @@ import pickle
 import pytest
 
 from adhere import parse_policy, simulate
-from adhere.policies import as_policy, from_json, registry
+from adhere.policies import as_policy, registry
+from adhere.policies.catalogue import from_json
 
 from .playing import play, trial_on
 from .policies_under_test import every_policy, variants

@@ -20,7 +20,7 @@ from adhere import (
     Ucb1,
     Uniform,
 )
-from adhere.policies import ACTUAL, CHOSEN, COMPLY
+from adhere.protocols import ACTUAL, CHOSEN, COMPLY
 
 shares = st.floats(0.0, 1.0)
 positive_shares = st.floats(0.0, 1.0, exclude_min=True)

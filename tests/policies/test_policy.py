@@ -17,8 +17,9 @@ from adhere import (
     Ucb1,
     Uniform,
 )
-from adhere.policies import ACTUAL, flag, parameter
+from adhere.policies import flag, parameter
 from adhere.policies.policy import TrialShape
+from adhere.protocols import ACTUAL
 
 
 @pytest.mark.parametrize("gamma", [1, np.float64(0.5), np.float32(0.5), np.int64(1)])

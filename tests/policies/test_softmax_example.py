@@ -14,6 +14,7 @@ import pytest
 import adhere
 from adhere import InputError, parse_policy, simulate
 from adhere.cli.main import main
+from adhere.policies.catalogue import from_json
 
 from .reference import next_chances, taught
 
@@ -55,7 +56,7 @@ def test_it_takes_at_most_30_lines_and_the_page_shows_it_whole() -> None:
 def test_it_is_a_policy_like_any_other() -> None:
     policy = parse_policy("Softmax(0.05)/comply")
     assert str(policy) == "softmax(temperature=0.05)/comply"
-    assert adhere.policies.from_json(policy.to_json()) == policy
+    assert from_json(policy.to_json()) == policy
     with pytest.raises(InputError, match=r"softmax temperature: got 0\.0, expected a number at least 0\.002"):
         parse_policy("softmax(temperature=0)")
     with pytest.raises(InputError, match="did you mean 'softmax'"):

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adhere import Exp3, InputError, Policy, Thompson, ThompsonBounded, parse_policy
-from adhere.policies import as_policy, from_json
+from adhere.policies import as_policy
+from adhere.policies.catalogue import from_json
 
 from .strategies import policies, spellings
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adhere.errors import InputError
-from adhere.populations import Count, Counts, read_counts
+from adhere.populations import Count, Counts
+from adhere.populations.counts_file import read_counts
 
 from .strategies import counts_populations
 

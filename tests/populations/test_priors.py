@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from adhere.errors import InputError
-from adhere.populations import RandomPrior, uniform_any, uniform_corrective, uniform_other
+from adhere.populations import uniform_any, uniform_corrective, uniform_other
+from adhere.populations.priors import RandomPrior
 from adhere.randomness import POPULATION, stream_keys, uniforms
 
 from .test_population import first_moments

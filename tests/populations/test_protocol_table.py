@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 
 from adhere.errors import InputError
-from adhere.populations import Reach, Strata, Stratum, protocol_table_text
+from adhere.populations import Strata, Stratum
+from adhere.populations.describe import protocol_table_text
+from adhere.populations.protocol_table import Reach
 
 from .strategies import strata_populations
 

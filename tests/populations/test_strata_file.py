@@ -11,7 +11,8 @@ from hypothesis import given, settings
 
 import adhere.populations.strata_file
 from adhere.errors import InputError
-from adhere.populations import Strata, Stratum, read_strata, rich_and_poor
+from adhere.populations import Strata, Stratum, rich_and_poor
+from adhere.populations.strata_file import read_strata
 
 from .strategies import strata_populations
 

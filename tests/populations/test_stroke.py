@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from adhere.errors import InputError
-from adhere.populations import StrokeCount, counts_from_published, stroke_aspirin, stroke_heparin
-from adhere.populations.stroke import shipped_counts
+from adhere.populations import stroke_aspirin, stroke_heparin
+from adhere.populations.stroke import StrokeCount, counts_from_published, shipped_counts
 
 # The table that came with the data, copied by hand.
 TABLE = [

@@ -19,7 +19,8 @@ from typing import Any
 import uvicorn
 
 from adhere.client import Client
-from adhere.service import ServiceSettings, make_app
+from adhere.service.app import make_app
+from adhere.service.context import ServiceSettings
 from adhere.service.http_protocol import HttpProtocol
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens

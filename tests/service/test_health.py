@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adhere.service import ServiceSettings
+from adhere.service.context import ServiceSettings
 from adhere.service.logs import JsonLines
 from adhere.store import StoreError, open_store
 from service.serving import Service, in_file, in_thread

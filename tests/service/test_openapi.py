@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from adhere.service import ServiceSettings
+from adhere.service.context import ServiceSettings
 from adhere.service.openapi import document
 from adhere.service.problems import KINDS
 from adhere.service.routes import ROUTES

@@ -12,7 +12,7 @@ import pytest
 
 from adhere.client import Client, ServiceError
 from adhere.errors import InputError
-from adhere.service import serve
+from adhere.service.serve import serve
 from adhere.store import open_store
 from adhere.trial.log.chain import verify
 from service.serving import ARMS, as_process, wait_until

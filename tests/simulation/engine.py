@@ -9,7 +9,6 @@ from adhere.policies import as_policy
 from adhere.populations import Population
 from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import Tallies, run_block
-from adhere.simulation.measure import n_last
 
 Integers = NDArray[np.int64]
 
@@ -30,16 +29,14 @@ def tallies_of(
     A composition takes seconds to compile for each number of arms. As plain Python the same loop takes a millisecond
     for each patient.
     """
-    runner = CompiledRunner(as_policy(policy), population, n_patients, grid, n_last(n_patients))
+    runner = CompiledRunner(as_policy(policy), population, n_patients, grid)
     if compiled:
         runner.prepare(lambda message: None)
     else:
         runner.kernel = run_block
-    tables = population.tables(seed, first_run, n_runs)
-    tallies = Tallies.zeros(n_runs, len(grid), population.n_arms, len(runner.deciders))
+    runs, tables = range(first_run, first_run + n_runs), population.tables(seed, first_run, n_runs)
     with np.errstate(all="ignore"):  # as compiled code does
-        runner.start(seed, first_run, tables, tallies, np.zeros(1, np.int64), np.zeros(1, np.int64))
-    return tallies
+        return runner.start(seed, runs, tables, np.zeros(1, np.int64), np.zeros(1, np.int64))()
 
 
 def counts_of(policy: object, population: Population, n_patients: int, n_runs: int, seed: int) -> Integers:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from adhere import InputError, SimulationResult, import_policies, simulate
-from adhere.compilation import noted_digest, sources
+from adhere.compilation import sources
+from adhere.compilation.sources import noted_digest
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
 from adhere.simulation.backend import wait_for
@@ -72,18 +73,16 @@ def test_two_processes(pool: ProcessPoolExecutor, on_threads: SimulationResult) 
     assert len(set(heard.patients)) > 1
 
 
-class InTheLastMoment(Future[int]):
-    """Finishes while the caller is being told that it has not."""
-
-    def result(self, timeout: float | None = None) -> int:
-        if timeout is None:
-            return super().result()
-        self.set_result(7)
-        raise StillRunning
+def test_a_task_that_finishes_while_progress_is_shown_is_not_lost() -> None:
+    task: Future[int] = Future()
+    assert wait_for(task, lambda: task.set_result(7)) == 7
 
 
-def test_a_task_that_finishes_in_the_last_moment_is_not_lost() -> None:
-    assert wait_for(InTheLastMoment(), lambda: None) == 7
+def test_a_task_that_is_cancelled_meanwhile_is_not_waited_for() -> None:
+    task: Future[int] = Future()
+    cancelled: list[bool] = []
+    with pytest.raises(CancelledError):
+        wait_for(task, lambda: cancelled.append(task.cancel()))
 
 
 def test_an_error_of_a_task_that_looks_like_waiting_is_not_waited_for() -> None:

@@ -36,10 +36,10 @@ def tallies(pulls: ArrayLike, last: ArrayLike, rewards: ArrayLike = 0.0, baselin
 
 
 def column(rows: NDArray[np.float64], n_arms: int, *name: str) -> list[float]:
-    columns = Columns(1, n_arms, 1)
+    columns = Columns(1, n_arms)
     kind, label = name
     where = columns.share(label) if kind == "share" else columns.measure(label, difference=kind == "difference")
-    return [float(value) for value in rows[:, where]]
+    return [float(value) for value in rows[:, where].ravel()]
 
 
 def test_hand_made_tallies() -> None:

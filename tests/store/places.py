@@ -10,7 +10,8 @@ from typing import Self
 
 import psycopg
 
-from adhere.store import Fetched, Head, Record, Store, WriteTransaction, open_store
+from adhere.store import Store, WriteTransaction, open_store
+from adhere.store.contract import Fetched, Head, Record
 
 START = Head(0, b"start", b"{}")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adhere.errors import InputError
-from adhere.store import LessonBlock, Store, StoreError, Subject, Token
+from adhere.store import LessonBlock, Store, StoreError
+from adhere.store.contract import Subject, Token
 
 from .places import START, append, fetch, fill, head_at, make_trial, record
 

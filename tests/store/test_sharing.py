@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from adhere.store import Store, StoreError, Subject, Token
+from adhere.store import Store, StoreError
+from adhere.store.contract import Subject, Token
 
 from .places import Place, append, fetch, fill, head_at, make_trial, record
 

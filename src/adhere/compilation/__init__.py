@@ -4,79 +4,33 @@ A policy's compiled form is a nested NamedTuple whose *type* spells the composit
 functions by that type.
 """
 
-from adhere.compilation.dispatch import (
-    generic,
-    generic_with_default,
-    implementation,
-    implementations_not_inlined,
-    implements,
-    inline,
-    no_inline,
-    specialise,
-)
-from adhere.compilation.hints import guessed, in_wide_vectors, unlikely
-from adhere.compilation.kernel import Kernel, classes_of
-from adhere.compilation.layout import (
-    Index,
-    Layout,
-    Matrix,
-    Memo,
-    Number,
-    Part,
-    Parts,
-    PerArm,
-    State,
-    Vector,
-    laid_out,
-    layout_of,
-)
-from adhere.compilation.layout_types import FEW_ON_GPU, memo_of, state_of
-from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
-from adhere.compilation.sources import note_sources, noted_digest
-from adhere.compilation.static import MAX_STATIC, static_number, static_type
-from adhere.compilation.storage import cache_folder
-from adhere.compilation.view import strip, view
-
-__all__ = [
-    "FEW_ON_GPU",
-    "MAX_STATIC",
-    "Index",
-    "Kernel",
-    "Layout",
-    "Matrix",
-    "Memo",
-    "Number",
-    "Part",
-    "Parts",
-    "PerArm",
-    "State",
-    "Vector",
-    "cache_folder",
-    "classes_of",
-    "copy_into",
-    "generic",
-    "generic_with_default",
-    "guessed",
-    "implementation",
-    "implementations_not_inlined",
-    "implements",
-    "in_wide_vectors",
-    "inline",
-    "laid_out",
-    "layout_of",
-    "local_floats",
-    "local_integers",
-    "local_words",
-    "memo_of",
-    "no_inline",
-    "note_sources",
-    "noted_digest",
-    "room_for",
-    "specialise",
-    "state_of",
-    "static_number",
-    "static_type",
-    "strip",
-    "unlikely",
-    "view",
-]
+from adhere.compilation.dispatch import generic as generic
+from adhere.compilation.dispatch import generic_with_default as generic_with_default
+from adhere.compilation.dispatch import implementation as implementation
+from adhere.compilation.dispatch import implementations_not_inlined as implementations_not_inlined
+from adhere.compilation.dispatch import implements as implements
+from adhere.compilation.dispatch import inline as inline
+from adhere.compilation.dispatch import no_inline as no_inline
+from adhere.compilation.dispatch import specialise as specialise
+from adhere.compilation.hints import guessed as guessed
+from adhere.compilation.hints import unlikely as unlikely
+from adhere.compilation.kernel import Kernel as Kernel
+from adhere.compilation.kernel import classes_of as classes_of
+from adhere.compilation.layout import Index as Index
+from adhere.compilation.layout import Matrix as Matrix
+from adhere.compilation.layout import Memo as Memo
+from adhere.compilation.layout import Number as Number
+from adhere.compilation.layout import Part as Part
+from adhere.compilation.layout import Parts as Parts
+from adhere.compilation.layout import PerArm as PerArm
+from adhere.compilation.layout import State as State
+from adhere.compilation.layout import Vector as Vector
+from adhere.compilation.layout import laid_out as laid_out
+from adhere.compilation.layout import layout_of as layout_of
+from adhere.compilation.layout_types import FEW_ON_GPU as FEW_ON_GPU
+from adhere.compilation.layout_types import memo_of as memo_of
+from adhere.compilation.layout_types import state_of as state_of
+from adhere.compilation.sources import note_sources as note_sources
+from adhere.compilation.static import static_number as static_number
+from adhere.compilation.view import strip as strip
+from adhere.compilation.view import view as view

@@ -1,62 +1,35 @@
 """What to recommend: the paper's learners and hybrids, one file each, and the means to add another."""
 
-from adhere.compilation import Index, Memo, Number, PerArm, State, Vector, implements
-from adhere.policies.base_thompson import BaseThompson
-from adhere.policies.catalogue import from_json, import_policies
-from adhere.policies.epsilon_greedy import EpsilonGreedy
-from adhere.policies.exp3 import Exp3
-from adhere.policies.generic import choose, learn, probabilities, remember
-from adhere.policies.hedge import hedge, hierarchical_hedge
-from adhere.policies.hierarchical import HierarchicalBandit
-from adhere.policies.hierarchical_exp3 import HierarchicalExp3
-from adhere.policies.parameters import flag, parameter
-from adhere.policies.policy import Learner, Policy, policy
-from adhere.policies.registry import registry
-from adhere.policies.selection import draw_from, keeps_tie
-from adhere.policies.text import as_policy, parse_policy
-from adhere.policies.thompson import Thompson
-from adhere.policies.thompson_bounded import ThompsonBounded
-from adhere.policies.ucb1 import Ucb1
-from adhere.policies.uniform import Uniform
-from adhere.protocols import ACTUAL, CHOSEN, COMPLY, Protocol
-
-__all__ = [
-    "ACTUAL",
-    "CHOSEN",
-    "COMPLY",
-    "BaseThompson",
-    "EpsilonGreedy",
-    "Exp3",
-    "HierarchicalBandit",
-    "HierarchicalExp3",
-    "Index",
-    "Learner",
-    "Memo",
-    "Number",
-    "PerArm",
-    "Policy",
-    "Protocol",
-    "State",
-    "Thompson",
-    "ThompsonBounded",
-    "Ucb1",
-    "Uniform",
-    "Vector",
-    "as_policy",
-    "choose",
-    "draw_from",
-    "flag",
-    "from_json",
-    "hedge",
-    "hierarchical_hedge",
-    "implements",
-    "import_policies",
-    "keeps_tie",
-    "learn",
-    "parameter",
-    "parse_policy",
-    "policy",
-    "probabilities",
-    "registry",
-    "remember",
-]
+from adhere.compilation import Index as Index
+from adhere.compilation import Memo as Memo
+from adhere.compilation import Number as Number
+from adhere.compilation import PerArm as PerArm
+from adhere.compilation import State as State
+from adhere.compilation import Vector as Vector
+from adhere.compilation import implements as implements
+from adhere.policies.base_thompson import BaseThompson as BaseThompson
+from adhere.policies.catalogue import import_policies as import_policies
+from adhere.policies.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
+from adhere.policies.exp3 import Exp3 as Exp3
+from adhere.policies.generic import choose as choose
+from adhere.policies.generic import learn as learn
+from adhere.policies.generic import probabilities as probabilities
+from adhere.policies.generic import remember as remember
+from adhere.policies.hedge import hedge as hedge
+from adhere.policies.hedge import hierarchical_hedge as hierarchical_hedge
+from adhere.policies.hierarchical import HierarchicalBandit as HierarchicalBandit
+from adhere.policies.hierarchical_exp3 import HierarchicalExp3 as HierarchicalExp3
+from adhere.policies.parameters import flag as flag
+from adhere.policies.parameters import parameter as parameter
+from adhere.policies.policy import Learner as Learner
+from adhere.policies.policy import Policy as Policy
+from adhere.policies.policy import policy as policy
+from adhere.policies.registry import registry as registry
+from adhere.policies.selection import draw_from as draw_from
+from adhere.policies.selection import keeps_tie as keeps_tie
+from adhere.policies.text import as_policy as as_policy
+from adhere.policies.text import parse_policy as parse_policy
+from adhere.policies.thompson import Thompson as Thompson
+from adhere.policies.thompson_bounded import ThompsonBounded as ThompsonBounded
+from adhere.policies.ucb1 import Ucb1 as Ucb1
+from adhere.policies.uniform import Uniform as Uniform

@@ -1,46 +1,24 @@
 """Who answers a recommendation: strata, tables of counts, the paper's examples and the stroke trial."""
 
-from adhere.populations.catalogue import as_population, built_in_populations
-from adhere.populations.counts import Count, Counts
-from adhere.populations.counts_file import read_counts
-from adhere.populations.describe import describe, protocol_table_text
-from adhere.populations.examples import corrective, defiers, homogeneous, rich_and_poor
-from adhere.populations.population import CounterfactualPatients, PatientTables, Population
-from adhere.populations.priors import RandomPrior, uniform_any, uniform_corrective, uniform_other
-from adhere.populations.protocol_table import Reach
-from adhere.populations.strata import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER, Strata, Stratum
-from adhere.populations.strata_file import read_strata
-from adhere.populations.stroke import StrokeCount, counts_from_published, stroke_aspirin, stroke_heparin
-
-__all__ = [
-    "ALWAYS_TAKER",
-    "COMPLIER",
-    "DEFIER",
-    "NEVER_TAKER",
-    "Count",
-    "CounterfactualPatients",
-    "Counts",
-    "PatientTables",
-    "Population",
-    "RandomPrior",
-    "Reach",
-    "Strata",
-    "Stratum",
-    "StrokeCount",
-    "as_population",
-    "built_in_populations",
-    "corrective",
-    "counts_from_published",
-    "defiers",
-    "describe",
-    "homogeneous",
-    "protocol_table_text",
-    "read_counts",
-    "read_strata",
-    "rich_and_poor",
-    "stroke_aspirin",
-    "stroke_heparin",
-    "uniform_any",
-    "uniform_corrective",
-    "uniform_other",
-]
+from adhere.populations.catalogue import as_population as as_population
+from adhere.populations.catalogue import built_in_populations as built_in_populations
+from adhere.populations.counts import Count as Count
+from adhere.populations.counts import Counts as Counts
+from adhere.populations.describe import describe as describe
+from adhere.populations.examples import corrective as corrective
+from adhere.populations.examples import defiers as defiers
+from adhere.populations.examples import homogeneous as homogeneous
+from adhere.populations.examples import rich_and_poor as rich_and_poor
+from adhere.populations.population import PatientTables as PatientTables
+from adhere.populations.population import Population as Population
+from adhere.populations.priors import uniform_any as uniform_any
+from adhere.populations.priors import uniform_corrective as uniform_corrective
+from adhere.populations.priors import uniform_other as uniform_other
+from adhere.populations.strata import ALWAYS_TAKER as ALWAYS_TAKER
+from adhere.populations.strata import COMPLIER as COMPLIER
+from adhere.populations.strata import DEFIER as DEFIER
+from adhere.populations.strata import NEVER_TAKER as NEVER_TAKER
+from adhere.populations.strata import Strata as Strata
+from adhere.populations.strata import Stratum as Stratum
+from adhere.populations.stroke import stroke_aspirin as stroke_aspirin
+from adhere.populations.stroke import stroke_heparin as stroke_heparin

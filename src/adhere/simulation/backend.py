@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
-from concurrent.futures import TimeoutError as StillRunning
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from adhere.simulation.accumulate import Accumulator, TaskResult
+from adhere.simulation.accumulate import TaskResult, Totals, add_task
 from adhere.simulation.cluster import n_threads_of
 from adhere.simulation.plan import Integers, Plan, Task
 from adhere.simulation.progress import Progress, progress_on
@@ -48,9 +47,10 @@ class Backend(Protocol):
         """Leave what is running."""
 
 
-def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Accumulator:
+def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Totals:
     """Run all tasks, few at a time, and add up what they found in their order."""
-    found, finished = Accumulator(), 0
+    found: Totals = {}
+    finished = 0
     tasks = plan.tasks(backend.blocks_per_task)
     pending: deque[PendingTask] = deque()
     with progress_on(plan.total_patients, wanted) as progress:
@@ -65,7 +65,7 @@ def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Ac
                 pending.extend(backend.submit(task) for _, task in zip(range(room), tasks, strict=False))
                 if not pending:
                     return found
-                found.add(backend.result(pending, show))
+                add_task(found, backend.result(pending, show))
                 finished += int(pending.popleft().done[0])
                 show()
         finally:
@@ -83,10 +83,7 @@ def n_workers(executor: Executor) -> int:
 
 def wait_for(future: Future[Any], on_wait: Callable[[], None]) -> Any:
     """Wait in short steps, so that progress shows and Ctrl-C is heard."""
-    while True:
-        try:
-            return future.result(timeout=_POLL_SECONDS)
-        except StillRunning:
-            if future.done():  # in the last moment, or by an error of this very kind
-                return future.result()
-            on_wait()
+    # An executor that is shut down cancels futures without waking those who wait for them.
+    while not wait([future], timeout=_POLL_SECONDS).done and not future.done():
+        on_wait()
+    return future.result()

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from functools import partial
 from threading import Thread
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -34,11 +35,9 @@ def connected(address: str) -> Iterator[Executor]:
     for name in ("distributed", "distributed.client"):  # each has a level of its own
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong, we say in a sentence ourselves
 
-    def connect() -> Any:
-        return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
-
+    connect: Any = partial(Client, address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     try:
-        client = _within(_SECONDS_TO_CONNECT + 1, connect)
+        client: Any = _within(_SECONDS_TO_CONNECT + 1, connect)
     except OSError:
         expected = f"a Dask scheduler there, but none answered within {_SECONDS_TO_CONNECT} seconds"
         raise InputError("cluster", address, expected) from None

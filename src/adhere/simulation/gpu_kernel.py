@@ -6,55 +6,51 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import copy_into, inline, local_floats, local_integers, local_words, memo_of, state_of
+from adhere.compilation import inline, memo_of, state_of
 from adhere.compilation.gpu import GpuKernel, cuda
+from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, step, word_at
 
 
-class GpuSizes(NamedTuple):
-    """Lengths that are known when the loop is compiled."""
+class Cells(NamedTuple):
+    """How many draws a patient takes, how many cells each lands in, and how many both make."""
 
-    state: int
-    memo: int
-    stream: int
-    arms: int
-    deciders: int
     draws: int
     cells: int
     bounds: int
 
 
 @inline
-def draw_patient(sizes: Any, patients: Any, bounds: Any, t: int, chosen: int, rng: Any) -> Any:
+def draw_patient(arms: Any, cells: Any, patients: Any, bounds: Any, t: int, chosen: int, rng: Any) -> Any:
     """What the next patient takes and gains, and the mean over arms of what it would gain."""
     actual, reward, total, cell = np.uint32(0), 0.0, 0.0, np.uint32(0)
-    for arm in range(sizes.arms):
-        if arm < sizes.draws:
+    for arm in range(arms.number):
+        if arm < cells.draws:
             drawn, cell = float(step(word_at(rng[0], rng[1], t, PATIENT, arm))), np.uint32(0)
-            for boundary in range(sizes.cells - 1):
-                cell += np.uint32(drawn >= bounds[arm * sizes.cells + boundary])
+            for boundary in range(cells.cells - 1):
+                cell += np.uint32(drawn >= bounds[arm * cells.cells + boundary])
         gained = patients.reward[arm, cell]
         total += gained
         actual, reward = (patients.actual[arm, cell], gained) if arm == chosen else (actual, reward)
-    return actual, reward, total / sizes.arms
+    return actual, reward, total / arms.number
 
 
 def run_on_gpu(
     rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
-    tallies: Any, fault: Any,
+    tallies: Any, cells: Any, fault: Any,
 ) -> None:  # fmt: skip
     """Run one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen.
 
     All lengths are static (`GpuRunner` sees to it), so that what stands in for longer arrays is never used.
     """
-    n_arms, before_last = sizes.arms, n_patients - n_last
+    n_arms, before_last = sizes.arms.number, n_patients - n_last
     floats = local_floats(sizes.state, initial)
     state, memo = state_of(rule, floats), memo_of(rule, local_floats(sizes.memo, initial))
     rng = local_words(sizes.stream, keys[0])
-    pulls = local_integers(sizes.arms, grid)
+    pulls = local_integers(sizes.arms.number, grid)
     # Whole numbers too, but as floats: there are many of them, and a GPU has more time for floats.
-    decisions, bounds = local_floats(sizes.deciders, initial), local_floats(sizes.bounds, initial)
+    decisions, bounds = local_floats(sizes.deciders, initial), local_floats(cells.bounds, initial)
     run = cuda.grid(1)
     while run < keys.shape[0]:
         copy_into(floats, initial, sizes.state)
@@ -62,9 +58,9 @@ def run_on_gpu(
             pulls[arm], tallies.last_pulls[run, arm] = 0, 0
         for part in range(sizes.deciders):
             decisions[part] = 0.0
-        for draw in range(sizes.draws):
-            for cell in range(sizes.cells):
-                bounds[draw * sizes.cells + cell] = patients.bounds[run % patients.bounds.shape[0], draw, cell]
+        for draw in range(cells.draws):
+            for cell in range(cells.cells):
+                bounds[draw * cells.cells + cell] = patients.bounds[run % patients.bounds.shape[0], draw, cell]
         rng[0], rng[1] = keys[run, 0], keys[run, 1]
         total_reward, total_baseline, mark, noted = 0.0, 0.0, 0, 0
         while noted < n_patients:
@@ -77,7 +73,7 @@ def run_on_gpu(
                 if chosen < 0 or chosen >= n_arms:
                     fault[0] = chosen
                     return
-                actual, reward, baseline = draw_patient(sizes, patients, bounds, t, chosen, rng)
+                actual, reward, baseline = draw_patient(sizes.arms, cells, patients, bounds, t, chosen, rng)
                 point(rng, t, LEARN)
                 update(rule, state, memo, chosen, actual, reward, 1.0, rng)
                 for arm in range(1, n_arms):  # what is left belongs to arm 0

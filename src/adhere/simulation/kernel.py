@@ -7,16 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import (
-    Kernel,
-    copy_into,
-    local_floats,
-    local_integers,
-    local_words,
-    memo_of,
-    room_for,
-    state_of,
-)
+from adhere.compilation import Kernel, memo_of, state_of
+from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, point, point_with
 from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, draw_patients
@@ -57,7 +49,6 @@ class Room(NamedTuple):
     memo: Any
     pulls: Any
     decisions: Any
-    words: Any
     blank_memo: Any
 
     @staticmethod
@@ -69,7 +60,6 @@ class Room(NamedTuple):
             room_for(sizes.memo, np.float64),
             room_for(sizes.arms.number, np.int64),
             room_for(sizes.deciders, np.int64),
-            room_for(0, np.uint64),
             np.zeros(sizes.memo),
         )
 
@@ -80,13 +70,13 @@ class Sizes(NamedTuple):
     state: int
     memo: int
     stream: int
-    arms: Arms
     deciders: int
+    arms: Arms
 
 
 def run_block(
-    rule: Any, sizes: Any, initial: Any, room: Any, keys: Any, patients: Any, n_patients: int, grid: Any,
-    n_last: int, tallies: Any, done: Any, stop: Any,
+    rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
+    tallies: Any, room: Any, done: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
@@ -95,7 +85,7 @@ def run_block(
     n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, room.batch
     floats, memo_floats = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
     state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
-    rng = local_words(sizes.stream, room.words)
+    rng = local_words(sizes.stream, keys[0])
     pulls, decisions = local_integers(sizes.arms.number, room.pulls), local_integers(sizes.deciders, room.decisions)
     for run in range(keys.shape[0]):
         copy_into(floats, initial, sizes.state)

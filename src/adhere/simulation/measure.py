@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.errors import InputError
 from adhere.simulation.kernel import Tallies
 
 Floats = NDArray[np.float64]
@@ -34,41 +35,27 @@ class Columns:
 
     n_grid: int
     n_arms: int
-    n_deciders: int
 
-    @property
-    def _first_allocation(self) -> int:
-        return 2 * len(MEASURES) * self.n_grid
+    def measure(self, name: str, difference: bool = False) -> slice:
+        """A measure, or its difference from the reference policy's, along the grid."""
+        if name not in MEASURES:
+            raise InputError("measure", name, f"one of {', '.join(MEASURES)}")
+        return self._along_grid(MEASURES.index(name) + len(MEASURES) * difference)
 
-    @property
-    def _first_decider(self) -> int:
-        return self._first_allocation + self.n_arms * self.n_grid
+    def allocation(self, arm: int) -> slice:
+        """An arm's share of the recommendations up to each point of the grid."""
+        return self._along_grid(2 * len(MEASURES) + arm)
 
-    def measure(self, name: str, point: int = -1, difference: bool = False) -> int:
-        """A measure, or its difference from the reference policy's, at a point of the grid."""
-        row = MEASURES.index(name) + (len(MEASURES) if difference else 0)
-        return row * self.n_grid + point % self.n_grid
-
-    def allocation(self, arm: int, point: int = -1) -> int:
-        """An arm's share of the recommendations up to a point of the grid."""
-        return self._first_allocation + arm * self.n_grid + point % self.n_grid
-
-    def over_grid(self, last: int) -> slice:
-        """The columns of one quantity at all points of the grid, from the column of the last point."""
-        return slice(last + 1 - self.n_grid, last + 1)
+    def _along_grid(self, quantity: int) -> slice:
+        return slice(quantity * self.n_grid, (quantity + 1) * self.n_grid)
 
     def decider(self, index: int) -> int:
         """The share of decisions one part of a hybrid made."""
-        return self._first_decider + index
+        return (2 * len(MEASURES) + self.n_arms) * self.n_grid + index
 
     def share(self, name: str) -> int:
-        """Whether a run counts towards a share of runs."""
-        return self._first_decider + self.n_deciders + SHARES.index(name)
-
-    @property
-    def size(self) -> int:
-        """How many quantities there are."""
-        return self._first_decider + self.n_deciders + len(SHARES)
+        """Whether a run counts towards a share of runs; counted from the end."""
+        return SHARES.index(name) - len(SHARES)
 
 
 def measures(tallies: Tallies, means: Floats) -> list[Floats]:
@@ -96,26 +83,23 @@ def rows_of_policies(tallies: Sequence[Tallies], means: Floats, grid: Floats, re
     measured = [measures(one, means) for one in tallies]
     best_arms = means == means.max(axis=1, keepdims=True)
     return [
-        _matrix(one, own, None if index == reference else measured[reference], grid, best_arms)
-        for index, (one, own) in enumerate(zip(tallies, measured, strict=True))
+        _matrix(one, own, measured[reference], grid, best_arms) for one, own in zip(tallies, measured, strict=True)
     ]
 
 
 def _matrix(
-    tallies: Tallies, own: list[Floats], others: list[Floats] | None, grid: Floats, best_arms: NDArray[np.bool_]
+    tallies: Tallies, own: list[Floats], others: list[Floats], grid: Floats, best_arms: NDArray[np.bool_]
 ) -> Floats:
     n_runs, n_grid, n_arms = tallies.pulls.shape
-    columns = Columns(n_grid, n_arms, tallies.decisions.shape[1])
-    matrix = np.zeros((n_runs, columns.size))
-    for name, mine in zip(MEASURES, own, strict=True):
-        matrix[:, columns.over_grid(columns.measure(name))] = mine
-    if others is not None:
-        for name, mine, theirs in zip(MEASURES, own, others, strict=True):
-            np.subtract(mine, theirs, out=matrix[:, columns.over_grid(columns.measure(name, difference=True))])
+    columns = Columns(n_grid, n_arms)
+    matrix = np.zeros((n_runs, columns.decider(tallies.decisions.shape[1]) + len(SHARES)))
+    for name, mine, theirs in zip(MEASURES, own, others, strict=True):
+        matrix[:, columns.measure(name)] = mine
+        if theirs is not mine:
+            np.subtract(mine, theirs, out=matrix[:, columns.measure(name, difference=True)])
     for arm in range(n_arms):
-        np.divide(tallies.pulls[:, :, arm], grid, out=matrix[:, columns.over_grid(columns.allocation(arm))])
-    first, last = columns.decider(0), columns.decider(columns.n_deciders)
-    np.divide(tallies.decisions, grid[-1], out=matrix[:, first:last])
+        np.divide(tallies.pulls[:, :, arm], grid, out=matrix[:, columns.allocation(arm)])
+    np.divide(tallies.decisions, grid[-1], out=matrix[:, columns.decider(0) : -len(SHARES)])
     matrix[:, columns.share("worse_than_randomisation")] = own[0][:, -1] < -_ROUNDING * grid[-1]
     most_last = tallies.last_pulls == tallies.last_pulls.max(axis=1, keepdims=True)
     # Favoured: only best arms lead among the last recommendations.

@@ -26,23 +26,22 @@ class Estimate:
         return f"{self.mean:.4g}{interval}"
 
 
+class EqualArrays:
+    """Two values of one class are equal if all their fields are, arrays as a whole."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(map(np.array_equal, vars(self).values(), vars(other).values()))
+
+
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(EqualArrays):
     """How many runs, the mean of each quantity over them, and the sum of squared deviations from it."""
 
     n: int
     mean: Floats
     deviations: Floats
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Moments)
-            and self.n == other.n
-            and np.array_equal(self.mean, other.mean)
-            and np.array_equal(self.deviations, other.deviations)
-        )
 
     @staticmethod
     def of(rows: Floats) -> Moments:

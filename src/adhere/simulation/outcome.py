@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from adhere.errors import InputError, nearest
 from adhere.intervals import Z95
-from adhere.simulation.measure import MEASURES, Columns
-from adhere.simulation.moments import Estimate, Moments
+from adhere.simulation.measure import MEASURES, SHARES, Columns
+from adhere.simulation.moments import Estimate, Floats, Moments
 from adhere.simulation.quantiles import QuantileSketch
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -47,10 +45,10 @@ class Outcome:
 
     @property
     def _columns(self) -> Columns:
-        return Columns(len(self.grid), len(self.arms), len(self.deciders))
+        return Columns(len(self.grid), len(self.arms))
 
     def _final(self, measure: str, difference: bool = False) -> Estimate:
-        return self.moments.estimate(self._columns.measure(measure, difference=difference))
+        return self.moments.estimate(self._columns.measure(measure, difference).stop - 1)
 
     @property
     def surplus(self) -> Estimate:
@@ -74,7 +72,7 @@ class Outcome:
 
     def difference(self, measure: str = "surplus") -> Estimate:
         """The measure minus the reference policy's on the same patients, with a paired standard error."""
-        return self._final(_known(measure), difference=True)
+        return self._final(measure, difference=True)
 
     def quantile(self, q: float) -> float:
         """A quantile over runs of the final surplus, to within 0.5% of itself."""
@@ -93,7 +91,7 @@ class Outcome:
     @property
     def allocation(self) -> dict[str, Estimate]:
         """Each arm's share of the recommendations."""
-        return {arm: self.moments.estimate(self._columns.allocation(i)) for i, arm in enumerate(self.arms)}
+        return {arm: self.moments.estimate(self._columns.allocation(i).stop - 1) for i, arm in enumerate(self.arms)}
 
     @property
     def experts(self) -> dict[str, Estimate]:
@@ -104,39 +102,29 @@ class Outcome:
 
     def trajectory(self, measure: str = "surplus", difference: bool = False) -> Trajectory:
         """A measure, or its difference from the reference policy's, along the grid of t."""
-        first = self._columns.measure(_known(measure), 0, difference)
-        return self._along_grid(first)
+        return self._along(self._columns.measure(measure, difference))
 
     def allocation_trajectory(self, arm: str) -> Trajectory:
         """An arm's share of the recommendations up to each point of the grid."""
         if arm not in self.arms:
             raise InputError("arm", arm, nearest(str(arm), self.arms))
-        return self._along_grid(self._columns.allocation(self.arms.index(arm), 0))
+        return self._along(self._columns.allocation(self.arms.index(arm)))
 
-    def _along_grid(self, first: int) -> Trajectory:
-        where = slice(first, first + len(self.grid))
+    def _along(self, where: slice) -> Trajectory:
         mean, error = self.moments.mean[where], self.moments.standard_error()[where]
         return Trajectory(np.array(self.grid), mean, error, mean - Z95 * error, mean + Z95 * error)
 
     def to_json(self) -> dict[str, Any]:
         """The final figures as plain data."""
-        estimates = ("surplus", "realised_surplus", "reward", "regret")
-        shares = ("worse_than_randomisation", "favours_best_arm")
         return {
             "policy": self.policy,
             "resolved_policy": self.resolved,
             "population": self.population,
             "source": self.source,
-            **{name: vars(getattr(self, name)) for name in estimates},
+            **{name: vars(getattr(self, name)) for name in MEASURES},
             "difference": {name: vars(self.difference(name)) for name in MEASURES},
             "quantiles": {str(q): self.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)},
-            **{name: vars(getattr(self, name)) for name in shares},
+            **{name: vars(getattr(self, name)) for name in SHARES},
             "allocation": {arm: share.mean for arm, share in self.allocation.items()},
             "experts": {name: share.mean for name, share in self.experts.items()},
         }
-
-
-def _known(measure: str) -> str:
-    if measure not in MEASURES:
-        raise InputError("measure", measure, f"one of {', '.join(MEASURES)}")
-    return measure

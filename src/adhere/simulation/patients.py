@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import in_wide_vectors, no_inline
+from adhere.compilation import no_inline
+from adhere.compilation.hints import in_wide_vectors
 from adhere.populations import PatientTables
 from adhere.randomness import CHOOSE, PATIENT, step, steps_to, word_at
 

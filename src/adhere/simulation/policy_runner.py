@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
+from typing import TypeAlias
 
 from adhere.errors import InputError
 from adhere.policies import Policy
-from adhere.populations import PatientTables
+from adhere.populations import PatientTables, Population
 from adhere.simulation.kernel import Tallies
+from adhere.simulation.measure import n_last
 from adhere.simulation.plan import Integers
 
+Started: TypeAlias = Callable[[], Tallies]
 
-class PolicyRunner(Protocol):
+
+class PolicyRunner(ABC):
     """Runs one policy on one population."""
 
     resolved: str
     deciders: tuple[str, ...]
 
+    def __init__(self, population: Population, n_patients: int, grid: Integers) -> None:
+        self._population = population
+        self._n_patients, self._grid, self._n_last = n_patients, grid, n_last(n_patients)
+
+    @abstractmethod
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Do what must be done once, before the first block."""
 
-    def start(
-        self, seed: int, first_run: int, tables: PatientTables, tallies: Tallies, done: Integers, stop: Integers
-    ) -> Callable[[], None]:
-        """Start to fill the tallies of consecutive runs; what is returned waits until they are filled.
+    @abstractmethod
+    def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
+        """Start some runs; what is returned waits until they are through, and returns their tallies.
 
         `done[0]` counts patients; a non-zero `stop[0]` ends it.
         """
 
+    def _blank_tallies(self, n_runs: int) -> Tallies:
+        return Tallies.zeros(n_runs, len(self._grid), self._population.n_arms, len(self.deciders))
 
-def nothing_to_wait_for() -> None:
-    """What `start` returns when all is done."""
-
-
-def wrong_arm(policy: str, arm: object, n_arms: int) -> InputError:
-    """What to say of a policy that picks an arm that does not exist."""
-    return InputError(f"arm chosen by {policy}", arm, f"a whole number from 0 to {n_arms - 1}")
+    def _wrong_arm(self, arm: object) -> InputError:
+        """What to say of a policy that picks an arm that does not exist."""
+        expected = f"a whole number from 0 to {self._population.n_arms - 1}"
+        return InputError(f"arm chosen by {self.resolved}", arm, expected)
 
 
 def name_of(policy: object) -> str:

@@ -41,11 +41,8 @@ def progress_on(total: int, wanted: Progress | bool | None) -> Iterator[Progress
     """What was asked for; left open, a bar with rate and time left if standard error is a terminal."""
     if wanted is None:
         wanted = sys.stderr.isatty()
-    if not isinstance(wanted, bool):
-        yield wanted
-        return
-    if not wanted:
-        yield Silent()
+    if wanted is not True:
+        yield Silent() if wanted is False else wanted
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn

@@ -15,36 +15,33 @@ from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, stream_keys, uniforms
 from adhere.simulation.kernel import Tallies
 from adhere.simulation.plan import Integers
-from adhere.simulation.policy_runner import name_of, nothing_to_wait_for, wrong_arm
+from adhere.simulation.policy_runner import PolicyRunner, Started, name_of
 
 
-class PythonRunner:
+class PythonRunner(PolicyRunner):
     """Runs a plain object with `choose` and `update`, copied afresh for each run.
 
     `choose()` or `choose(rng)` returns an arm number; `update(chosen, actual, reward)` learns. `rng` is a NumPy
     generator of the run's own.
     """
 
-    def __init__(self, policy: object, population: Population, n_patients: int, grid: Integers, n_last: int) -> None:
+    def __init__(self, policy: object, population: Population, n_patients: int, grid: Integers) -> None:
+        super().__init__(population, n_patients, grid)
         for method in ("choose", "update"):
             if not callable(getattr(policy, method, None)):
                 expected = "a policy, its text, or an object with the methods choose and update"
                 raise InputError("policy", policy, expected)
-        self._policy, self._population = policy, population
+        self._policy, self.resolved = policy, name_of(policy)
+        self.deciders = (self.resolved,)
         self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
-        self.resolved = name_of(policy)
-        self.deciders: tuple[str, ...] = (self.resolved,)
-        self._n_patients, self._grid, self._n_last = n_patients, grid, n_last
 
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Nothing is compiled."""
 
-    def start(
-        self, seed: int, first_run: int, tables: PatientTables, tallies: Tallies, done: Integers, stop: Integers
-    ) -> Callable[[], None]:
+    def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
         """Play every run, patient by patient, with the patients every other policy meets."""
-        for row in range(len(tallies.rewards)):
-            run = first_run + row
+        tallies = self._blank_tallies(len(runs))
+        for row, run in enumerate(runs):
             patients = self._population.patients(seed, run, self._n_patients)
             own = copy.deepcopy(self._policy)
             first = uniforms(stream_keys(seed, run, 1), np.zeros(1, np.int64), PYTHON)[0, 0]
@@ -53,20 +50,16 @@ class PythonRunner:
             chosen = np.empty(self._n_patients, np.int64)
             for t in range(self._n_patients):
                 if stop[0]:
-                    return nothing_to_wait_for
-                arm = self._checked(own.choose(*arguments))  # type: ignore[attr-defined]
-                chosen[t] = arm
+                    return lambda: tallies
+                arm = own.choose(*arguments)  # type: ignore[attr-defined]
+                if not is_integer(arm) or not 0 <= arm < self._population.n_arms:
+                    raise self._wrong_arm(arm)
+                chosen[t] = arm = int(arm)
                 actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
                 own.update(arm, actual, reward)  # type: ignore[attr-defined]
                 done[0] += 1
             self._tally(row, chosen, patients.reward, tallies)
-        return nothing_to_wait_for
-
-    def _checked(self, arm: object) -> int:
-        n_arms = self._population.n_arms
-        if not is_integer(arm) or not 0 <= arm < n_arms:
-            raise wrong_arm(self.resolved, arm, n_arms)
-        return int(arm)
+        return lambda: tallies
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
         pulled = chosen[:, None] == np.arange(self._population.n_arms)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adhere.errors import InputError
+from adhere.simulation.moments import EqualArrays
 
 _ACCURACY = 0.005
 _RATIO = (1.0 + _ACCURACY) / (1.0 - _ACCURACY)
@@ -19,7 +20,7 @@ N_BUCKETS = 2 * _BUCKETS + 1
 
 
 @dataclass(frozen=True, eq=False)
-class QuantileSketch:
+class QuantileSketch(EqualArrays):
     """Counts in buckets whose bounds grow by 1%, on both sides of zero: any quantile to within 0.5% of itself.
 
     The lowest and the highest value are kept as they are.
@@ -36,18 +37,20 @@ class QuantileSketch:
     lowest: float
     highest: float
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, QuantileSketch)
-            and np.array_equal(self.counts, other.counts)
-            and (self.lowest, self.highest) == (other.lowest, other.highest)
-        )
+    def used(self) -> tuple[NDArray[np.int16], NDArray[np.int64], float, float]:
+        """What `from_used` takes. It is small: most buckets are empty."""
+        used = np.flatnonzero(self.counts)
+        return used.astype(np.int16), self.counts[used], self.lowest, self.highest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        used = np.flatnonzero(self.counts)  # what travels between processes is small: most buckets are empty
-        return _from_used, (used.astype(np.int16), self.counts[used], self.lowest, self.highest)
+        return QuantileSketch.from_used, self.used()
+
+    @staticmethod
+    def from_used(used: Any, n_each: Any, lowest: float, highest: float) -> QuantileSketch:
+        """The sketch with so many values in each of the buckets used."""
+        counts = np.zeros(N_BUCKETS, np.int64)
+        counts[used] = n_each
+        return QuantileSketch(counts, lowest, highest)
 
     @staticmethod
     def of(values: ArrayLike) -> QuantileSketch:
@@ -73,9 +76,3 @@ class QuantileSketch:
         middle = 2.0 * _SMALLEST * _RATIO ** abs(bucket) / (1.0 + _RATIO)
         value = math.copysign(middle, bucket) if bucket else 0.0
         return min(max(value, self.lowest), self.highest)
-
-
-def _from_used(used: NDArray[np.int16], n_each: NDArray[np.int64], lowest: float, highest: float) -> QuantileSketch:
-    counts = np.zeros(N_BUCKETS, np.int64)
-    counts[used] = n_each
-    return QuantileSketch(counts, lowest, highest)

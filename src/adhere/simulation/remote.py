@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import importlib
 import importlib.machinery
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
-from adhere.compilation import noted_digest
+from adhere.compilation.sources import noted_digest
 from adhere.errors import InputError
 from adhere.files import write_file
 from adhere.policies import Policy, as_policy, import_policies, registry
@@ -36,12 +35,12 @@ _lock = threading.Lock()
 def pack(plan: Plan) -> bytes:
     """All that a worker needs to know: policies by name, files that declare them, other objects pickled."""
     named = [policy for policy in plan.policies if isinstance(policy, Policy)]
-    contents = {item.name: getattr(plan, item.name) for item in dataclasses.fields(plan)}
-    contents["policies"] = [
+    policies = [
         policy.to_json() if isinstance(policy, Policy) else _pickled("policies", name_of(policy), policy)
         for policy in plan.policies
     ]
-    contents["populations"] = [_pickled("populations", one.name, one) for one in plan.populations]
+    populations = [_pickled("populations", one.name, one) for one in plan.populations]
+    contents = {**vars(plan), "policies": policies, "populations": populations}
     return pickle.dumps((_IDENTITY, *_homes(named), contents))
 
 
@@ -89,15 +88,15 @@ def run_task(plan_id: str, packed: bytes | None, task: Task) -> TaskResult | Non
     """Run a task in a worker; None if the worker has not been sent the plan of this id yet."""
     try:
         with _lock:
-            if plan_id not in _runners:
+            runner = _runners.get(plan_id)
+            if runner is None:
                 if packed is None:
                     return None
                 runner = TaskRunner(unpack(packed))
                 runner.prepare(lambda message: None)
-                for oldest in list(_runners)[: max(0, len(_runners) + 1 - _MAX_KEPT)]:
-                    del _runners[oldest]
+                while len(_runners) >= _MAX_KEPT:
+                    del _runners[next(iter(_runners))]
                 _runners[plan_id] = runner
-            runner = _runners[plan_id]
         return runner.run(task, np.zeros(1, np.int64), np.zeros(1, np.int64))
     except Exception as error:
         if _travels(error):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adhere.errors import InputError
 from adhere.simulation.measure import MEASURES
 from adhere.simulation.outcome import Outcome
-from adhere.simulation.result_files import load, save
 
 if TYPE_CHECKING:
     import polars
@@ -46,10 +46,8 @@ class SimulationResult:
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object for each outcome, with the configuration."""
-        config = self.config
-        shared = {"n_patients": config.n_patients, "n_runs": config.n_runs, "seed": config.seed}
-        extra = {"reference": config.reference, "version": config.version}
-        return [{**outcome.to_json(), **shared, **extra} for outcome in self.outcomes]
+        config = {name: value for name, value in vars(self.config).items() if name != "grid"}
+        return [{**outcome.to_json(), **config} for outcome in self.outcomes]
 
     def summary(self) -> str:
         """A plain table of the final surplus and regret."""
@@ -65,24 +63,23 @@ class SimulationResult:
         import polars
 
         frames = []
-        for outcome in self.outcomes:
-            for difference in (False, True):
-                for measure in MEASURES:
-                    along = outcome.trajectory(measure, difference)
-                    columns = {
-                        "population": [outcome.population] * len(along.t),
-                        "policy": [outcome.policy] * len(along.t),
-                        "measure": [f"{measure}_difference" if difference else measure] * len(along.t),
-                    }
-                    frames.append(polars.DataFrame({**columns, **vars(along)}, nan_to_null=True))
+        for one, difference, measure in product(self.outcomes, (False, True), MEASURES):
+            name = f"{measure}_difference" if difference else measure
+            columns = {"population": one.population, "policy": one.policy, "measure": name}
+            along = vars(one.trajectory(measure, difference))
+            frames.append(polars.DataFrame({**columns, **along}, nan_to_null=True))
         return polars.concat(frames)
 
     def save(self, folder: str | Path) -> None:
         """Write `result.parquet` and `result.json` into a folder, all or nothing."""
+        from adhere.simulation.result_files import save  # loads polars
+
         save(Path(folder), vars(self.config), [vars(outcome) for outcome in self.outcomes])
 
     @staticmethod
     def load(folder: str | Path) -> SimulationResult:
         """What `save` wrote, to the bit."""
+        from adhere.simulation.result_files import load
+
         config, outcomes = load(Path(folder))
         return SimulationResult(Config(**config), tuple(Outcome(**outcome) for outcome in outcomes))

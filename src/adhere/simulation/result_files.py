@@ -6,42 +6,34 @@ import hashlib
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars
 
 from adhere.errors import InputError
 from adhere.simulation.moments import Moments
-from adhere.simulation.quantiles import N_BUCKETS, QuantileSketch
-
-if TYPE_CHECKING:
-    import polars
+from adhere.simulation.quantiles import QuantileSketch
 
 _FORMAT = 1
+_SCHEMA = {"outcome": polars.Int32, "kind": polars.String, "column": polars.Int64, "value": polars.Float64}
 _TEXTS = ("policy", "resolved", "population", "source", "arms", "deciders")
 NUMBERS, NEW_NUMBERS, REST = "result.parquet", "result.parquet.new", "result.json"
 
 
 def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]]) -> None:
     """Write a result's configuration and outcomes, as their fields, into a folder."""
-    import polars
-
     folder.mkdir(parents=True, exist_ok=True)
-    frames = []
+    frames, described = [], []
     for index, outcome in enumerate(outcomes):
-        moments, counts = outcome["moments"], outcome["sketch"].counts
-        used = np.flatnonzero(counts)
-        frames.append(_frame(index, "mean", np.arange(moments.mean.size), moments.mean))
-        frames.append(_frame(index, "deviations", np.arange(moments.mean.size), moments.deviations))
-        frames.append(_frame(index, "surplus_sketch", used, counts[used].astype(np.float64)))
-    described = [
-        {
-            **{name: outcome[name] for name in _TEXTS},
-            "n": outcome["moments"].n,
-            "surplus_range": [outcome["sketch"].lowest, outcome["sketch"].highest],
-        }
-        for outcome in outcomes
-    ]
+        moments, (used, n_each, lowest, highest) = outcome["moments"], outcome["sketch"].used()
+        every = np.arange(moments.mean.size)
+        kinds = {"mean": (every, moments.mean), "deviations": (every, moments.deviations)}
+        for kind, (column, value) in {**kinds, "surplus_sketch": (used, n_each)}.items():
+            data = {"outcome": index, "kind": kind, "column": column, "value": value}
+            frames.append(polars.DataFrame(data, schema=_SCHEMA))
+        texts = {name: outcome[name] for name in _TEXTS}
+        described.append({**texts, "n": moments.n, "surplus_range": [lowest, highest]})
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         numbers, rest = Path(scratch) / NUMBERS, Path(scratch) / REST
         polars.concat(frames).write_parquet(numbers)
@@ -55,15 +47,6 @@ def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]]) -
         (folder / NEW_NUMBERS).replace(folder / NUMBERS)
 
 
-def _frame(outcome: int, kind: str, column: Any, value: Any) -> polars.DataFrame:
-    import polars
-
-    schema = {"outcome": polars.Int32, "kind": polars.String, "column": polars.Int64, "value": polars.Float64}
-    n = len(column)
-    data = {"outcome": [outcome] * n, "kind": [kind] * n, "column": column, "value": value}
-    return polars.DataFrame(data, schema=schema)
-
-
 def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Read what `save` wrote."""
     document = _read_document(folder / REST)
@@ -73,9 +56,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     for index, stored in enumerate(document["outcomes"]):
         rows = {kind: own for (i, kind), own in table.items() if i == index}
         mean, deviations = (rows[kind]["value"].to_numpy().copy() for kind in ("mean", "deviations"))
-        counts = np.zeros(N_BUCKETS, np.int64)
-        sketch = rows["surplus_sketch"]
-        counts[sketch["column"].to_numpy()] = sketch["value"].to_numpy().astype(np.int64)
+        used, n_each = (rows["surplus_sketch"][name].to_numpy() for name in ("column", "value"))
         outcomes.append(
             {
                 **{name: stored[name] for name in _TEXTS},
@@ -83,7 +64,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
                 "deciders": tuple(stored["deciders"]),
                 "grid": config["grid"],
                 "moments": Moments(stored["n"], mean, deviations),
-                "sketch": QuantileSketch(counts, *stored["surplus_range"]),
+                "sketch": QuantileSketch.from_used(used, n_each, *stored["surplus_range"]),
             }
         )
     return config, outcomes
@@ -104,8 +85,6 @@ def _read_document(path: Path) -> dict[str, Any]:
 
 def _read_numbers(folder: Path, digest: str) -> dict[tuple[object, ...], polars.DataFrame]:
     """The numbers by outcome and kind."""
-    import polars
-
     for path in (folder / NUMBERS, folder / NEW_NUMBERS):
         if path.is_file() and hashlib.sha256(contents := path.read_bytes()).hexdigest() == digest:
             return polars.read_parquet(contents).partition_by("outcome", "kind", as_dict=True)

@@ -8,10 +8,10 @@ from operator import attrgetter
 
 from adhere.policies import Policy
 from adhere.populations import Population
-from adhere.simulation.accumulate import TaskResult
+from adhere.simulation.accumulate import TaskResult, add_blocks
 from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import Tallies
-from adhere.simulation.measure import Floats, n_last, pooled_rows, rows_of_policies
+from adhere.simulation.measure import Floats, pooled_rows, rows_of_policies
 from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
 from adhere.simulation.policy_runner import PolicyRunner
 from adhere.simulation.python_runner import PythonRunner
@@ -48,7 +48,8 @@ class TaskRunner:
 
     def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
         """Run every policy over some blocks of runs; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
-        result, block_size = TaskResult(), self.plan.block_size
+        result: TaskResult = {}
+        block_size = self.plan.block_size
         for populations, blocks in groupby(task, key=attrgetter("populations")):
             every_run = [block.runs for block in blocks]
             runs = range(every_run[0].start, every_run[-1].stop)
@@ -56,29 +57,20 @@ class TaskRunner:
             # Not all at once: what is measured of some thousand runs at a time stays near the core.
             size = block_size * max(1, MAX_BLOCK_SIZE // block_size)
             for first in range(0, len(runs), size):
-                result.add_blocks(self._measure(tallied, slice(first, first + size)), block_size, len(self.plan.grid))
+                rows = self._measure(tallied, slice(first, first + size))
+                add_blocks(result, rows, block_size, len(self.plan.grid))
         return result
 
     def _tally(
         self, populations: range, runs: range, done: Integers, stop: Integers
     ) -> dict[int, tuple[list[Tallies], Floats]]:
         """By population: what each policy left behind in some runs, and the mean reward of each arm."""
-        plan, tallied, waits = self.plan, {}, []
+        plan, started = self.plan, {}
         for index in populations:
-            population, runners = plan.populations[index], self.policy_runners[index]
-            tables = population.tables(plan.seed, runs.start, len(runs))
-            tallies = [
-                Tallies.zeros(len(runs), len(plan.grid), population.n_arms, len(runner.deciders))
-                for runner in runners
-            ]
-            waits += [
-                runner.start(plan.seed, runs.start, tables, own, done, stop)
-                for runner, own in zip(runners, tallies, strict=True)
-            ]
-            tallied[index] = tallies, tables.means
-        for wait in waits:
-            wait()
-        return tallied
+            tables = plan.populations[index].tables(plan.seed, runs.start, len(runs))
+            waits = [runner.start(plan.seed, runs, tables, done, stop) for runner in self.policy_runners[index]]
+            started[index] = waits, tables.means
+        return {index: ([wait() for wait in waits], means) for index, (waits, means) in started.items()}
 
     def _measure(self, tallied: dict[int, tuple[list[Tallies], Floats]], runs: slice) -> dict[int, list[Floats]]:
         """What is measured in some of the runs, by population and policy; the pooled one comes last."""
@@ -99,7 +91,7 @@ class TaskRunner:
 
 
 def _policy_runner(plan: Plan, policy: object, population: Population) -> PolicyRunner:
-    arguments = (population, plan.n_patients, plan.grid, n_last(plan.n_patients))
+    arguments = (population, plan.n_patients, plan.grid)
     if not isinstance(policy, Policy):
         return PythonRunner(policy, *arguments)
     if plan.device == "cuda":

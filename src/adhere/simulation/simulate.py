@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -92,12 +91,11 @@ def simulate(
     given = [_as_runnable(policy) for policy in _several(policies)]
     listed = _several(populations)
     answering = [as_population(population) for population in listed]  # type: ignore[arg-type]
-    if not given or not answering:
-        field = "populations" if given else "policies"
-        raise InputError(field, [], "at least one")
     names = [name_of(policy) for policy in given]
     answering = _with_names_of_their_own(answering, listed)
     for field, called in (("policies", names), ("populations", [population.name for population in answering])):
+        if not called:
+            raise InputError(field, [], "at least one")
         for name in called:
             if called.count(name) > 1:
                 raise InputError(field, name, "each of them once")
@@ -109,38 +107,29 @@ def simulate(
     reference_index = _reference(reference, given)
     plan = Plan(tuple(given), tuple(answering), reference_index, n_patients, n_runs, seed, points, pooled, device)
     runner = TaskRunner(plan)
-    with explain_lost_workers(), _backend(runner, executor, threads) as backend:
-        totals = run_plan(plan, backend, progress).totals()
+    with explain_lost_workers():
+        totals = run_plan(plan, _backend(runner, executor, threads), progress)
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
         Outcome(name, one.resolved, population.name, population.source,
-                population.arms, one.deciders, config.grid, *total)
-        for population, runners, own in zip(answering, runner.policy_runners, totals, strict=False)
-        for name, one, total in zip(names, runners, own, strict=True)
+                population.arms, one.deciders, config.grid, *totals[i, j])
+        for i, (population, runners) in enumerate(zip(answering, runner.policy_runners, strict=True))
+        for j, (name, one) in enumerate(zip(names, runners, strict=True))
     ]  # fmt: skip
     if pooled:
         sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
         outcomes += [
-            Outcome(name, name, POOLED, sources, (), (), config.grid, *total)
-            for name, total in zip(names, totals[-1], strict=True)
+            Outcome(name, name, POOLED, sources, (), (), config.grid, *totals[len(answering), j])
+            for j, name in enumerate(names)
         ]
     return SimulationResult(config, tuple(outcomes))
 
 
-@contextmanager
-def _backend(runner: TaskRunner, executor: Executor | None, n_threads: int) -> Iterator[Backend]:
-    """The executor that was given, which can be used again afterwards, or threads of our own."""
-    if executor is None:
-        pool = ThreadPoolExecutor(n_threads)
-        try:
-            yield ThreadBackend(runner, pool)
-        finally:
-            pool.shutdown(wait=False)
+def _backend(runner: TaskRunner, executor: Executor | None, n_threads: int) -> Backend:
     # A pool derived from that of threads may run them in interpreters of their own, which share nothing.
-    elif type(executor) is ThreadPoolExecutor:
-        yield ThreadBackend(runner, executor)
-    else:
-        yield ExecutorBackend(runner.plan, executor)
+    if executor is None or type(executor) is ThreadPoolExecutor:
+        return ThreadBackend(runner, executor, n_threads)
+    return ExecutorBackend(runner.plan, executor)
 
 
 def _check_executor(executor: object, n_threads: int | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from adhere.simulation.run import TaskRunner
 class ThreadBackend:
     """Threads share our memory: they count patients as they go, and stop within a thousand of them."""
 
-    def __init__(self, runner: TaskRunner, pool: Executor) -> None:
-        self._runner, self._pool = runner, pool
+    def __init__(self, runner: TaskRunner, pool: Executor | None, n_threads: int) -> None:
+        self._runner, self._is_ours = runner, pool is None
+        self._pool = pool or ThreadPoolExecutor(n_threads)
         self.blocks_per_task = runner.blocks_per_launch if runner.plan.device == "cuda" else 1
         self._stop = np.zeros(1, np.int64)
 
@@ -40,5 +41,7 @@ class ThreadBackend:
         return result
 
     def stop(self) -> None:
-        """Let the threads leave their loops."""
+        """Let the threads leave their loops. A user's own pool can be used again afterwards."""
         self._stop[0] = 1
+        if self._is_ours:
+            self._pool.shutdown(wait=False)

@@ -1,29 +1,8 @@
 """Where live trials are kept: one contract, in memory, in a SQLite file or in PostgreSQL."""
 
-from adhere.store.contract import (
-    Fetched,
-    Head,
-    LessonBlock,
-    ReadTransaction,
-    Record,
-    Store,
-    StoreError,
-    Subject,
-    Token,
-    WriteTransaction,
-)
-from adhere.store.opening import open_store
-
-__all__ = [
-    "Fetched",
-    "Head",
-    "LessonBlock",
-    "ReadTransaction",
-    "Record",
-    "Store",
-    "StoreError",
-    "Subject",
-    "Token",
-    "WriteTransaction",
-    "open_store",
-]
+from adhere.store.contract import LessonBlock as LessonBlock
+from adhere.store.contract import ReadTransaction as ReadTransaction
+from adhere.store.contract import Store as Store
+from adhere.store.contract import StoreError as StoreError
+from adhere.store.contract import WriteTransaction as WriteTransaction
+from adhere.store.opening import open_store as open_store

@@ -1,5 +1,4 @@
 """One trial, live."""
 
-from adhere.trial.trial import Recommendation, Trial
-
-__all__ = ["Recommendation", "Trial"]
+from adhere.trial.trial import Recommendation as Recommendation
+from adhere.trial.trial import Trial as Trial

@@ -52,7 +52,7 @@ def _missing(wanted: Iterable[Wanted]) -> list[Wanted]:
 def _runner(policy: str, n_arms: int) -> CompiledRunner:
     arms = [f"arm {arm}" for arm in range(n_arms)]
     anyone = Counts("anyone", tuple(arms), [(arm, arm, reward) for arm in arms for reward in (0.0, 1.0)])  # type: ignore[misc]
-    return CompiledRunner(as_policy(policy), anyone, 1, np.array([1]), 1)
+    return CompiledRunner(as_policy(policy), anyone, 1, np.array([1]))
 
 
 def _compile(wanted: Iterable[Wanted]) -> subprocess.Popen[bytes]:
