@@ -29,18 +29,6 @@ def data(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-_STROKE_HELP = """\
-Show the counts of the International Stroke Trial that come with adhere, or derive them again.
-
-\b
-  adhere data stroke                           the counts, and who complied
-  adhere data stroke --where                   where to get the published file
-  adhere data stroke --from IST_corrected.csv  derive and compare the counts
-
-With --from the exit status is 0 if the counts are the same as the shipped ones, 1 if they differ and 2 if the file
-cannot be used.
-"""
-
 _WHERE = """\
 The International Stroke Trial database (version 2), with one row for each
 patient, is published by the University of Edinburgh:
@@ -59,7 +47,7 @@ Download the file (unpack it if it comes as .zip; .csv.gz is fine), then
 derives the counts from it and compares them with the shipped ones."""
 
 
-@app.command(help=_STROKE_HELP, short_help="The International Stroke Trial.")
+@app.command(short_help="The International Stroke Trial.")
 def stroke(
     published: Annotated[
         Path | None,
@@ -72,7 +60,16 @@ def stroke(
     ] = None,
     where: Annotated[bool, typer.Option("--where", help="Tell where the published file can be had.")] = False,
 ) -> None:
-    """Show the counts of the International Stroke Trial that come with adhere, or derive them again."""
+    """Show the counts of the International Stroke Trial that come with adhere, or derive them again.
+
+    \b
+      adhere data stroke                           the counts, and who complied
+      adhere data stroke --where                   where to get the published file
+      adhere data stroke --from IST_corrected.csv  derive and compare the counts
+
+    With --from the exit status is 0 if the counts are the same as the shipped ones, 1 if they differ and 2 if the
+    file cannot be used.
+    """
     from adhere.populations.stroke import SOURCE, counts_from_published, shipped_counts
     from adhere.report.wrapping import paragraph
 

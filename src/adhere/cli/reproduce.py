@@ -17,25 +17,6 @@ if TYPE_CHECKING:
 
 _OPTION_OF_FIELD = {"out": "--out", "seed": "--seed", "n_threads": "--threads", "study": "--study"}
 
-HELP = """\
-Rebuild the figures and numbers of the paper and say where we agree with it.
-
-Leaves a report that opens in any browser, index.html, with its figures and data beside it. At full size it takes some
-minutes; see first what it is like:
-
-\b
-  adhere reproduce --quick --out quick     a tenth of the size
-  adhere reproduce                         everything, into the folder report
-  adhere reproduce --study small-trials    one of these studies:
-\b
-  stroke-trial, synthetic, small-trials, propositions, regret-growth,
-  stroke-data
-
-Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So do other
-commands with the same seed and size, such as one for another study: the report is on all studies that are finished
-in the folder. A run with another seed, size or version starts anew and replaces the report.
-"""
-
 
 class Stopped(Exception):  # noqa: N818 (it is no error)
     """Ctrl-C, and what is to be said of it."""
@@ -56,7 +37,23 @@ def reproduce(
     ] = False,
     threads: Threads = None,
 ) -> None:
-    """Rebuild the figures and numbers of the paper and say where we agree with it."""
+    """Rebuild the figures and numbers of the paper and say where we agree with it.
+
+    Leaves a report that opens in any browser, index.html, with its figures and data beside it. At full size it takes
+    some minutes; see first what it is like:
+
+    \b
+      adhere reproduce --quick --out quick     a tenth of the size
+      adhere reproduce                         everything, into the folder report
+      adhere reproduce --study small-trials    one of these studies:
+    \b
+      stroke-trial, synthetic, small-trials, propositions, regret-growth,
+      stroke-data
+
+    Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So do
+    other commands with the same seed and size, such as one for another study: the report is on all studies that are
+    finished in the folder. A run with another seed, size or version starts anew and replaces the report.
+    """
     check_folder("--out", out)
     _check_extras(out)
     from adhere.studies.catalogue import STUDIES

@@ -30,32 +30,6 @@ _OPTION_OF_FIELD = {
 }
 _STANDARD_OUTPUT = "-"
 
-HELP = """\
-Run every policy on every population and compare them.
-
-Put a policy with brackets or spaces in single quotes, or the shell trips over them:
-
-\b
-  adhere simulate --population defiers --policy thompson --policy ucb1/actual
-\b
-  adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
-    --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
-\b
-  adhere simulate --population trial.csv --json - \\
-    --policy 'thompson/credit[0 1; - 1]'
-\b
-  adhere simulate --population defiers --import mine.py \\
-    --policy 'mine(rate=0.2)' --reference thompson --policy thompson
-\b
-  adhere simulate --population defiers --policy thompson --runs 1000000 \\
-    --device cuda
-\b
-  adhere simulate --population defiers --policy thompson --runs 1000000 \\
-    --cluster tcp://127.0.0.1:8786
-
-See adhere policies and adhere populations for the names there are.
-"""
-
 
 def simulate(
     population: Annotated[
@@ -92,7 +66,30 @@ def simulate(
         typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
     ] = None,
 ) -> None:
-    """Run every policy on every population and compare them."""
+    """Run every policy on every population and compare them.
+
+    Put a policy with brackets or spaces in single quotes, or the shell trips over them:
+
+    \b
+      adhere simulate --population defiers --policy thompson --policy ucb1/actual
+    \b
+      adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
+        --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
+    \b
+      adhere simulate --population trial.csv --json - \\
+        --policy 'thompson/credit[0 1; - 1]'
+    \b
+      adhere simulate --population defiers --import mine.py \\
+        --policy 'mine(rate=0.2)' --reference thompson --policy thompson
+    \b
+      adhere simulate --population defiers --policy thompson --runs 1000000 \\
+        --device cuda
+    \b
+      adhere simulate --population defiers --policy thompson --runs 1000000 \\
+        --cluster tcp://127.0.0.1:8786
+
+    See adhere policies and adhere populations for the names there are.
+    """
     from adhere.policies import parse_policy
     from adhere.populations import as_population
     from adhere.simulation import simulate as run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -73,30 +73,19 @@ def _chosen(
 
 
 @contextmanager
-def every_trial(
-    source: str, on_progress: Callable[[int], None] = lambda n: None
-) -> Iterator[tuple[ReadTransaction, Fault | None]]:
+def every_trial(source: str) -> Iterator[tuple[ReadTransaction, Fault | None]]:
     """A view of everything in a source; of a log in a file, as far as it is whole."""
     from adhere.store import open_store
-
-    if not _is_log_file(source):
-        store = open_store(source, read_only=True)
-        try:
-            with store.reading() as view:
-                yield view, None
-        finally:
-            store.close()
-        return
     from adhere.trial.log.log_file import read_log
 
-    with tempfile.TemporaryDirectory() as folder:
-        copy = open_store(Path(folder) / "log.db")
-        try:
-            _, fault = read_log(Path(source), copy, on_progress)
-            with copy.reading() as view:
-                yield view, fault
-        finally:
-            copy.close()
+    if not _is_log_file(source):
+        with closing(open_store(source, read_only=True)) as store, store.reading() as view:
+            yield view, None
+        return
+    with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "log.db")) as copy:
+        _, fault = read_log(Path(source), copy)
+        with copy.reading() as view:
+            yield view, fault
 
 
 def _is_log_file(source: str) -> bool:
