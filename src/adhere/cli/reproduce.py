@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, Threads
+from adhere.cli.options import Seed, Threads, naming_options
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.studies.framework.reproduce import Reproduction
-
-_OPTION_OF_FIELD = {"out": "--out", "seed": "--seed", "n_threads": "--threads", "study": "--study"}
 
 
 class Stopped(Exception):  # noqa: N818 (it is no error)
@@ -62,17 +60,16 @@ def reproduce(
     from adhere.studies.framework.reproduce import reproduce as run
 
     try:
-        done = run(
-            out,
-            [study_of(name) for name in dict.fromkeys(study or STUDIES)],
-            catalogue=STUDIES.values(),
-            seed=seed,
-            quick=quick,
-            fresh=fresh,
-            n_threads=threads,
-        )
-    except InputError as error:
-        raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
+        with naming_options():
+            done = run(
+                out,
+                [study_of(name) for name in dict.fromkeys(study or STUDIES)],
+                catalogue=STUDIES.values(),
+                seed=seed,
+                quick=quick,
+                fresh=fresh,
+                n_threads=threads,
+            )
     except KeyboardInterrupt:
         if not (out / UNFINISHED).exists():
             raise

@@ -12,22 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
-from adhere.cli.options import Imports, Seed, Threads, import_all, integer
+from adhere.cli.options import Imports, Seed, Threads, import_all, integer, naming_options
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.simulation import SimulationResult
 
-_OPTION_OF_FIELD = {
-    "n_patients": "--patients",
-    "n_runs": "--runs",
-    "seed": "--seed",
-    "n_threads": "--threads",
-    "reference": "--reference",
-    "cluster": "--cluster",
-    "executor": "--cluster",
-    "device": "--device",
-}
 _STANDARD_OUTPUT = "-"
 
 
@@ -105,28 +95,30 @@ def simulate(
     given = [parse_policy(text) for text in policy]
     answering = [as_population(name) for name in population]
     _check_destinations(to_file, plot, save)
-    try:
-        with nullcontext() if cluster is None else connected(cluster) as executor:
-            result = run(
-                given,
-                answering,
-                n_patients=patients,
-                n_runs=runs,
-                seed=seed,
-                reference=reference,
-                n_threads=threads,
-                device=device,
-                executor=executor,
-                progress=None if sys.stderr.isatty() else Announcing(),
-            )
-    except InputError as error:
-        raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
+    with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
+        result = run(
+            given,
+            answering,
+            n_patients=patients,
+            n_runs=runs,
+            seed=seed,
+            reference=reference,
+            n_threads=threads,
+            device=device,
+            executor=executor,
+            progress=None if sys.stderr.isatty() else Announcing(),
+        )
 
     sources = list(dict.fromkeys(one.source for one in answering if one.source))
     text = json.dumps(result.to_json(), indent=2, allow_nan=False) + "\n"
     # First what people see: a disk that fills up now must not cost them the results.
     typer.echo(text if json_file == _STANDARD_OUTPUT else _table(result, sources), nl=False)
-    _write(result, text, to_file, plot, save, sources)
+    contents = {} if to_file is None else {to_file: text.encode()}
+    if plot is not None:
+        from adhere.report.surplus_plot import surplus_plot_file
+
+        contents[plot] = surplus_plot_file(result, plot.suffix, [f"Data: {source}" for source in sources])
+    write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 
 def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None) -> None:
@@ -139,24 +131,6 @@ def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | 
             raise InputError("--plot", str(plot), "another file than --json")
     if save is not None:
         check_folder("--save", save)
-
-
-def _write(
-    result: SimulationResult,
-    text: str,
-    json_file: Path | None,
-    plot: Path | None,
-    save: Path | None,
-    sources: list[str],
-) -> None:
-    contents = {}
-    if json_file is not None:
-        contents[json_file] = text.encode()
-    if plot is not None:
-        from adhere.report.surplus_plot import surplus_plot_file
-
-        contents[plot] = surplus_plot_file(result, plot.suffix, [f"Data: {source}" for source in sources])
-    write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 
 def _table(result: SimulationResult, sources: list[str]) -> str:

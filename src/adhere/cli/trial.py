@@ -38,9 +38,7 @@ def list_trials(source: Source) -> None:
     from adhere.trial.events import created_event
     from adhere.trial.snapshot import decode_snapshot
 
-    with every_trial(source) as (view, fault):
-        if fault:
-            raise BrokenLogError(str(fault))
+    with every_trial(source) as view:
         for name, number in view.trials().items():
             head, design = view.head(number), created_event(view, number).design
             snapshot = decode_snapshot(head.snapshot)

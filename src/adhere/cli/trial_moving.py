@@ -45,7 +45,8 @@ def import_trial(
     need MEMO.
     """
     from adhere.store import open_store
-    from adhere.trial.log.log_file import read_log
+    from adhere.trial.design import make_design
+    from adhere.trial.log.table_import import arms_in, import_table, read_table
 
     import_all(imports)
     if not path.is_file():
@@ -55,43 +56,28 @@ def import_trial(
         for option, value in given.items():
             if value is not None:
                 raise InputError(option, value, "a table; a log says all of this itself")
-        with closing(open_store(into)) as store, bar("imported") as on_progress:
-            known, fault = read_log(path, store, on_progress)
-        if fault:
-            raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
-        typer.echo(f"{known}: imported into {_shown(into)}")
+        _import_log(path, into)
         return
-    _import_table(path, into, name, policy, seed, horizon, rewards)
-
-
-def _import_table(
-    path: Path,
-    into: str,
-    name: str | None,
-    policy: str | None,
-    seed: int | None,
-    horizon: int | None,
-    rewards: str | None,
-) -> None:
-    from adhere.store import open_store
-    from adhere.trial.design import make_design
-    from adhere.trial.log.table_import import arms_in, import_table, read_table
-
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
         raise InputError(missing, "nothing", "what a table does not say: --name and --policy")
     table = read_table(path)
-    design = make_design(
-        name,
-        policy,
-        arms_in(table),
-        seed=seed,
-        horizon=horizon,
-        reward_values=_rewards(table) if rewards is None else _listed(rewards),
-    )
+    values = _rewards(table) if rewards is None else _listed(rewards)
+    design = make_design(name, policy, arms_in(table), seed=seed, horizon=horizon, reward_values=values)
     with closing(open_store(into)) as store, bar("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, on_progress=on_progress)
     typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
+
+
+def _import_log(path: Path, into: str) -> None:
+    from adhere.store import open_store
+    from adhere.trial.log.log_file import read_log
+
+    with closing(open_store(into)) as store, bar("imported") as on_progress:
+        name, fault = read_log(path, store, on_progress)
+    if fault:
+        raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
+    typer.echo(f"{name}: imported into {_shown(into)}")
 
 
 def _listed(rewards: str) -> tuple[float, ...]:

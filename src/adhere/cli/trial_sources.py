@@ -15,7 +15,6 @@ from adhere.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from adhere.store import ReadTransaction
-    from adhere.trial.log.chain import Fault
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -46,21 +45,17 @@ class TrialInView(NamedTuple):
 @contextmanager
 def one_trial(source: str, name: str | None) -> Iterator[TrialInView]:
     """The trial a command is about."""
-    with every_trial(source) as (view, fault):
-        yield next(_chosen(view, fault, source, name, alone=True))
+    with every_trial(source) as view:
+        yield next(_chosen(view, source, name, alone=True))
 
 
 def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[TrialInView]:
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
-    with every_trial(source) as (view, fault):
-        yield from _chosen(view, fault, source, name, alone)
+    with every_trial(source) as view:
+        yield from _chosen(view, source, name, alone)
 
 
-def _chosen(
-    view: ReadTransaction, fault: Fault | None, source: str, name: str | None, alone: bool
-) -> Iterator[TrialInView]:
-    if fault is not None:
-        raise BrokenLogError(str(fault))
+def _chosen(view: ReadTransaction, source: str, name: str | None, alone: bool) -> Iterator[TrialInView]:
     numbers = view.trials()
     if not numbers:
         raise InputError("trial", name or source, "a trial; there is none yet")
@@ -73,19 +68,21 @@ def _chosen(
 
 
 @contextmanager
-def every_trial(source: str) -> Iterator[tuple[ReadTransaction, Fault | None]]:
-    """A view of everything in a source; of a log in a file, as far as it is whole."""
+def every_trial(source: str) -> Iterator[ReadTransaction]:
+    """A view of everything in a source; raises a `BrokenLogError` for a log in a file that is not whole."""
     from adhere.store import open_store
     from adhere.trial.log.log_file import read_log
 
     if not _is_log_file(source):
         with closing(open_store(source, read_only=True)) as store, store.reading() as view:
-            yield view, None
+            yield view
         return
     with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "log.db")) as copy:
         _, fault = read_log(Path(source), copy)
+        if fault:
+            raise BrokenLogError(str(fault))
         with copy.reading() as view:
-            yield view, fault
+            yield view
 
 
 def _is_log_file(source: str) -> bool:
