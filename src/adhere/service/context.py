@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial, wraps
 from typing import Any, TypeVar
+
+from msgspec.structs import asdict
 
 from adhere.service.group_commit import GroupCommit
 from adhere.service.metrics import Metrics
-from adhere.store import ReadTransaction, Store
-from adhere.tokens import TokenHolder, Tokens
+from adhere.store import ReadTransaction, Store, Token
+from adhere.tokens import Tokens
 from adhere.trial.commands import AnyCommand, Response
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import ResultsCache
@@ -76,7 +79,7 @@ class RequestContext:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.holder: TokenHolder
+        self.holder: Token
         self.trial = ""
         self.id = -1
         self.idempotency_key = ""
@@ -84,11 +87,32 @@ class RequestContext:
         self.body: Any = None
 
     @property
+    def by(self) -> str:
+        """The sender of the request in the log."""
+        return f"token {self.holder.id}"
+
+    @property
     def request_id(self) -> str:
         """The id of the request in the log; the site is part of it, since sites choose their keys independently."""
         return f"{self.holder.site or ''}/{self.idempotency_key}"
 
-    def execute(self, command: Callable[..., AnyCommand], **fields: Any) -> asyncio.Future[Response]:
-        """The answer to a command once it is durable; raises an `InputError` if it is refused."""
-        made = command(trial=self.trial, request_id=self.request_id, by=self.holder.by, **fields)
+    def execute(self, command: Callable[..., AnyCommand], **more: Any) -> asyncio.Future[Response]:
+        """The answer to a command, whose fields are those of the body and `more`, once it is durable.
+
+        Raises an `InputError` if it is refused.
+        """
+        fields = {"site": self.holder.site, **asdict(self.body), **more}
+        made = command(trial=self.trial, request_id=self.request_id, by=self.by, **fields)
         return self.service.group_commit.execute(made)
+
+
+def reading(
+    handler: Callable[[RequestContext, ReadTransaction], Result],
+) -> Callable[[RequestContext], Awaitable[Result]]:
+    """Make a handler of a function of the request and a consistent view of the store, called in another thread."""
+
+    @wraps(handler)
+    async def handle(context: RequestContext) -> Result:
+        return await context.service.read(partial(handler, context))
+
+    return handle

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from adhere.service.context import RequestContext
+from msgspec import convert
+
+from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewToken
 from adhere.service.responses import TokenCreated, TokenLine, TokenList
 from adhere.store import ReadTransaction
@@ -18,20 +20,12 @@ async def make_token(context: RequestContext) -> TokenCreated:
     return TokenCreated(token.id, text, body.role, token.label, token.site, token.trial)
 
 
-async def list_tokens(context: RequestContext) -> TokenList:
-    """All tokens, without their texts."""
-
-    def look(view: ReadTransaction) -> TokenList:
-        return TokenList(
-            [
-                TokenLine(token.id, token.role, token.label, token.made_at, token.site, token.trial, token.revoked_at)
-                for token in view.tokens()
-            ]
-        )
-
-    return await context.service.read(look)
+@reading
+def list_tokens(context: RequestContext, view: ReadTransaction) -> TokenList:
+    """List all tokens."""
+    return TokenList([convert(token._asdict(), TokenLine) for token in view.tokens()])
 
 
 async def revoke_token(context: RequestContext) -> None:
-    """Revoke a token."""
+    """Revoke a token; the last admin's cannot be revoked."""
     await context.service.group_commit.run(lambda: context.service.tokens.revoke(context.id))
