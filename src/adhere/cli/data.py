@@ -80,7 +80,7 @@ def stroke(
         return
     shipped = shipped_counts()
     counts = shipped if published is None else counts_from_published(published)
-    if not any(_patients(row) for row in counts):
+    if not any(row.patients for row in counts):
         raise InputError("--from", str(published), "a file with at least one patient whose compliance is known")
     source = paragraph(f"data: {SOURCE}", shutil.get_terminal_size().columns)
     origin = "as shipped with adhere" if published is None else f"derived from {published}"
@@ -95,10 +95,6 @@ def stroke(
             f"\nnot the same as the shipped counts, which differ in these rows:\n{_differences(counts, shipped)}"
         )
         raise typer.Exit(_DIFFERENT)
-
-
-def _patients(row: StrokeCount) -> int:
-    return row.survived + row.died
 
 
 def _table(counts: Sequence[StrokeCount]) -> str:
@@ -121,10 +117,8 @@ def _compliance(counts: Sequence[StrokeCount]) -> str:
     rows = [["trial", "allocated", "patients", "complied", "share [95% interval]"]]
     for trial, allocated in dict.fromkeys((row.trial, row.allocated) for row in counts):
         group = [row for row in counts if (row.trial, row.allocated) == (trial, allocated)]
-        patients, complied = (
-            sum(map(_patients, group)),
-            sum(_patients(row) for row in group if row.taken == allocated),
-        )
+        patients = sum(row.patients for row in group)
+        complied = sum(row.patients for row in group if row.taken == allocated)
         who_complied = share(complied, patients).percent() if patients else "nobody"
         rows.append([trial, allocated, f"{patients:,}", f"{complied:,}", who_complied])
     return _aligned(rows, n_words=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -45,26 +45,22 @@ class TrialInView(NamedTuple):
 @contextmanager
 def one_trial(source: str, name: str | None) -> Iterator[TrialInView]:
     """The trial a command is about."""
-    with every_trial(source) as view:
-        yield next(_chosen(view, source, name, alone=True))
+    with closing(each_trial(source, name, alone=True)) as trials:
+        yield next(trials)
 
 
-def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[TrialInView]:
+def each_trial(source: str, name: str | None, *, alone: bool = False) -> Generator[TrialInView, None, None]:
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
     with every_trial(source) as view:
-        yield from _chosen(view, source, name, alone)
-
-
-def _chosen(view: ReadTransaction, source: str, name: str | None, alone: bool) -> Iterator[TrialInView]:
-    numbers = view.trials()
-    if not numbers:
-        raise InputError("trial", name or source, "a trial; there is none yet")
-    if name is None and alone and len(numbers) > 1:
-        raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
-    if name is not None and name not in numbers:
-        raise InputError("--trial", name, nearest(name, numbers))
-    for known in numbers if name is None else [name]:
-        yield TrialInView(view, numbers[known], known)
+        numbers = view.trials()
+        if not numbers:
+            raise InputError("trial", name or source, "a trial; there is none yet")
+        if name is None and alone and len(numbers) > 1:
+            raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
+        if name is not None and name not in numbers:
+            raise InputError("--trial", name, nearest(name, numbers))
+        for known in numbers if name is None else [name]:
+            yield TrialInView(view, numbers[known], known)
 
 
 @contextmanager

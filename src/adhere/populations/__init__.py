@@ -7,8 +7,7 @@ from adhere.populations.describe import describe, protocol_table_text
 from adhere.populations.examples import corrective, defiers, homogeneous, rich_and_poor
 from adhere.populations.population import CounterfactualPatients, PatientTables, Population
 from adhere.populations.priors import RandomPrior, uniform_any, uniform_corrective, uniform_other
-from adhere.populations.protocol_table import Reach
-from adhere.populations.strata import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER, Strata, Stratum
+from adhere.populations.strata import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER, Reach, Strata, Stratum
 from adhere.populations.strata_file import read_strata
 from adhere.populations.stroke import StrokeCount, counts_from_published, stroke_aspirin, stroke_heparin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, TypeVar
 
@@ -72,19 +72,17 @@ class Service:
         self.store.close()
 
 
+@dataclass(slots=True)
 class RequestContext:
     """One request, parsed and authenticated."""
 
-    __slots__ = ("body", "holder", "id", "idempotency_key", "query", "service", "trial")
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-        self.holder: Token
-        self.trial = ""
-        self.id = -1
-        self.idempotency_key = ""
-        self.query = b""
-        self.body: Any = None
+    service: Service
+    holder: Token = field(init=False)
+    trial: str = ""
+    id: int = -1
+    idempotency_key: str = ""
+    query: bytes = b""
+    body: Any = None
 
     @property
     def by(self) -> str:

@@ -99,14 +99,12 @@ def _derivation(design: Design, first: Recommended, history: History, events: li
 
 def _line(design: Design, event: AnyEvent) -> HistoryLine:
     actual = getattr(event, "actual", None)
+    names = ("reward", "happened", "retract", "reason")
     return HistoryLine(
         record=event.position,
         event=str(event.__struct_config__.tag),
         at=event.at,
         by=event.by,
         actual=None if actual is None else _WORDS.get(actual) or design.arms[actual],
-        reward=getattr(event, "reward", None),
-        happened=getattr(event, "happened", None),
-        retract=getattr(event, "retract", ()),
-        reason=getattr(event, "reason", None),
+        **{name: getattr(event, name) for name in names if hasattr(event, name)},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import asdict, replace
 
 from adhere.errors import UnknownError
 from adhere.service.background import precompile
@@ -24,7 +24,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
 
     def prepared() -> Design:
         # Its policy is compiled now, in a thread, rather than at its first patient.
-        design = make_design(**{name: getattr(body, name) for name in body.__struct_fields__})
+        design = make_design(**asdict(body))
         precompile(design)
         return design
 
@@ -41,7 +41,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
 
 def _with_seed_of(context: RequestContext, design: Design) -> Design:
     try:
-        return msgspec.structs.replace(design, seed=context.service.processor.trial(design.name).design.seed)
+        return replace(design, seed=context.service.processor.trial(design.name).design.seed)
     except UnknownError:
         return design
 
@@ -72,7 +72,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
         arms = None if design.blinded else design.arms
         return TrialView(design.name, state.status, design.blinded, design.repeats, arms)
     return TrialView(
-        **msgspec.structs.asdict(design),
+        **asdict(design),
         status=state.status,
         recommendations=state.n_recommendations,
         records=head.position,
