@@ -194,10 +194,7 @@ class WriteTransaction(ReadTransaction):
 
     def add_token(self, token: Token) -> Token:
         """Add a token; returns it with its id."""
-        sql = (
-            "INSERT INTO tokens (digest, role, site, trial, label, made_at, revoked_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"
-        )
+        sql = f"INSERT INTO tokens ({_TOKEN.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"
         return token._replace(id=int(self.run(sql, token[1:]).fetchone()[0]))
 
     def revoke_token(self, id: int, at: str) -> bool:  # noqa: A002  (the field's own name)
