@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -46,7 +45,7 @@ class Route:
     @property
     def summary(self) -> str:
         """What it does, in the words of its handler."""
-        return inspect.cleandoc(self.handler.__doc__ or "").removesuffix(".")
+        return (self.handler.__doc__ or "").removesuffix(".")
 
     @property
     def kinds(self) -> tuple[str, ...]:

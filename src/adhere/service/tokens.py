@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from msgspec import convert
+from msgspec.structs import asdict
 
 from adhere.service.context import RequestContext, reading
-from adhere.service.requests import NewToken
 from adhere.service.responses import TokenCreated, TokenLine, TokenList
 from adhere.store import ReadTransaction
 
 
 async def make_token(context: RequestContext) -> TokenCreated:
     """Make a token; its text is shown only now."""
-    body: NewToken = context.body
-    service = context.service
-    token, text = await service.group_commit.run(
-        lambda: service.tokens.make(body.role, body.label, site=body.site, trial=body.trial)
-    )
+    service, body = context.service, context.body
+    token, text = await service.group_commit.run(lambda: service.tokens.make(**asdict(body)))
     return TokenCreated(token.id, text, body.role, token.label, token.site, token.trial)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from msgspec.structs import asdict, replace
 
 from adhere.errors import UnknownError
@@ -10,7 +12,7 @@ from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial
 from adhere.service.responses import TrialCreated, TrialLine, TrialList, TrialView
 from adhere.store import ReadTransaction
-from adhere.trial.commands import ChangeStatus, Erase, Receipt, Response, Unblind
+from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design, make_design
 from adhere.trial.projection import read_state
 from adhere.trial.results import Results
@@ -30,20 +32,14 @@ async def create_trial(context: RequestContext) -> TrialCreated:
 
     design = await service.in_thread(prepared)
 
-    def created() -> tuple[Receipt, Design]:
-        # Without a seed in the request any seed will do, so the same request again finds the trial it made.
-        chosen = design if body.seed is not None else _with_seed_of(context, design)
-        return service.processor.create(chosen, by=context.by), chosen
+    def created() -> TrialCreated:
+        chosen = design
+        if body.seed is None:  # any seed will do, so the same request again finds the trial it made
+            with suppress(UnknownError):
+                chosen = replace(design, seed=service.processor.trial(design.name).design.seed)
+        return TrialCreated(service.processor.create(chosen, by=context.by).record, chosen)
 
-    receipt, made = await service.group_commit.run(created)
-    return TrialCreated(receipt.record, made)
-
-
-def _with_seed_of(context: RequestContext, design: Design) -> Design:
-    try:
-        return replace(design, seed=context.service.processor.trial(design.name).design.seed)
-    except UnknownError:
-        return design
+    return await service.group_commit.run(created)
 
 
 @reading
