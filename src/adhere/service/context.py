@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, TypeVar
 
-from msgspec.structs import asdict
-
 from adhere.service.group_commit import GroupCommit
 from adhere.service.metrics import Metrics
 from adhere.store import ReadTransaction, Store, Token
@@ -94,12 +92,9 @@ class RequestContext:
         """The id of the request in the log; the site is part of it, since sites choose their keys independently."""
         return f"{self.holder.site or ''}/{self.idempotency_key}"
 
-    def execute(self, command: Callable[..., AnyCommand], **more: Any) -> asyncio.Future[Response]:
-        """The answer to a command, whose fields are those of the body and `more`, once it is durable.
-
-        Raises an `InputError` if it is refused.
-        """
-        fields = {"site": self.holder.site, **asdict(self.body), **more}
+    def execute(self, command: Callable[..., AnyCommand], **fields: Any) -> asyncio.Future[Response]:
+        """The answer to a command once it is durable; raises an `InputError` if it is refused."""
+        fields.setdefault("site", self.holder.site)
         made = command(trial=self.trial, request_id=self.request_id, by=self.by, **fields)
         return self.service.group_commit.execute(made)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from adhere.errors import UnknownError
 from adhere.service.context import RequestContext, reading
 from adhere.service.responses import Derivation, HistoryLine, RecommendationView
@@ -18,22 +20,22 @@ _WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
 async def recommend(context: RequestContext) -> Response:
     """Recommend an arm, or in a blinded trial a kit, for a subject."""
-    return await context.execute(Recommend)
+    return await context.execute(Recommend, subject=context.body.subject)
 
 
 async def report(context: RequestContext) -> Response:
     """Report the arm taken, the reward, or both."""
-    return await context.execute(Report, recommendation_id=context.id)
+    return await context.execute(Report, recommendation_id=context.id, **asdict(context.body))
 
 
 async def correct(context: RequestContext) -> Response:
     """Correct or retract a report."""
-    return await context.execute(Correct, recommendation_id=context.id)
+    return await context.execute(Correct, recommendation_id=context.id, **asdict(context.body))
 
 
 async def withdraw(context: RequestContext) -> Response:
     """Mark as lost to follow-up."""
-    return await context.execute(Withdraw, recommendation_id=context.id)
+    return await context.execute(Withdraw, recommendation_id=context.id, **asdict(context.body))
 
 
 @reading

@@ -79,27 +79,27 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
 
 async def pause(context: RequestContext) -> Response:
     """Pause a trial."""
-    return await context.execute(ChangeStatus, status="paused")
+    return await context.execute(ChangeStatus, status="paused", reason=context.body.reason)
 
 
 async def resume(context: RequestContext) -> Response:
     """Resume a trial."""
-    return await context.execute(ChangeStatus, status="open")
+    return await context.execute(ChangeStatus, status="open", reason=context.body.reason)
 
 
 async def close(context: RequestContext) -> Response:
     """Close a trial for good."""
-    return await context.execute(ChangeStatus, status="closed")
+    return await context.execute(ChangeStatus, status="closed", reason=context.body.reason)
 
 
 async def unblind(context: RequestContext) -> Response:
     """Unblind a kit and record it."""
-    return await context.execute(Unblind)
+    return await context.execute(Unblind, **asdict(context.body))
 
 
 async def erase(context: RequestContext) -> Response:
     """Erase a subject's identity."""
-    return await context.execute(Erase)
+    return await context.execute(Erase, **asdict(context.body))
 
 
 @reading
