@@ -11,20 +11,10 @@ from typing import Literal, TypeAlias, get_args
 from adhere.checks import check_text
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store import Store
-from adhere.store.contract import Token
+from adhere.store.records import Token
 
 Role: TypeAlias = Literal["site", "statistician", "admin"]
 PREFIX = "adh_"
-
-
-class TokenHolder:
-    """The parts of a token that matter to a request."""
-
-    __slots__ = ("by", "id", "role", "site", "trial")
-
-    def __init__(self, token: Token) -> None:
-        self.id, self.role, self.site, self.trial = token.id, token.role, token.site, token.trial
-        self.by = f"token {token.id}"
 
 
 class Tokens:
@@ -35,7 +25,7 @@ class Tokens:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._holders: dict[bytes, TokenHolder] = {}
+        self._tokens: dict[bytes, Token] = {}
         self._lock = threading.Lock()
         self.refresh()
 
@@ -44,11 +34,11 @@ class Tokens:
         with self._lock:
             with self._store.reading() as view:
                 tokens = view.tokens()
-            self._holders = {token.digest: TokenHolder(token) for token in tokens if token.revoked_at is None}
+            self._tokens = {token.digest: token for token in tokens if token.revoked_at is None}
 
-    def holder(self, token: bytes) -> TokenHolder | None:
-        """The holder of a token; None if the cache has no such token."""
-        return self._holders.get(sha256(token).digest())
+    def find(self, text: bytes) -> Token | None:
+        """The token of this text; None if the cache has no such token."""
+        return self._tokens.get(sha256(text).digest())
 
     def make(self, role: str, label: str, *, site: str | None = None, trial: str | None = None) -> tuple[Token, str]:
         """Store a new token and return it with its text, which is not stored."""

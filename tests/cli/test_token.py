@@ -24,7 +24,7 @@ def test_the_life_of_a_token(file: str, capsys: pytest.CaptureFixture[str]) -> N
     assert made.out.startswith("token 1, shown only now: adh_")
     text = made.out.split()[-1].encode()
     store = open_store(file, read_only=True)
-    holder = Tokens(store).holder(text)
+    holder = Tokens(store).find(text)
     assert holder is not None
     assert (holder.id, holder.role, holder.site, holder.trial) == (1, "site", "Leeds", None)
     store.close()
@@ -34,7 +34,7 @@ def test_the_life_of_a_token(file: str, capsys: pytest.CaptureFixture[str]) -> N
     assert in_this_process(capsys, "token", "revoke", "1", "--data", file).out == "token 1 is revoked\n"
     assert "  revoked 2" in in_this_process(capsys, "token", "list", "--data", file).out
     store = open_store(file, read_only=True)
-    assert Tokens(store).holder(text) is None
+    assert Tokens(store).find(text) is None
     store.close()
 
 

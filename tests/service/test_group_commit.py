@@ -49,7 +49,6 @@ def wanted(subject: str, trial: str = "t") -> Recommend:
 def test_what_waits_is_written_at_once(processor: WatchedDesk) -> None:
     async def main() -> list[Response]:
         group_commit = GroupCommit(processor, Metrics())
-        group_commit.start()
         processor.may_go.clear()
         first = group_commit.execute(wanted("S-0"))
         await asyncio.sleep(0.05)
@@ -71,7 +70,6 @@ def test_what_waits_is_written_at_once(processor: WatchedDesk) -> None:
 def test_each_gets_its_own_answer(processor: WatchedDesk) -> None:
     async def main() -> list[object]:
         group_commit = GroupCommit(processor, Metrics())
-        group_commit.start()
         processor.may_go.clear()
         first = group_commit.execute(wanted("first"))
         await asyncio.sleep(0.05)
@@ -98,7 +96,6 @@ def test_each_gets_its_own_answer(processor: WatchedDesk) -> None:
 def test_closing_finishes_what_waits_and_takes_nothing_more(processor: WatchedDesk) -> None:
     async def main() -> int:
         group_commit = GroupCommit(processor, Metrics())
-        group_commit.start()
         processor.may_go.clear()
         waiting = [group_commit.execute(wanted(f"S-{number}")) for number in range(50)]
         threading.Timer(0.05, processor.may_go.set).start()

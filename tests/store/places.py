@@ -11,7 +11,7 @@ from typing import Self
 import psycopg
 
 from adhere.store import Store, WriteTransaction, open_store
-from adhere.store.contract import Fetched, Head, Record
+from adhere.store.records import Fetched, Head, Record
 
 START = Head(0, b"start", b"{}")
 

@@ -6,7 +6,7 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.store import LessonBlock, Store, StoreError
-from adhere.store.contract import Subject, Token
+from adhere.store.records import Subject, Token
 
 from .places import START, append, fetch, fill, head_at, make_trial, record
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from adhere.store import Store, StoreError
-from adhere.store.contract import Subject, Token
+from adhere.store.records import Subject, Token
 
 from .places import Place, append, fetch, fill, head_at, make_trial, record
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from adhere.store import StoreError, open_store
-from adhere.store.contract import Subject
+from adhere.store.records import Subject
 from adhere.store.sqlite import SqliteStore
 
 from .places import append, fill, make_trial, record

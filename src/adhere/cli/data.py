@@ -29,18 +29,6 @@ def data(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-_STROKE_HELP = """\
-Show the counts of the International Stroke Trial that come with adhere, or derive them again.
-
-\b
-  adhere data stroke                           the counts, and who complied
-  adhere data stroke --where                   where to get the published file
-  adhere data stroke --from IST_corrected.csv  derive and compare the counts
-
-With --from the exit status is 0 if the counts are the same as the shipped ones, 1 if they differ and 2 if the file
-cannot be used.
-"""
-
 _WHERE = """\
 The International Stroke Trial database (version 2), with one row for each
 patient, is published by the University of Edinburgh:
@@ -59,7 +47,7 @@ Download the file (unpack it if it comes as .zip; .csv.gz is fine), then
 derives the counts from it and compares them with the shipped ones."""
 
 
-@app.command(help=_STROKE_HELP, short_help="The International Stroke Trial.")
+@app.command(short_help="The International Stroke Trial.")
 def stroke(
     published: Annotated[
         Path | None,
@@ -72,7 +60,16 @@ def stroke(
     ] = None,
     where: Annotated[bool, typer.Option("--where", help="Tell where the published file can be had.")] = False,
 ) -> None:
-    """Show the counts of the International Stroke Trial that come with adhere, or derive them again."""
+    """Show the counts of the International Stroke Trial that come with adhere, or derive them again.
+
+    \b
+      adhere data stroke                           the counts, and who complied
+      adhere data stroke --where                   where to get the published file
+      adhere data stroke --from IST_corrected.csv  derive and compare the counts
+
+    With --from the exit status is 0 if the counts are the same as the shipped ones, 1 if they differ and 2 if the
+    file cannot be used.
+    """
     from adhere.populations.stroke import SOURCE, counts_from_published, shipped_counts
     from adhere.report.wrapping import paragraph
 
@@ -83,7 +80,7 @@ def stroke(
         return
     shipped = shipped_counts()
     counts = shipped if published is None else counts_from_published(published)
-    if not any(_patients(row) for row in counts):
+    if not any(row.patients for row in counts):
         raise InputError("--from", str(published), "a file with at least one patient whose compliance is known")
     source = paragraph(f"data: {SOURCE}", shutil.get_terminal_size().columns)
     origin = "as shipped with adhere" if published is None else f"derived from {published}"
@@ -98,10 +95,6 @@ def stroke(
             f"\nnot the same as the shipped counts, which differ in these rows:\n{_differences(counts, shipped)}"
         )
         raise typer.Exit(_DIFFERENT)
-
-
-def _patients(row: StrokeCount) -> int:
-    return row.survived + row.died
 
 
 def _table(counts: Sequence[StrokeCount]) -> str:
@@ -124,10 +117,8 @@ def _compliance(counts: Sequence[StrokeCount]) -> str:
     rows = [["trial", "allocated", "patients", "complied", "share [95% interval]"]]
     for trial, allocated in dict.fromkeys((row.trial, row.allocated) for row in counts):
         group = [row for row in counts if (row.trial, row.allocated) == (trial, allocated)]
-        patients, complied = (
-            sum(map(_patients, group)),
-            sum(_patients(row) for row in group if row.taken == allocated),
-        )
+        patients = sum(row.patients for row in group)
+        complied = sum(row.patients for row in group if row.taken == allocated)
         who_complied = share(complied, patients).percent() if patients else "nobody"
         rows.append([trial, allocated, f"{patients:,}", f"{complied:,}", who_complied])
     return _aligned(rows, n_words=2)

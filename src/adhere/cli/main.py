@@ -22,12 +22,12 @@ _INVALID = re.compile(r"^Invalid value for '(.*?)': ")
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command(help=reproduce.HELP, short_help="Rebuild the paper's figures and numbers.")(reproduce.reproduce)
-app.command(help=simulate.HELP, short_help="Compare policies on populations.")(simulate.simulate)
-app.command(help=policies.HELP, short_help="List the policies, or explain one.")(policies.policies)
-app.command(help=populations.HELP, short_help="List the populations, or describe one.")(populations.populations)
+app.command(short_help="Rebuild the paper's figures and numbers.")(reproduce.reproduce)
+app.command(short_help="Compare policies on populations.")(simulate.simulate)
+app.command(short_help="List the policies, or explain one.")(policies.policies)
+app.command(short_help="List the populations, or describe one.")(populations.populations)
 app.add_typer(data.app, name="data", short_help="Show the data that come with adhere, and check them.")
-app.command(help=serve.HELP, short_help="Serve live trials over HTTP.")(serve.serve)
+app.command(short_help="Serve live trials over HTTP.")(serve.serve)
 app.add_typer(token.app, name="token", short_help="Who may use the service.")
 app.add_typer(trial.app, name="trial", short_help="Look at live trials, check them, carry them elsewhere.")
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from adhere.errors import InputError
+
+_RENAMED = {"n_patients": "patients", "n_runs": "runs", "n_threads": "threads", "executor": "cluster"}
+_OPTIONS = ("patients", "runs", "seed", "threads", "reference", "cluster", "device", "out", "study")
 
 
 def integer(text: str) -> int:
@@ -38,3 +45,13 @@ def import_all(files: list[Path] | None) -> None:
 
     for file in files or ():
         import_policies(file)
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Name the option, not the argument that it was passed on as, in errors about its value."""
+    try:
+        yield
+    except InputError as error:
+        name = _RENAMED.get(error.field, error.field)
+        raise InputError(f"--{name}" if name in _OPTIONS else name, error.value, error.expected) from None

@@ -30,21 +30,17 @@ A hybrid sets the protocols of the learners inside it. In a shell, put what has
 brackets or spaces in quotes."""
 
 
-HELP = """\
-List every policy, or explain one: what it does, its parameters, how to write it.
-
-\b
-  adhere policies
-  adhere policies hierarchical
-  adhere policies --import mine.py
-"""
-
-
 def policies(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)] = None,
     imports: Imports = None,
 ) -> None:
-    """List every policy, or explain one: what it does, its parameters, how to write it."""
+    """List every policy, or explain one: what it does, its parameters, how to write it.
+
+    \b
+      adhere policies
+      adhere policies hierarchical
+      adhere policies --import mine.py
+    """
     from adhere.policies import registry
     from adhere.policies.registry import lookup
 

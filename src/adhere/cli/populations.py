@@ -6,22 +6,19 @@ from typing import Annotated
 
 import typer
 
-HELP = """\
-List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
-
-\b
-  adhere populations
-  adhere populations rich-and-poor
-  adhere populations trial.csv
-"""
-
 
 def populations(
     population: Annotated[
         str | None, typer.Argument(metavar="NAME|FILE", help="Describe this one.", show_default=False)
     ] = None,
 ) -> None:
-    """List the built-in populations, or describe one: its arms, who takes what, what each protocol learns."""
+    """List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
+
+    \b
+      adhere populations
+      adhere populations rich-and-poor
+      adhere populations trial.csv
+    """
     from adhere.populations import as_population, built_in_populations, describe
 
     if population is not None:

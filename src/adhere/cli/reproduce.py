@@ -9,32 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, Threads
+from adhere.cli.options import Seed, Threads, naming_options
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.studies.framework.reproduce import Reproduction
-
-_OPTION_OF_FIELD = {"out": "--out", "seed": "--seed", "n_threads": "--threads", "study": "--study"}
-
-HELP = """\
-Rebuild the figures and numbers of the paper and say where we agree with it.
-
-Leaves a report that opens in any browser, index.html, with its figures and data beside it. At full size it takes some
-minutes; see first what it is like:
-
-\b
-  adhere reproduce --quick --out quick     a tenth of the size
-  adhere reproduce                         everything, into the folder report
-  adhere reproduce --study small-trials    one of these studies:
-\b
-  stroke-trial, synthetic, small-trials, propositions, regret-growth,
-  stroke-data
-
-Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So do other
-commands with the same seed and size, such as one for another study: the report is on all studies that are finished
-in the folder. A run with another seed, size or version starts anew and replaces the report.
-"""
 
 
 class Stopped(Exception):  # noqa: N818 (it is no error)
@@ -56,7 +35,23 @@ def reproduce(
     ] = False,
     threads: Threads = None,
 ) -> None:
-    """Rebuild the figures and numbers of the paper and say where we agree with it."""
+    """Rebuild the figures and numbers of the paper and say where we agree with it.
+
+    Leaves a report that opens in any browser, index.html, with its figures and data beside it. At full size it takes
+    some minutes; see first what it is like:
+
+    \b
+      adhere reproduce --quick --out quick     a tenth of the size
+      adhere reproduce                         everything, into the folder report
+      adhere reproduce --study small-trials    one of these studies:
+    \b
+      stroke-trial, synthetic, small-trials, propositions, regret-growth,
+      stroke-data
+
+    Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So do
+    other commands with the same seed and size, such as one for another study: the report is on all studies that are
+    finished in the folder. A run with another seed, size or version starts anew and replaces the report.
+    """
     check_folder("--out", out)
     _check_extras(out)
     from adhere.studies.catalogue import STUDIES
@@ -65,17 +60,16 @@ def reproduce(
     from adhere.studies.framework.reproduce import reproduce as run
 
     try:
-        done = run(
-            out,
-            [study_of(name) for name in dict.fromkeys(study or STUDIES)],
-            catalogue=STUDIES.values(),
-            seed=seed,
-            quick=quick,
-            fresh=fresh,
-            n_threads=threads,
-        )
-    except InputError as error:
-        raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
+        with naming_options():
+            done = run(
+                out,
+                [study_of(name) for name in dict.fromkeys(study or STUDIES)],
+                catalogue=STUDIES.values(),
+                seed=seed,
+                quick=quick,
+                fresh=fresh,
+                n_threads=threads,
+            )
     except KeyboardInterrupt:
         if not (out / UNFINISHED).exists():
             raise

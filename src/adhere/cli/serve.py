@@ -10,24 +10,6 @@ from adhere.cli.databases import DatabaseUrl, File, database
 from adhere.cli.options import Imports, integer
 from adhere.errors import InputError
 
-HELP = """\
-Serve live trials over HTTP: recommend now, hear back late, out of order, twice or never; lose nothing.
-
-\b
-  adhere serve                                        127.0.0.1:8000, trials in adhere.db
-  adhere serve --database-url postgresql://… --workers 4
-
-The first start prints an admin token, once. With it, make trials and tokens for sites and statisticians:
-
-\b
-  curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-       -d '{"name": "headache", "policy": "thompson/actual", "arms": ["walk", "aspirin"]}' \\
-       http://127.0.0.1:8000/trials
-
-Or from Python: adhere.Client("http://127.0.0.1:8000", token). /openapi.json describes every request. Stop with Ctrl-C
-or SIGTERM: open requests are answered first. To serve others than this machine, put a proxy with TLS before it.
-"""
-
 
 def serve(
     file: File = None,
@@ -44,7 +26,23 @@ def serve(
     ] = "info",
     imports: Imports = None,
 ) -> None:
-    """Serve live trials."""
+    """Serve live trials over HTTP: recommend now, hear back late, out of order, twice or never; lose nothing.
+
+    \b
+      adhere serve                                        127.0.0.1:8000, trials in adhere.db
+      adhere serve --database-url postgresql://… --workers 4
+
+    The first start prints an admin token, once. With it, make trials and tokens for sites and statisticians:
+
+    \b
+      curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+           -d '{"name": "headache", "policy": "thompson/actual", "arms": ["walk", "aspirin"]}' \\
+           http://127.0.0.1:8000/trials
+
+    Or from Python: adhere.Client("http://127.0.0.1:8000", token). /openapi.json describes every request. Stop with
+    Ctrl-C or SIGTERM: open requests are answered first. To serve others than this machine, put a proxy with TLS
+    before it.
+    """
     where = database(file, database_url)
     if log_level not in ("debug", "info", "warning", "error"):
         raise InputError("--log-level", log_level, "debug, info, warning or error")

@@ -12,49 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
-from adhere.cli.options import Imports, Seed, Threads, import_all, integer
+from adhere.cli.options import Imports, Seed, Threads, import_all, integer, naming_options
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.simulation import SimulationResult
 
-_OPTION_OF_FIELD = {
-    "n_patients": "--patients",
-    "n_runs": "--runs",
-    "seed": "--seed",
-    "n_threads": "--threads",
-    "reference": "--reference",
-    "cluster": "--cluster",
-    "executor": "--cluster",
-    "device": "--device",
-}
 _STANDARD_OUTPUT = "-"
-
-HELP = """\
-Run every policy on every population and compare them.
-
-Put a policy with brackets or spaces in single quotes, or the shell trips over them:
-
-\b
-  adhere simulate --population defiers --policy thompson --policy ucb1/actual
-\b
-  adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
-    --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
-\b
-  adhere simulate --population trial.csv --json - \\
-    --policy 'thompson/credit[0 1; - 1]'
-\b
-  adhere simulate --population defiers --import mine.py \\
-    --policy 'mine(rate=0.2)' --reference thompson --policy thompson
-\b
-  adhere simulate --population defiers --policy thompson --runs 1000000 \\
-    --device cuda
-\b
-  adhere simulate --population defiers --policy thompson --runs 1000000 \\
-    --cluster tcp://127.0.0.1:8786
-
-See adhere policies and adhere populations for the names there are.
-"""
 
 
 def simulate(
@@ -92,7 +56,30 @@ def simulate(
         typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
     ] = None,
 ) -> None:
-    """Run every policy on every population and compare them."""
+    """Run every policy on every population and compare them.
+
+    Put a policy with brackets or spaces in single quotes, or the shell trips over them:
+
+    \b
+      adhere simulate --population defiers --policy thompson --policy ucb1/actual
+    \b
+      adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
+        --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
+    \b
+      adhere simulate --population trial.csv --json - \\
+        --policy 'thompson/credit[0 1; - 1]'
+    \b
+      adhere simulate --population defiers --import mine.py \\
+        --policy 'mine(rate=0.2)' --reference thompson --policy thompson
+    \b
+      adhere simulate --population defiers --policy thompson --runs 1000000 \\
+        --device cuda
+    \b
+      adhere simulate --population defiers --policy thompson --runs 1000000 \\
+        --cluster tcp://127.0.0.1:8786
+
+    See adhere policies and adhere populations for the names there are.
+    """
     from adhere.policies import parse_policy
     from adhere.populations import as_population
     from adhere.simulation import simulate as run
@@ -108,28 +95,30 @@ def simulate(
     given = [parse_policy(text) for text in policy]
     answering = [as_population(name) for name in population]
     _check_destinations(to_file, plot, save)
-    try:
-        with nullcontext() if cluster is None else connected(cluster) as executor:
-            result = run(
-                given,
-                answering,
-                n_patients=patients,
-                n_runs=runs,
-                seed=seed,
-                reference=reference,
-                n_threads=threads,
-                device=device,
-                executor=executor,
-                progress=None if sys.stderr.isatty() else Announcing(),
-            )
-    except InputError as error:
-        raise InputError(_OPTION_OF_FIELD.get(error.field, error.field), error.value, error.expected) from None
+    with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
+        result = run(
+            given,
+            answering,
+            n_patients=patients,
+            n_runs=runs,
+            seed=seed,
+            reference=reference,
+            n_threads=threads,
+            device=device,
+            executor=executor,
+            progress=None if sys.stderr.isatty() else Announcing(),
+        )
 
     sources = list(dict.fromkeys(one.source for one in answering if one.source))
     text = json.dumps(result.to_json(), indent=2, allow_nan=False) + "\n"
     # First what people see: a disk that fills up now must not cost them the results.
     typer.echo(text if json_file == _STANDARD_OUTPUT else _table(result, sources), nl=False)
-    _write(result, text, to_file, plot, save, sources)
+    contents = {} if to_file is None else {to_file: text.encode()}
+    if plot is not None:
+        from adhere.report.surplus_plot import surplus_plot_file
+
+        contents[plot] = surplus_plot_file(result, plot.suffix, [f"Data: {source}" for source in sources])
+    write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 
 def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None) -> None:
@@ -142,24 +131,6 @@ def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | 
             raise InputError("--plot", str(plot), "another file than --json")
     if save is not None:
         check_folder("--save", save)
-
-
-def _write(
-    result: SimulationResult,
-    text: str,
-    json_file: Path | None,
-    plot: Path | None,
-    save: Path | None,
-    sources: list[str],
-) -> None:
-    contents = {}
-    if json_file is not None:
-        contents[json_file] = text.encode()
-    if plot is not None:
-        from adhere.report.surplus_plot import surplus_plot_file
-
-        contents[plot] = surplus_plot_file(result, plot.suffix, [f"Data: {source}" for source in sources])
-    write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 
 def _table(result: SimulationResult, sources: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -36,11 +37,8 @@ def make(
     from adhere.store import open_store
     from adhere.tokens import Tokens
 
-    store = open_store(database(file, database_url))
-    try:
+    with closing(open_store(database(file, database_url))) as store:
         made, text = Tokens(store).make(role, label, site=site, trial=trial)
-    finally:
-        store.close()
     typer.echo(f"token {made.id}, shown only now: {text}")
 
 
@@ -49,15 +47,11 @@ def list_tokens(file: ExistingFile = None, database_url: DatabaseUrl = None) -> 
     """Which tokens there are: number, role, site, trial, label, when made and revoked."""
     from adhere.store import open_store
 
-    store = open_store(database(file, database_url), read_only=True)
-    try:
-        with store.reading() as view:
-            for known in view.tokens():
-                limits = " ".join(part for part in (known.site, known.trial) if part)
-                state = f"revoked {known.revoked_at}" if known.revoked_at else "good"
-                typer.echo(f"{known.id}  {known.role}  {limits or '-'}  {known.label}  made {known.made_at}  {state}")
-    finally:
-        store.close()
+    with closing(open_store(database(file, database_url), read_only=True)) as store, store.reading() as view:
+        for known in view.tokens():
+            limits = " ".join(part for part in (known.site, known.trial) if part)
+            state = f"revoked {known.revoked_at}" if known.revoked_at else "good"
+            typer.echo(f"{known.id}  {known.role}  {limits or '-'}  {known.label}  made {known.made_at}  {state}")
 
 
 @app.command(short_help="Revoke a token for good.")
@@ -70,9 +64,6 @@ def revoke(
     from adhere.store import open_store
     from adhere.tokens import Tokens
 
-    store = open_store(database(file, database_url))
-    try:
+    with closing(open_store(database(file, database_url))) as store:
         Tokens(store).revoke(number)
-    finally:
-        store.close()
     typer.echo(f"token {number} is revoked")

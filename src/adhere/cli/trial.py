@@ -18,10 +18,8 @@ from adhere.errors import InputError
 from adhere.files import replacing
 
 app = typer.Typer(rich_markup_mode=None)
-app.command("import", help=trial_moving.IMPORT_HELP, short_help="Bring in a log or a table.")(
-    trial_moving.import_trial
-)
-app.command(help=trial_moving.BACKUP_HELP, short_help="Copy a file of trials that is in use.")(trial_moving.backup)
+app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
+app.command(short_help="Copy a file of trials that is in use.")(trial_moving.backup)
 
 
 @app.callback(invoke_without_command=True)
@@ -40,9 +38,7 @@ def list_trials(source: Source) -> None:
     from adhere.trial.events import created_event
     from adhere.trial.snapshot import decode_snapshot
 
-    with every_trial(source) as (view, fault):
-        if fault:
-            raise BrokenLogError(str(fault))
+    with every_trial(source) as view:
         for name, number in view.trials().items():
             head, design = view.head(number), created_event(view, number).design
             snapshot = decode_snapshot(head.snapshot)
@@ -52,20 +48,7 @@ def list_trials(source: Source) -> None:
             typer.echo(f"{name}: {now}, {head.position} records, {design.policy}")
 
 
-_VERIFY_HELP = """\
-Check that a trial's log is as it was written: every record against the chain of hashes, and pseudonyms and free text
-against their digests. Names the first record that is not.
-
-\b
-  adhere trial verify adhere.db                   every trial in the file; --trial headache: one
-  adhere trial verify headache.log --head 5d41…   also sees a log whose end was cut off
-
-The head is printed by every export and by this command. Nobody can see from a log alone that its last records are
-missing, so keep a head where those who keep the log cannot change it. The exit status is 0 if all is well, else 1.
-"""
-
-
-@app.command(help=_VERIFY_HELP, short_help="Check that a log is as it was written.")
+@app.command(short_help="Check that a log is as it was written.")
 def verify(
     source: Source,
     name: TrialName = None,
@@ -74,7 +57,17 @@ def verify(
         typer.Option("--head", metavar="HASH", help="The head of an earlier export; it must be in the log."),
     ] = None,
 ) -> None:
-    """Check the chain."""
+    """Check that a trial's log is as it was written: every record against the chain of hashes, and pseudonyms and
+    free text against their digests. Names the first record that is not.
+
+    \b
+      adhere trial verify adhere.db                   every trial in the file; --trial headache: one
+      adhere trial verify headache.log --head 5d41…   also sees a log whose end was cut off
+
+    The head is printed by every export and by this command. Nobody can see from a log alone that its last records
+    are missing, so keep a head where those who keep the log cannot change it. The exit status is 0 if all is well,
+    else 1.
+    """
     from adhere.trial.log import chain
 
     if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
@@ -87,22 +80,18 @@ def verify(
         typer.echo(f"{found.name}: {verdict.n_records} records, all as they were written\nhead {verdict.head}")
 
 
-_REPLAY_HELP = """\
-Derive every recommendation of a trial again, each from the log as it stood when it was made, and compare arm,
-probabilities and memo. Names the first that differs.
-
-\b
-  adhere trial replay adhere.db                   every trial in the file; --trial headache: one
-  adhere trial replay headache.log
-
-Recommendations made by another version of an algorithm are checked by their probabilities: their arms cannot be drawn
-again. The exit status is 0 if all is well, else 1.
-"""
-
-
-@app.command(help=_REPLAY_HELP, short_help="Derive every recommendation again.")
+@app.command(short_help="Derive every recommendation again.")
 def replay(source: Source, name: TrialName = None, imports: Imports = None) -> None:
-    """Replay a trial."""
+    """Derive every recommendation of a trial again, each from the log as it stood when it was made, and compare arm,
+    probabilities and memo. Names the first that differs.
+
+    \b
+      adhere trial replay adhere.db                   every trial in the file; --trial headache: one
+      adhere trial replay headache.log
+
+    Recommendations made by another version of an algorithm are checked by their probabilities: their arms cannot be
+    drawn again. The exit status is 0 if all is well, else 1.
+    """
     from adhere.trial.log import replay as log_replay
 
     import_all(imports)
@@ -139,22 +128,18 @@ def _quietly() -> Iterator[None]:
         warnings.setLevel(before)
 
 
-_EXPLAIN_HELP = """\
-Everything the log says of one recommendation: who asked and when, what the policy knew, the probability of each arm,
-what was reported, corrected or assumed since.
-
-\b
-  adhere trial explain adhere.db --trial headache 17
-"""
-
-
-@app.command(help=_EXPLAIN_HELP, short_help="How one recommendation came to be.")
+@app.command(short_help="How one recommendation came to be.")
 def explain(
     source: Source,
     recommendation: Annotated[int, typer.Argument(metavar="NUMBER", help="The recommendation's number.", min=0)],
     name: TrialName = None,
 ) -> None:
-    """Explain a recommendation."""
+    """Everything the log says of one recommendation: who asked and when, what the policy knew, the probability of
+    each arm, what was reported, corrected or assumed since.
+
+    \b
+      adhere trial explain adhere.db --trial headache 17
+    """
     from adhere.trial.log.explain import explain as explained
 
     with one_trial(source, name) as found:
@@ -162,26 +147,22 @@ def explain(
             typer.echo(line)
 
 
-_EXPORT_HELP = """\
-Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
-
-\b
-  adhere trial export adhere.db --trial headache headache.csv       one row a recommendation, CDISC names
-  adhere trial export adhere.db --trial headache headache.parquet   the same, with types
-  adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
-
-Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
-replay needs. Tables and logs name subjects by their pseudonyms.
-"""
-
-
-@app.command(help=_EXPORT_HELP, short_help="Write a table or the log.")
+@app.command(short_help="Write a table or the log.")
 def export(
     source: Source,
     path: Annotated[Path, typer.Argument(metavar="TO", help="A file ending in .csv, .parquet or .log.")],
     name: TrialName = None,
 ) -> None:
-    """Export a trial."""
+    """Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
+
+    \b
+      adhere trial export adhere.db --trial headache headache.csv       one row a recommendation, CDISC names
+      adhere trial export adhere.db --trial headache headache.parquet   the same, with types
+      adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
+
+    Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
+    replay needs. Tables and logs name subjects by their pseudonyms.
+    """
     from adhere.trial.events import created_event
     from adhere.trial.log.export import FORMATS, write_log, write_table
 

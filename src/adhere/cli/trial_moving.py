@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -11,18 +12,6 @@ from adhere.cli.destinations import check_file
 from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import bar, is_log
 from adhere.errors import InputError
-
-IMPORT_HELP = """\
-Bring a trial into a file of trials (or PostgreSQL): a log, exactly as it was, or a table of recommendations.
-
-\b
-  adhere trial import headache.log --into adhere.db
-  adhere trial import headache.csv --into adhere.db --name headache --policy thompson/actual --seed 7
-
-A log must be whole, or nothing is imported; the trial goes on where it ended. A table (CSV or Parquet) makes a new
-trial whose policy learns from its rows. It needs the columns USUBJID and TRTP (or subject and chosen); TRTA, AVAL,
-dates and the rest are taken if they are there. Policies that remember something of each recommendation need MEMO.
-"""
 
 
 def import_trial(
@@ -44,9 +33,20 @@ def import_trial(
     ] = None,
     imports: Imports = None,
 ) -> None:
-    """Import a trial."""
+    """Bring a trial into a file of trials (or PostgreSQL): a log, exactly as it was, or a table of recommendations.
+
+    \b
+      adhere trial import headache.log --into adhere.db
+      adhere trial import headache.csv --into adhere.db --name headache --policy thompson/actual --seed 7
+
+    A log must be whole, or nothing is imported; the trial goes on where it ended. A table (CSV or Parquet) makes a
+    new trial whose policy learns from its rows. It needs the columns USUBJID and TRTP (or subject and chosen); TRTA,
+    AVAL, dates and the rest are taken if they are there. Policies that remember something of each recommendation
+    need MEMO.
+    """
     from adhere.store import open_store
-    from adhere.trial.log.log_file import read_log
+    from adhere.trial.design import make_design
+    from adhere.trial.log.table_import import arms_in, import_table, read_table
 
     import_all(imports)
     if not path.is_file():
@@ -56,51 +56,28 @@ def import_trial(
         for option, value in given.items():
             if value is not None:
                 raise InputError(option, value, "a table; a log says all of this itself")
-        store = open_store(into)
-        try:
-            with bar("imported") as on_progress:
-                known, fault = read_log(path, store, on_progress)
-        finally:
-            store.close()
-        if fault:
-            raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
-        typer.echo(f"{known}: imported into {_shown(into)}")
+        _import_log(path, into)
         return
-    _import_table(path, into, name, policy, seed, horizon, rewards)
-
-
-def _import_table(
-    path: Path,
-    into: str,
-    name: str | None,
-    policy: str | None,
-    seed: int | None,
-    horizon: int | None,
-    rewards: str | None,
-) -> None:
-    from adhere.store import open_store
-    from adhere.trial.design import make_design
-    from adhere.trial.log.table_import import arms_in, import_table, read_table
-
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
         raise InputError(missing, "nothing", "what a table does not say: --name and --policy")
     table = read_table(path)
-    design = make_design(
-        name,
-        policy,
-        arms_in(table),
-        seed=seed,
-        horizon=horizon,
-        reward_values=_rewards(table) if rewards is None else _listed(rewards),
-    )
-    store = open_store(into)
-    try:
-        with bar("imported", "recommendations") as on_progress:
-            n_records = import_table(table, store, design, on_progress=on_progress)
-    finally:
-        store.close()
+    values = _rewards(table) if rewards is None else _listed(rewards)
+    design = make_design(name, policy, arms_in(table), seed=seed, horizon=horizon, reward_values=values)
+    with closing(open_store(into)) as store, bar("imported", "recommendations") as on_progress:
+        n_records = import_table(table, store, design, on_progress=on_progress)
     typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
+
+
+def _import_log(path: Path, into: str) -> None:
+    from adhere.store import open_store
+    from adhere.trial.log.log_file import read_log
+
+    with closing(open_store(into)) as store, bar("imported") as on_progress:
+        name, fault = read_log(path, store, on_progress)
+    if fault:
+        raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
+    typer.echo(f"{name}: imported into {_shown(into)}")
 
 
 def _listed(rewards: str) -> tuple[float, ...]:
@@ -119,30 +96,24 @@ def _rewards(table: object) -> tuple[float, ...]:
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
 
 
-BACKUP_HELP = """\
-Copy a file of trials, as of one moment, while a service goes on writing to it.
-
-\b
-  adhere trial backup adhere.db backup-2026-03-01.db
-
-To restore, stop the service and put the copy in the place of the file (remove adhere.db-wal and adhere.db-shm, which
-belong to the old one), then run 'adhere trial verify'. PostgreSQL has tools of its own: pg_dump, pg_restore.
-"""
-
-
 def backup(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="The file of trials.")],
     path: Annotated[Path, typer.Argument(metavar="TO", help="A new file.")],
 ) -> None:
-    """Back up a file of trials."""
+    """Copy a file of trials, as of one moment, while a service goes on writing to it.
+
+    \b
+      adhere trial backup adhere.db backup-2026-03-01.db
+
+    To restore, stop the service and put the copy in the place of the file (remove adhere.db-wal and adhere.db-shm,
+    which belong to the old one), then run 'adhere trial verify'. PostgreSQL has tools of its own: pg_dump,
+    pg_restore.
+    """
     from adhere.store.sqlite import SqliteStore
 
     check_file("TO", path)
-    store = SqliteStore(source, read_only=True)
-    try:
+    with closing(SqliteStore(source, read_only=True)) as store:
         store.backup(path)
-    finally:
-        store.close()
     typer.echo(str(path))
 
 

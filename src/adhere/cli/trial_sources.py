@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -15,7 +15,6 @@ from adhere.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from adhere.store import ReadTransaction
-    from adhere.trial.log.chain import Fault
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -46,57 +45,40 @@ class TrialInView(NamedTuple):
 @contextmanager
 def one_trial(source: str, name: str | None) -> Iterator[TrialInView]:
     """The trial a command is about."""
-    with every_trial(source) as (view, fault):
-        yield next(_chosen(view, fault, source, name, alone=True))
+    with closing(each_trial(source, name, alone=True)) as trials:
+        yield next(trials)
 
 
-def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[TrialInView]:
+def each_trial(source: str, name: str | None, *, alone: bool = False) -> Generator[TrialInView, None, None]:
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
-    with every_trial(source) as (view, fault):
-        yield from _chosen(view, fault, source, name, alone)
-
-
-def _chosen(
-    view: ReadTransaction, fault: Fault | None, source: str, name: str | None, alone: bool
-) -> Iterator[TrialInView]:
-    if fault is not None:
-        raise BrokenLogError(str(fault))
-    numbers = view.trials()
-    if not numbers:
-        raise InputError("trial", name or source, "a trial; there is none yet")
-    if name is None and alone and len(numbers) > 1:
-        raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
-    if name is not None and name not in numbers:
-        raise InputError("--trial", name, nearest(name, numbers))
-    for known in numbers if name is None else [name]:
-        yield TrialInView(view, numbers[known], known)
+    with every_trial(source) as view:
+        numbers = view.trials()
+        if not numbers:
+            raise InputError("trial", name or source, "a trial; there is none yet")
+        if name is None and alone and len(numbers) > 1:
+            raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
+        if name is not None and name not in numbers:
+            raise InputError("--trial", name, nearest(name, numbers))
+        for known in numbers if name is None else [name]:
+            yield TrialInView(view, numbers[known], known)
 
 
 @contextmanager
-def every_trial(
-    source: str, on_progress: Callable[[int], None] = lambda n: None
-) -> Iterator[tuple[ReadTransaction, Fault | None]]:
-    """A view of everything in a source; of a log in a file, as far as it is whole."""
+def every_trial(source: str) -> Iterator[ReadTransaction]:
+    """A view of everything in a source; raises a `BrokenLogError` for a log in a file that is not whole."""
     from adhere.store import open_store
-
-    if not _is_log_file(source):
-        store = open_store(source, read_only=True)
-        try:
-            with store.reading() as view:
-                yield view, None
-        finally:
-            store.close()
-        return
     from adhere.trial.log.log_file import read_log
 
-    with tempfile.TemporaryDirectory() as folder:
-        copy = open_store(Path(folder) / "log.db")
-        try:
-            _, fault = read_log(Path(source), copy, on_progress)
-            with copy.reading() as view:
-                yield view, fault
-        finally:
-            copy.close()
+    if not _is_log_file(source):
+        with closing(open_store(source, read_only=True)) as store, store.reading() as view:
+            yield view
+        return
+    with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "log.db")) as copy:
+        _, fault = read_log(Path(source), copy)
+        if fault:
+            raise BrokenLogError(str(fault))
+        with copy.reading() as view:
+            yield view
 
 
 def _is_log_file(source: str) -> bool:

@@ -105,21 +105,20 @@ class Client:
 
     def trials(self) -> dict[str, str]:
         """The status of each trial (open, paused, closed), by name."""
-        return {line["name"]: line["status"] for line in self._connection.get("/trials", dict[str, Any])["trials"]}
+        return {line["name"]: line["status"] for line in self._connection.get("/trials")["trials"]}
 
     def trial(self, trial: str) -> dict[str, Any]:
         """A trial: its design and status. A site sees less."""
-        return self._connection.get(_path(trial), dict[str, Any])
+        return self._connection.get(_path(trial))
 
     def recommend(self, trial: str, subject: str, *, request_id: str | None = None) -> IssuedRecommendation:
         """Recommend an arm, or in a blinded trial a kit, for a subject."""
-        return self._connection.write(
-            _path(trial, "recommendations"), IssuedRecommendation, {"subject": subject}, request_id
-        )
+        path = _path(trial, "recommendations")
+        return self._connection.write(path, IssuedRecommendation, {"subject": subject}, request_id)
 
     def recommendation(self, trial: str, id: int) -> dict[str, Any]:  # noqa: A002
         """A recommendation and its reports. A site sees less."""
-        return self._connection.get(_path(trial, "recommendations", id), dict[str, Any])
+        return self._connection.get(_path(trial, "recommendations", id))
 
     def report(
         self,
@@ -188,19 +187,17 @@ class Client:
 
     def unblind(self, trial: str, kit: str, reason: str, *, request_id: str | None = None) -> IssuedRecommendation:
         """Unblind a kit, which is recorded."""
-        return self._connection.write(
-            _path(trial, "unblindings"), IssuedRecommendation, {"kit": kit, "reason": reason}, request_id
-        )
+        body = {"kit": kit, "reason": reason}
+        return self._connection.write(_path(trial, "unblindings"), IssuedRecommendation, body, request_id)
 
     def erase(self, trial: str, subject: str, *, site: str | None = None, request_id: str | None = None) -> Recorded:
         """Erase a subject's identity."""
-        return self._connection.write(
-            _path(trial, "erasures"), Recorded, {"site": site, "subject": subject}, request_id
-        )
+        body = {"site": site, "subject": subject}
+        return self._connection.write(_path(trial, "erasures"), Recorded, body, request_id)
 
     def results(self, trial: str) -> dict[str, Any]:
         """The results so far, in three views, with intervals."""
-        return self._connection.get(_path(trial, "results"), dict[str, Any])
+        return self._connection.get(_path(trial, "results"))
 
     def export(self, trial: str, path: str | Path, format: str = "csv") -> str:  # noqa: A002
         """Write a trial to a file (csv, parquet, log); returns the hash of the last record in it."""
@@ -226,7 +223,7 @@ class Client:
 
     def tokens(self) -> list[dict[str, Any]]:
         """All tokens, without their texts."""
-        return list(self._connection.get("/tokens", dict[str, Any])["tokens"])
+        return list(self._connection.get("/tokens")["tokens"])
 
     def revoke_token(self, id: int) -> None:  # noqa: A002
         """Revoke a token."""

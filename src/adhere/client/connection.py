@@ -45,9 +45,9 @@ class Connection:
             redirect=0,
         )
 
-    def get(self, path: str, kind: type[Response]) -> Response:
+    def get(self, path: str) -> dict[str, Any]:
         """A resource, decoded."""
-        return self._json("GET", path, kind)
+        return self._json("GET", path, dict[str, Any])
 
     def post(self, path: str, kind: type[Response], body: Any, *, retry_lost: bool = True) -> Response:
         """Post a request that needs no id; with `retry_lost` also again if the answer was lost."""
@@ -56,9 +56,8 @@ class Connection:
 
     def write(self, path: str, kind: type[Response], body: Any, request_id: str | None) -> Response:
         """Post a request to a trial's log, under its id or a new one."""
-        return self._json(
-            "POST", path, kind, body, {"Idempotency-Key": str(uuid.uuid4()) if request_id is None else request_id}
-        )
+        key = str(uuid.uuid4()) if request_id is None else request_id
+        return self._json("POST", path, kind, body, {"Idempotency-Key": key})
 
     def send(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None, **options: Any

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import fsum, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adhere.checks import check_sums_to_one, check_unique, check_unit_number, is_integer
 from adhere.errors import InputError, nearest
 from adhere.populations.population import Floats, PatientTables, Population
-from adhere.populations.protocol_table import Reach, reached_by
-from adhere.protocols import NAMED
+from adhere.protocols import NAMED, NONE, as_protocol
 
 NEVER_TAKER = (0, 0)
 ALWAYS_TAKER = (1, 1)
@@ -28,6 +27,13 @@ BEHAVIOURS = {
 }
 
 MAX_PATIENT_TYPES = 1024
+
+
+class Reach(NamedTuple):
+    """The reward r_{s,j} of one stratum s when it takes arm j."""
+
+    stratum: str
+    taken: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,9 @@ class Stratum:
         if isinstance(self.takes, tuple) and not takes:
             takes = BEHAVIOURS.get(self.name.strip().lower(), ())
         if not takes:
-            raise InputError(where + "takes", self.takes, _takes_expected(self.name))
+            named = nearest(self.name, BEHAVIOURS)
+            expected = f"the arm taken for each chosen arm, or a stratum name that says so, {named}"
+            raise InputError(where + "takes", self.takes, expected)
         for arm in takes:
             if not is_integer(arm) or not 0 <= arm < len(takes):
                 raise InputError(where + "takes", arm, f"arms numbered from 0 to {len(takes) - 1}")
@@ -84,10 +92,6 @@ class Stratum:
 
 def _entries(given: object) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, (tuple, list, np.ndarray)) else ()
-
-
-def _takes_expected(name: str) -> str:
-    return f"the arm taken for each chosen arm, or a stratum name that says so, {nearest(name, BEHAVIOURS)}"
 
 
 @dataclass(frozen=True)
@@ -154,8 +158,19 @@ class Strata(Population):
 
         `protocol` is a `Protocol`, "chosen", "actual", "comply", or a k × k table [chosen][actual] of the arm to
         credit, None for none.
+
+        >>> compliers = Strata("compliers", ("no", "yes"), [Stratum("complier", 1.0, reward=(0, 1))])
+        >>> compliers.reached_by("comply")["no"]
+        (Reach(stratum='complier', taken='no'),)
         """
-        return reached_by(self.arms, {s.name: s.takes for s in self.strata}, protocol)
+        credit = as_protocol(protocol).credits(self.n_arms)
+        found: dict[str, dict[Reach, None]] = {arm: {} for arm in self.arms}  # a dict keeps order and drops repeats
+        for stratum in self.strata:
+            for chosen, actual in enumerate(stratum.takes):
+                credited = credit[chosen, actual]
+                if credited != NONE:
+                    found[self.arms[credited]][Reach(stratum.name, self.arms[actual])] = None
+        return {arm: tuple(reaches) for arm, reaches in found.items()}
 
     def protocol_table(self) -> dict[str, dict[str, tuple[Reach, ...]]]:
         """The paper's table (section 2.3): protocol → arm → the rewards r_{s,j} credited to it."""

@@ -52,6 +52,11 @@ class StrokeCount(NamedTuple):
     survived: int
     died: int
 
+    @property
+    def patients(self) -> int:
+        """How many there are."""
+        return self.survived + self.died
+
 
 def shipped_counts() -> tuple[StrokeCount, ...]:
     """The counts that come with the package, for both trials."""
@@ -84,13 +89,7 @@ def counts_from_published(path: str | Path) -> tuple[StrokeCount, ...]:
             taken = allocated if complied[trial] else _TAKEN_INSTEAD[trial][allocated]
             tally[trial, allocated, taken, dead] += 1
     return tuple(
-        StrokeCount(
-            trial,
-            allocated,
-            taken,
-            tally[trial, allocated, taken, False],
-            tally[trial, allocated, taken, True],
-        )
+        StrokeCount(trial, allocated, taken, *(tally[trial, allocated, taken, dead] for dead in (False, True)))
         for trial, arms in ARMS.items()
         for allocated in arms
         for taken in arms

@@ -103,7 +103,6 @@ class App:
         service = self._service
         # Imported modules are never garbage; scanning them at every collection took a tenth of the time.
         gc.freeze()
-        service.group_commit.start()
         try:
             async with background_tasks(service):
                 yield

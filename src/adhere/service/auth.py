@@ -7,7 +7,7 @@ from adhere.service.context import RequestContext, Service
 from adhere.service.problems import ProblemError
 from adhere.service.rate_limits import RateLimit, retry_after
 from adhere.service.routes import Route
-from adhere.tokens import TokenHolder
+from adhere.store import Token
 
 _MAX_TOKEN_LENGTH = 200
 
@@ -21,10 +21,10 @@ class Authenticator:
         self._limit = RateLimit(settings.token_rate, settings.token_burst)
         self._failures = RateLimit(settings.failure_rate, settings.failure_burst)
 
-    async def authenticate(self, route: Route, headers: dict[bytes, bytes], client: object) -> TokenHolder:
+    async def authenticate(self, route: Route, headers: dict[bytes, bytes], client: object) -> Token:
         """The holder of the token; raises a `ProblemError` if the request is not allowed."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-        holder = self._service.tokens.holder(token) if scheme.lower() == b"bearer" else None
+        holder = self._service.tokens.find(token) if scheme.lower() == b"bearer" else None
         if holder is None:
             holder = await self._refresh_and_look(scheme, token, client)
         if wait := self._limit.wait(holder.id):
@@ -40,7 +40,7 @@ class Authenticator:
         if only is not None and context.trial != only:
             raise UnknownError("trial", context.trial, "the trial this token is for")
 
-    async def _refresh_and_look(self, scheme: bytes, token: bytes, client: object) -> TokenHolder:
+    async def _refresh_and_look(self, scheme: bytes, token: bytes, client: object) -> Token:
         """Another process may have made the token since the last refresh; failures are limited for each address."""
         address = client[0] if isinstance(client, (tuple, list)) and client else ""
         if wait := self._failures.wait(address):
@@ -49,7 +49,7 @@ class Authenticator:
         tokens = self._service.tokens
         if scheme.lower() == b"bearer" and 0 < len(token) <= _MAX_TOKEN_LENGTH:
             await self._service.in_thread(tokens.refresh)
-            if holder := tokens.holder(token):
+            if holder := tokens.find(token):
                 return holder
         detail = (
             "send a token: Authorization: Bearer adh_…" if not token else "this token is not valid, or was revoked"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from adhere.service.group_commit import GroupCommit
 from adhere.service.metrics import Metrics
-from adhere.store import ReadTransaction, Store
-from adhere.tokens import TokenHolder, Tokens
+from adhere.store import ReadTransaction, Store, Token
+from adhere.tokens import Tokens
 from adhere.trial.commands import AnyCommand, Response
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import ResultsCache
@@ -69,19 +70,22 @@ class Service:
         self.store.close()
 
 
+@dataclass(slots=True)
 class RequestContext:
     """One request, parsed and authenticated."""
 
-    __slots__ = ("body", "holder", "id", "idempotency_key", "query", "service", "trial")
+    service: Service
+    holder: Token = field(init=False)
+    trial: str = ""
+    id: int = -1
+    idempotency_key: str = ""
+    query: bytes = b""
+    body: Any = None
 
-    def __init__(self, service: Service) -> None:
-        self.service = service
-        self.holder: TokenHolder
-        self.trial = ""
-        self.id = -1
-        self.idempotency_key = ""
-        self.query = b""
-        self.body: Any = None
+    @property
+    def by(self) -> str:
+        """The sender of the request in the log."""
+        return f"token {self.holder.id}"
 
     @property
     def request_id(self) -> str:
@@ -90,5 +94,18 @@ class RequestContext:
 
     def execute(self, command: Callable[..., AnyCommand], **fields: Any) -> asyncio.Future[Response]:
         """The answer to a command once it is durable; raises an `InputError` if it is refused."""
-        made = command(trial=self.trial, request_id=self.request_id, by=self.holder.by, **fields)
+        fields.setdefault("site", self.holder.site)
+        made = command(trial=self.trial, request_id=self.request_id, by=self.by, **fields)
         return self.service.group_commit.execute(made)
+
+
+def reading(
+    handler: Callable[[RequestContext, ReadTransaction], Result],
+) -> Callable[[RequestContext], Awaitable[Result]]:
+    """Make a handler of a function of the request and a consistent view of the store, called in another thread."""
+
+    @wraps(handler)
+    async def handle(context: RequestContext) -> Result:
+        return await context.service.read(partial(handler, context))
+
+    return handle

@@ -22,7 +22,7 @@ _MEDIA = {
 
 
 async def export(context: RequestContext) -> FileResponse:
-    """Export a trial; the temporary file is deleted once it was sent."""
+    """Export a trial as a table (csv, parquet) or its log; X-Adhere-Head is the hash of the last record."""
     form = _format(context.query)
     folder = tempfile.TemporaryDirectory(prefix="adhere-")
     path = Path(folder.name) / f"trial.{form}"

@@ -42,15 +42,10 @@ class GroupCommit:
     def __init__(self, processor: CommandProcessor, metrics: Metrics) -> None:
         self._processor, self._metrics = processor, metrics
         self._queue: deque[Waiting] = deque()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._busy = False  # a batch is being executed, or is about to be
         self._failed_at: float | None = None
         self._closing = False
-
-    def start(self) -> None:
-        """Start, within the event loop whose requests are to be answered."""
-        self._loop = asyncio.get_running_loop()
 
     def execute(self, command: AnyCommand) -> asyncio.Future[Response]:
         """The answer to a command once it is durable; raises an `InputError` if it is refused."""
@@ -61,20 +56,20 @@ class GroupCommit:
         return self._put(work)
 
     def _put(self, work: Work) -> asyncio.Future[Any]:
-        if self._loop is None or self._closing:
+        if self._closing:
             raise ShutdownError
-        future: asyncio.Future[Any] = self._loop.create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
         self._queue.append((work, future))
         if not self._busy:
             self._busy = True
-            self._loop.call_soon(self._gather, _LOOP_ROUNDS)
+            loop.call_soon(self._gather, _LOOP_ROUNDS)
         return future
 
     def _gather(self, rounds: int) -> None:
         """Let the event loop go round a few times more: a commit of many costs little more than one of a few."""
-        assert self._loop is not None
         if rounds:
-            self._loop.call_soon(self._gather, rounds - 1)
+            asyncio.get_running_loop().call_soon(self._gather, rounds - 1)
         else:
             self._next_batch()
 
@@ -82,13 +77,13 @@ class GroupCommit:
         if not self._queue:
             self._busy = False
             return
-        assert self._loop is not None
+        loop = asyncio.get_running_loop()
         batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_BATCH))]
         if all(not callable(work) and self._processor.is_quick(work) for work, _ in batch):
             _resolve(batch, self._work(batch))
-            self._loop.call_soon(self._gather, _LOOP_ROUNDS)
+            loop.call_soon(self._gather, _LOOP_ROUNDS)
             return
-        answers = self._loop.run_in_executor(self._thread, self._work, batch)
+        answers = loop.run_in_executor(self._thread, self._work, batch)
         answers.add_done_callback(lambda done: self._after_thread(batch, done))
 
     def _after_thread(self, batch: Sequence[Waiting], done: asyncio.Future[list[Any]]) -> None:

@@ -11,12 +11,12 @@ from adhere.service.responses import Healthy
 
 
 async def alive(_context: RequestContext) -> Healthy:
-    """The process answers."""
+    """Liveness."""
     return Healthy()
 
 
 async def ready(context: RequestContext) -> Healthy:
-    """The store can be read, and the last commit did not fail."""
+    """Readiness to write."""
     service = context.service
     if service.group_commit.failed_lately:
         raise ProblemError("unavailable", "the last commit failed", headers={"retry-after": "10"})
@@ -25,12 +25,12 @@ async def ready(context: RequestContext) -> Healthy:
 
 
 async def metrics(context: RequestContext) -> Response:
-    """All metrics, in Prometheus's text format."""
+    """Metrics for Prometheus."""
     return Response(
         await context.service.in_thread(context.service.metrics.text), headers={"content-type": MEDIA_TYPE}
     )
 
 
 async def openapi(context: RequestContext) -> Response:
-    """The OpenAPI document."""
+    """This OpenAPI document."""  # noqa: D404 (the summary in the document itself)
     return Response(context.service.openapi, media_type="application/json")

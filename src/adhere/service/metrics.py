@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -20,24 +21,18 @@ class Metrics:
     """The metrics of one process."""
 
     def __init__(self) -> None:
-        self._registry = own = CollectorRegistry()
-        requests = ("route", "method", "status")
-        self._requests = Counter("adhere_http_requests", "Requests answered", requests, registry=own)
-        self._seconds = Histogram(
-            "adhere_http_request_seconds",
-            "From a request to its answer",
-            ("route", "method"),
-            buckets=_SECONDS,
-            registry=own,
+        self._registry = CollectorRegistry()
+        counter, histogram = partial(Counter, registry=self._registry), partial(Histogram, registry=self._registry)
+        self._requests = counter("adhere_http_requests", "Requests answered", ("route", "method", "status"))
+        self._seconds = histogram(
+            "adhere_http_request_seconds", "From a request to its answer", ("route", "method"), buckets=_SECONDS
         )
-        self.refusals = Counter(
-            "adhere_refused_requests", "Requests refused, by kind of problem", ("kind",), registry=own
-        )
-        self._commits = Counter("adhere_commits", "Transactions with requests in them", registry=own)
-        self._sizes = Histogram("adhere_commit_requests", "Requests in a transaction", buckets=_SIZES, registry=own)
-        self._commit_seconds = Histogram("adhere_commit_seconds", "From taking a batch to its commit", registry=own)
-        self.failed_commits = Counter("adhere_failed_commits", "Transactions that could not be written", registry=own)
-        self._fallbacks = Counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed", registry=own)
+        self.refusals = counter("adhere_refused_requests", "Requests refused, by kind of problem", ("kind",))
+        self._commits = counter("adhere_commits", "Transactions with requests in them")
+        self._sizes = histogram("adhere_commit_requests", "Requests in a transaction", buckets=_SIZES)
+        self._commit_seconds = histogram("adhere_commit_seconds", "From taking a batch to its commit")
+        self.failed_commits = counter("adhere_failed_commits", "Transactions that could not be written")
+        self._fallbacks = counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed")
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:

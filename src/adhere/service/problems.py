@@ -58,29 +58,15 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ProblemError(Exception):
-    """An error that is sent to the client as a problem document."""
+    """An error that is sent to the client as a problem document; `more` are its field, value and expected."""
 
     def __init__(
-        self,
-        kind: str,
-        detail: str,
-        *,
-        field: str | None = None,
-        value: str | None = None,
-        expected: str | None = None,
-        headers: Mapping[str, str] | None = None,
+        self, kind: str, detail: str, *, headers: Mapping[str, str] | None = None, **more: str | None
     ) -> None:
         self.kind, self.headers = kind, headers or {}
         self.status, title = KINDS[kind]
-        self.body = Problem(
-            f"urn:adhere:problem:{kind}",
-            title,
-            self.status,
-            _short(detail, _MAX_DETAIL_LENGTH),
-            field,
-            value,
-            expected,
-        )
+        short = _short(detail, _MAX_DETAIL_LENGTH)
+        self.body = Problem(f"urn:adhere:problem:{kind}", title, self.status, short, **more)
         super().__init__(detail)
 
     def encoded(self) -> bytes:
@@ -90,13 +76,7 @@ class ProblemError(Exception):
 
 def input_problem(error: InputError) -> ProblemError:
     """A refused value, as a problem."""
-    kind = (
-        "unknown"
-        if isinstance(error, UnknownError)
-        else "conflict"
-        if isinstance(error, ConflictError)
-        else "invalid"
-    )
+    kind = {UnknownError: "unknown", ConflictError: "conflict"}.get(type(error), "invalid")
     value, expected = shown(error.value), _short(error.expected, _MAX_DETAIL_LENGTH)
     detail = f"{error.field}: got {value}, expected {expected}"
     return ProblemError(kind, detail, field=error.field, value=value, expected=expected)

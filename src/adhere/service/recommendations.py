@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from msgspec.structs import asdict
 
 from adhere.errors import UnknownError
-from adhere.service.context import RequestContext
+from adhere.service.context import RequestContext, reading
 from adhere.service.responses import Derivation, HistoryLine, RecommendationView
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
@@ -16,48 +14,35 @@ from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Recommended, decode
 from adhere.trial.history import History, Part, history_of
 from adhere.trial.kits import kit_code
-from adhere.trial.transaction import LiveTrial
 
 _WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
 
 async def recommend(context: RequestContext) -> Response:
-    """Recommend an arm, or a kit, for a subject."""
-    return await context.execute(Recommend, site=context.holder.site, subject=context.body.subject)
+    """Recommend an arm, or in a blinded trial a kit, for a subject."""
+    return await context.execute(Recommend, subject=context.body.subject)
 
 
 async def report(context: RequestContext) -> Response:
     """Report the arm taken, the reward, or both."""
-    return await _execute(context, Report)
+    return await context.execute(Report, recommendation_id=context.id, **asdict(context.body))
 
 
 async def correct(context: RequestContext) -> Response:
     """Correct or retract a report."""
-    return await _execute(context, Correct)
+    return await context.execute(Correct, recommendation_id=context.id, **asdict(context.body))
 
 
 async def withdraw(context: RequestContext) -> Response:
-    """Mark a recommendation as lost to follow-up."""
-    return await _execute(context, Withdraw)
+    """Mark as lost to follow-up."""
+    return await context.execute(Withdraw, recommendation_id=context.id, **asdict(context.body))
 
 
-def _execute(context: RequestContext, command: type[Report | Correct | Withdraw]) -> asyncio.Future[Response]:
-    """Execute a command on a recommendation, whose other fields are those of the body."""
-    fields = asdict(context.body)
-    return context.execute(command, site=context.holder.site, recommendation_id=context.id, **fields)
-
-
-async def show_recommendation(context: RequestContext) -> RecommendationView:
-    """Show a recommendation; a site sees only what it knows already."""
-
-    def look(view: ReadTransaction) -> RecommendationView:
-        live = context.service.processor.trial(context.trial)
-        return _view(view, live, context.id, context.holder.site)
-
-    return await context.service.read(look)
-
-
-def _view(view: ReadTransaction, live: LiveTrial, number: int, site: str | None) -> RecommendationView:
+@reading
+def show_recommendation(context: RequestContext, view: ReadTransaction) -> RecommendationView:
+    """Show a recommendation; a site sees its own, without probabilities."""
+    live = context.service.processor.trial(context.trial)
+    number, site = context.id, context.holder.site
     bodies = view.histories(live.number, [number]).get(number, ())
     events = [decode(body) for body in bodies]
     first = events[0] if events else None
@@ -116,14 +101,12 @@ def _derivation(design: Design, first: Recommended, history: History, events: li
 
 def _line(design: Design, event: AnyEvent) -> HistoryLine:
     actual = getattr(event, "actual", None)
+    names = ("reward", "happened", "retract", "reason")
     return HistoryLine(
         record=event.position,
         event=str(event.__struct_config__.tag),
         at=event.at,
         by=event.by,
         actual=None if actual is None else _WORDS.get(actual) or design.arms[actual],
-        reward=getattr(event, "reward", None),
-        happened=getattr(event, "happened", None),
-        retract=getattr(event, "retract", ()),
-        reason=getattr(event, "reason", None),
+        **{name: getattr(event, name) for name in names if hasattr(event, name)},
     )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from adhere.service.problems import ProblemError
 from adhere.service.routes import Route
 
 
+@dataclass(slots=True)
 class _Node:
-    __slots__ = ("children", "methods", "parameter", "parameter_name")
-
-    def __init__(self) -> None:
-        self.children: dict[str, _Node] = {}
-        self.parameter_name = ""
-        self.parameter: _Node | None = None
-        self.methods: dict[str, Route] = {}
+    children: dict[str, _Node] = field(default_factory=dict)
+    parameter_name: str = ""
+    parameter: _Node | None = None
+    methods: dict[str, Route] = field(default_factory=dict)
 
 
 class Router:

@@ -34,7 +34,6 @@ class Route:
     path: str
     roles: frozenset[str]
     handler: Callable[[RequestContext], Awaitable[Any]]
-    summary: str
     response: type | None
     status: int = 200
     body: type[requests.Body] | None = None
@@ -42,6 +41,11 @@ class Route:
     media: tuple[str, ...] = (JSON,)
     problems: tuple[str, ...] = ()
     query: tuple[tuple[str, tuple[str, ...]], ...] = ()  # parameters and their values, the default first
+
+    @property
+    def summary(self) -> str:
+        """What it does, in the words of its handler."""
+        return (self.handler.__doc__ or "").removesuffix(".")
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -60,8 +64,8 @@ class Route:
         return tuple(sorted(kinds))
 
 
-def _write(path: str, roles: frozenset[str], handler: Any, summary: str, response: type, body: Any) -> Route:
-    return Route("POST", path, roles, handler, summary, response, status=201, body=body, idempotent=True)
+def _write(path: str, roles: frozenset[str], handler: Any, response: type, body: Any) -> Route:
+    return Route("POST", path, roles, handler, response, status=201, body=body, idempotent=True)
 
 
 _TRIAL = "/trials/{trial}"
@@ -73,75 +77,35 @@ ROUTES: Final = (
         "/trials",
         ADMIN_ROLES,
         trials.create_trial,
-        "Create a trial; the same design again changes nothing",
         responses.TrialCreated,
         status=201,
         body=requests.NewTrial,
         problems=("conflict",),
     ),
-    Route("GET", "/trials", ALL_ROLES, trials.list_trials, "List the trials and their status", responses.TrialList),
-    Route("GET", _TRIAL, ALL_ROLES, trials.show_trial, "Show a trial; a site sees less", responses.TrialView),
+    Route("GET", "/trials", ALL_ROLES, trials.list_trials, responses.TrialList),
+    Route("GET", _TRIAL, ALL_ROLES, trials.show_trial, responses.TrialView),
     _write(
         f"{_TRIAL}/recommendations",
         SITE_ROLES,
         recommendations.recommend,
-        "Recommend an arm, or in a blinded trial a kit, for a subject",
         RecommendationResponse,
         requests.NewRecommendation,
     ),
-    Route(
-        "GET",
-        _RECOMMENDATION,
-        ALL_ROLES,
-        recommendations.show_recommendation,
-        "Show a recommendation; a site sees its own, without probabilities",
-        responses.RecommendationView,
-    ),
-    _write(
-        f"{_RECOMMENDATION}/reports",
-        SITE_ROLES,
-        recommendations.report,
-        "Report the arm taken, the reward, or both",
-        Receipt,
-        requests.NewReport,
-    ),
-    _write(
-        f"{_RECOMMENDATION}/corrections",
-        SITE_ROLES,
-        recommendations.correct,
-        "Correct or retract a report",
-        Receipt,
-        requests.NewCorrection,
-    ),
-    _write(
-        f"{_RECOMMENDATION}/withdrawal",
-        SITE_ROLES,
-        recommendations.withdraw,
-        "Mark as lost to follow-up",
-        Receipt,
-        requests.Reason,
-    ),
-    _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, "Pause a trial", Receipt, requests.Reason),
-    _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, "Resume a trial", Receipt, requests.Reason),
-    _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, "Close a trial for good", Receipt, requests.Reason),
-    _write(
-        f"{_TRIAL}/unblindings",
-        ANALYST_ROLES,
-        trials.unblind,
-        "Unblind a kit and record it",
-        RecommendationResponse,
-        requests.NewUnblinding,
-    ),
-    _write(
-        f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, "Erase a subject's identity", Receipt, requests.NewErasure
-    ),
-    Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, "Show the results so far", Results),
+    Route("GET", _RECOMMENDATION, ALL_ROLES, recommendations.show_recommendation, responses.RecommendationView),
+    _write(f"{_RECOMMENDATION}/reports", SITE_ROLES, recommendations.report, Receipt, requests.NewReport),
+    _write(f"{_RECOMMENDATION}/corrections", SITE_ROLES, recommendations.correct, Receipt, requests.NewCorrection),
+    _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Receipt, requests.Reason),
+    _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, Receipt, requests.Reason),
+    _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, Receipt, requests.Reason),
+    _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Reason),
+    _write(f"{_TRIAL}/unblindings", ANALYST_ROLES, trials.unblind, RecommendationResponse, requests.NewUnblinding),
+    _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
+    Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results),
     Route(
         "GET",
         f"{_TRIAL}/export",
         ANALYST_ROLES,
         export,
-        "Export a trial as a table (csv, parquet) or its log; X-Adhere-Head is the hash of the last record",
         bytes,
         media=("text/csv", "application/vnd.apache.parquet", "application/x-ndjson"),
         query=(("format", ("csv", "parquet", "log")),),
@@ -151,25 +115,15 @@ ROUTES: Final = (
         "/tokens",
         ADMIN_ROLES,
         tokens.make_token,
-        "Make a token; its text is shown only now",
         responses.TokenCreated,
         status=201,
         body=requests.NewToken,
         problems=("unknown",),
     ),
-    Route("GET", "/tokens", ADMIN_ROLES, tokens.list_tokens, "List all tokens", responses.TokenList),
-    Route(
-        "DELETE",
-        "/tokens/{id}",
-        ADMIN_ROLES,
-        tokens.revoke_token,
-        "Revoke a token; the last admin's cannot be revoked",
-        None,
-        status=204,
-        problems=("conflict",),
-    ),
-    Route("GET", "/healthz", PUBLIC, health.alive, "Liveness", responses.Healthy),
-    Route("GET", "/readyz", PUBLIC, health.ready, "Readiness to write", responses.Healthy),
-    Route("GET", "/metrics", PUBLIC, health.metrics, "Metrics for Prometheus", bytes, media=(METRICS_TYPE,)),
-    Route("GET", "/openapi.json", PUBLIC, health.openapi, "This OpenAPI document", dict),
+    Route("GET", "/tokens", ADMIN_ROLES, tokens.list_tokens, responses.TokenList),
+    Route("DELETE", "/tokens/{id}", ADMIN_ROLES, tokens.revoke_token, None, status=204, problems=("conflict",)),
+    Route("GET", "/healthz", PUBLIC, health.alive, responses.Healthy),
+    Route("GET", "/readyz", PUBLIC, health.ready, responses.Healthy),
+    Route("GET", "/metrics", PUBLIC, health.metrics, bytes, media=(METRICS_TYPE,)),
+    Route("GET", "/openapi.json", PUBLIC, health.openapi, dict),
 )

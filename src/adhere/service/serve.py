@@ -47,7 +47,7 @@ def serve(
     """
     if workers < 1:
         raise InputError("workers", workers, "at least 1")
-    if workers > 1 and not _allows_workers(database):
+    if workers > 1 and not str(database).startswith(("postgresql://", "postgres://")):
         expected = "1: only PostgreSQL can be written by several processes (postgresql://…)"
         raise InputError("workers", workers, expected)
     settings = settings or ServiceSettings()
@@ -70,10 +70,6 @@ def serve(
         os.environ[FOLDER_VARIABLE] = folder
         config = _config(partial(_worker_app, database, settings, log_level, imports), factory=True, workers=workers)
         Multiprocess(config, sockets=[listening]).run()
-
-
-def _allows_workers(database: str | Path | None) -> bool:
-    return isinstance(database, str) and database.startswith(("postgresql://", "postgres://"))
 
 
 def _prepare(log_level: str, imports: Sequence[Path]) -> None:

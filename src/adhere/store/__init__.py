@@ -1,8 +1,13 @@
 """Where live trials are kept: one contract, in memory, in a SQLite file or in PostgreSQL."""
 
-from adhere.store.contract import LessonBlock as LessonBlock
-from adhere.store.contract import ReadTransaction as ReadTransaction
-from adhere.store.contract import Store as Store
-from adhere.store.contract import StoreError as StoreError
-from adhere.store.contract import WriteTransaction as WriteTransaction
+from adhere.errors import StoreError as StoreError
 from adhere.store.opening import open_store as open_store
+from adhere.store.records import Fetched as Fetched
+from adhere.store.records import Head as Head
+from adhere.store.records import LessonBlock as LessonBlock
+from adhere.store.records import Record as Record
+from adhere.store.records import Subject as Subject
+from adhere.store.records import Token as Token
+from adhere.store.store import Store as Store
+from adhere.store.transactions import ReadTransaction as ReadTransaction
+from adhere.store.transactions import WriteTransaction as WriteTransaction

@@ -8,6 +8,9 @@ Format 1 was written by adhere 0.1.0, which was never released: it is refused, n
 
 from __future__ import annotations
 
+from adhere.errors import StoreError
+from adhere.store.transactions import ReadTransaction, WriteTransaction
+
 FIRST_FORMAT = 2
 STEPS: tuple[tuple[str, ...], ...] = (
     (
@@ -40,3 +43,39 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1
+
+
+def migrate(transaction: WriteTransaction, where: str) -> None:
+    """Create the tables, or bring them to this version's format, within the caller's transaction."""
+    transaction.run("CREATE TABLE IF NOT EXISTS adhere_schema (version INTEGER NOT NULL)")
+    present = _format(transaction, where)
+    for number, step in enumerate(STEPS, FIRST_FORMAT):
+        if number > present:
+            for statement in step:
+                transaction.run(statement.format_map(transaction.types))
+            transaction.run("INSERT INTO adhere_schema (version) VALUES (?)", (number,))
+
+
+def check_format(transaction: ReadTransaction, where: str) -> None:
+    """Refuse tables of another format: a reader cannot migrate them."""
+    present = _format(transaction, where)
+    if present < FORMAT:
+        raise StoreError(
+            f"{where} was written by an older adhere (tables of version {present}; this one reads {FORMAT}). "
+            "Open it to write once, which brings it up to date."
+        )
+
+
+def _format(transaction: ReadTransaction, where: str) -> int:
+    present = int(transaction.run("SELECT max(version) FROM adhere_schema").fetchone()[0] or 0)
+    if 0 < present < FIRST_FORMAT:
+        raise StoreError(
+            f"{where} was written by adhere 0.1.0 in format {present}, which this version (format {FORMAT}) cannot "
+            "read; start a new file."
+        )
+    if present > FORMAT:
+        raise StoreError(
+            f"{where} was written by a newer adhere (tables of version {present}; this one knows {FORMAT}). "
+            "Use that version, or restore a backup made by this one."
+        )
+    return present

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adhere.store.contract import Store, StoreError
+from adhere.errors import StoreError
 from adhere.store.sqlite import SqliteStore
+from adhere.store.store import Store
 
 _POSTGRES = ("postgresql://", "postgres://")
 

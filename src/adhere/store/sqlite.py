@@ -13,21 +13,16 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import filelock
 import msgspec
 
-from adhere.store.contract import ReadTransaction, StoreError, WriteTransaction
-from adhere.store.sql import Dialect, SqlTransaction, check_format, migrate
+from adhere.errors import StoreError
+from adhere.store.migrations import check_format, migrate
+from adhere.store.store import Store
+from adhere.store.transactions import WriteTransaction
 
-_TYPES = {
-    "bytes": "BLOB",
-    "number": "INTEGER",
-    "text": "TEXT",
-    "counter": "INTEGER PRIMARY KEY AUTOINCREMENT",
-    "clustered": " WITHOUT ROWID",
-}
 # How many rows there are and how many share the first columns of each index, as of a large trial. Left to itself,
 # SQLite takes every trial for a small one and reads all of it for each batch of requests.
 _STATISTICS = (
@@ -40,7 +35,40 @@ _CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages sho
 _PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
 
 
-class SqliteStore:
+class SqliteTransaction(WriteTransaction):
+    """A transaction on a connection."""
+
+    among = "IN (SELECT value FROM json_each(?))"
+    locked = ""  # there is one writer
+    types: ClassVar = {
+        "bytes": "BLOB",
+        "number": "INTEGER",
+        "text": "TEXT",
+        "counter": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "clustered": " WITHOUT ROWID",
+    }
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement with its values."""
+        return self._connection.execute(sql, values)
+
+    def together(self, values: Sequence[Any]) -> str:
+        """The values as a list in JSON."""
+        return msgspec.json.encode(list(values)).decode()
+
+    def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert many rows with one statement: Python's other threads are let in once, not at every row."""
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            some = rows[first : first + _ROWS_AT_ONCE]
+            marks = ", ".join([f"({', '.join('?' * len(columns))})"] * len(some))
+            sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {marks}"
+            self.run(sql, [value for row in some for value in row])
+
+
+class SqliteStore(Store):
     """A file of trials (`None`: in memory, gone when closed).
 
     Opened to write, it takes a lock beside the file that the system releases when the process ends, however it ends.
@@ -83,7 +111,7 @@ class SqliteStore:
         if names and "adhere_schema" not in names:
             raise StoreError(f"{self._where} is a database of something else (it has a table {names[0]})")
         if read_only:
-            check_format(_dialect(self._connection), self._where)
+            check_format(SqliteTransaction(self._connection), self._where)
             return
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")
@@ -92,7 +120,7 @@ class SqliteStore:
         run(f"PRAGMA cache_size = {-_CACHE_KIB}")
         run(f"PRAGMA wal_autocheckpoint = {_PAGES_BEFORE_CHECKPOINT}")
         with self._transaction(self._connection, "BEGIN IMMEDIATE"):
-            migrate(_dialect(self._connection), self._where)
+            migrate(SqliteTransaction(self._connection), self._where)
             if not run("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchone():
                 run("ANALYZE")  # makes the table
                 run("DELETE FROM sqlite_stat1")
@@ -103,20 +131,20 @@ class SqliteStore:
         return StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
 
     @contextmanager
-    def writing(self) -> Iterator[WriteTransaction]:
+    def writing(self) -> Iterator[SqliteTransaction]:
         """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""
         with self._turn, self._transaction(self._connection, "BEGIN IMMEDIATE"):
-            yield SqlTransaction(_dialect(self._connection))
+            yield SqliteTransaction(self._connection)
 
     @contextmanager
-    def reading(self) -> Iterator[ReadTransaction]:
+    def reading(self) -> Iterator[SqliteTransaction]:
         """A consistent view, beside which others may write."""
         with self._view() as connection:
             if connection is self._connection:  # in memory: the lock excludes others
-                yield SqlTransaction(_dialect(connection))
+                yield SqliteTransaction(connection)
             else:
                 with self._transaction(connection, "BEGIN"):
-                    yield SqlTransaction(_dialect(connection))
+                    yield SqliteTransaction(connection)
 
     @contextmanager
     def _view(self) -> Iterator[sqlite3.Connection]:
@@ -142,11 +170,6 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreError(f"{self._where}: {error}") from error
 
-    def check(self) -> None:
-        """Raise a `StoreError` if the file cannot be read."""
-        with self.reading() as view:
-            view.trials()
-
     def backup(self, to: Path) -> None:
         """Copy everything, as of one moment, into a new file; others may go on writing."""
         if to.exists():
@@ -170,21 +193,6 @@ class SqliteStore:
     def _unlock(self) -> None:
         if self._lock is not None:
             self._lock.release()
-
-
-def _dialect(connection: sqlite3.Connection) -> Dialect:
-    def insert(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
-        # One statement for many rows: Python's other threads are let in once, not at every row.
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[first : first + _ROWS_AT_ONCE]
-            marks = ", ".join([f"({', '.join('?' * len(columns))})"] * len(some))
-            sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {marks}"
-            connection.execute(sql, [value for row in some for value in row])
-
-    def together(values: Sequence[Any]) -> str:
-        return msgspec.json.encode(list(values)).decode()
-
-    return Dialect(_TYPES, "", "IN (SELECT value FROM json_each(?))", together, connection.execute, insert)
 
 
 def _check(path: Path, read_only: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from adhere.store.contract import ReadTransaction, Record
+from adhere.store import ReadTransaction, Record
 from adhere.trial.design import Design
 
 LOG_FORMAT = 2  # raised by every change of what follows; other formats are refused

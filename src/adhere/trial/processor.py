@@ -18,7 +18,7 @@ import msgspec
 from adhere.checks import MAX_NAME_LENGTH, check_text
 from adhere.errors import ConflictError, InputError, UnknownError, nearest
 from adhere.randomness import MAX_DECISIONS
-from adhere.store.contract import Fetched, Head, ReadTransaction, Store, Subject, WriteTransaction
+from adhere.store import Fetched, Head, ReadTransaction, Store, Subject, WriteTransaction
 from adhere.trial.commands import (
     AnyCommand,
     Command,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from adhere.intervals import mean_interval, wilson
-from adhere.store.contract import ReadTransaction
+from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
 from adhere.trial.history import History, history_of

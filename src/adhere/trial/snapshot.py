@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from adhere.store.contract import Head
+from adhere.store import Head
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.state import TrialState

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from adhere.store.contract import Fetched, Head, Record, Subject, WriteTransaction
+from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record

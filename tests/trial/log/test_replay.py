@@ -12,7 +12,7 @@ import pytest
 
 from adhere.policies import Thompson, import_policies
 from adhere.store import open_store
-from adhere.store.contract import Head
+from adhere.store.records import Head
 from adhere.trial import projection
 from adhere.trial.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.events import AnyEvent, Recommended, Reported, encode, to_record

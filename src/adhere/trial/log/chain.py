@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from adhere.store.contract import ReadTransaction, Record
+from adhere.store import ReadTransaction, Record
 from adhere.trial.events import (
     LOG_FORMAT,
     AnyEvent,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from adhere.errors import InputError
-from adhere.store.contract import ReadTransaction
+from adhere.store import ReadTransaction
 from adhere.trial.arms import describe_taken
 from adhere.trial.design import Design
 from adhere.trial.events import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from adhere.errors import InputError
-from adhere.store.contract import ReadTransaction
+from adhere.store import ReadTransaction
 from adhere.trial.design import Design
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.table import schema, tables

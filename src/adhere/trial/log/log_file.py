@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from adhere.errors import InputError
-from adhere.store.contract import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
+from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
 from adhere.trial.events import LOG_FORMAT, Created, created_event, decode, to_record
 from adhere.trial.log.chain import START, Fault, checked_event, verify, walk
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adhere.store.contract import ReadTransaction, WriteTransaction
+from adhere.store import ReadTransaction, WriteTransaction
 from adhere.trial.engine import Choice
 from adhere.trial.events import AnyEvent, Created, Recommended
 from adhere.trial.log.chain import START, Fault, checked_event, walk

@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from adhere.store.contract import ReadTransaction
+from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode

@@ -19,7 +19,7 @@ import polars as pl
 
 from adhere.checks import check_text
 from adhere.errors import InputError, nearest
-from adhere.store.contract import Store, Subject
+from adhere.store import Store, Subject
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
 from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn

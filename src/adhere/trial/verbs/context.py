@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from adhere.checks import check_text
 from adhere.errors import InputError, UnknownError
-from adhere.store.contract import Subject
+from adhere.store import Subject
 from adhere.trial.commands import Command
 from adhere.trial.events import AnyEvent
 from adhere.trial.history import History

@@ -1,0 +1,68 @@
+"""What a store keeps.
+
+A store keeps an append-only log of records for each trial, and the head of that log. Beside the log stand two caches,
+which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of lessons. What must
+be erasable or revocable cannot be part of a hash chain and is kept apart: pseudonyms, free text, tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Record(NamedTuple):
+    """One record of a trial's log. The fields after `hash` repeat parts of the body, as keys to look it up by."""
+
+    position: int
+    body: bytes
+    hash: bytes
+    request_id: str | None = None
+    recommendation_id: int | None = None
+    subject: str | None = None
+
+
+class Head(NamedTuple):
+    """The end of a trial's log, and a snapshot of the state there."""
+
+    position: int
+    hash: bytes
+    snapshot: bytes
+
+
+class Subject(NamedTuple):
+    """A person: the pseudonym a site uses, and the key that replaces it in the log."""
+
+    pseudonym: str
+    key: str
+    salt: bytes
+    latest: int | None = None  # id of the latest recommendation
+
+
+class LessonBlock(NamedTuple):
+    """Lessons, packed: the position of the last record they may come from, how many, and their bytes."""
+
+    position: int
+    n: int
+    data: bytes
+
+
+class Fetched(NamedTuple):
+    """What a store holds of some request ids, recommendations and pseudonyms."""
+
+    requests: Mapping[str, bytes]
+    histories: Mapping[int, Sequence[bytes]]
+    subjects: Mapping[str, Subject]
+
+
+class Token(NamedTuple):
+    """A bearer token, of which only the digest is stored."""
+
+    id: int
+    digest: bytes
+    role: str
+    site: str | None
+    trial: str | None
+    label: str
+    made_at: str
+    revoked_at: str | None = None

@@ -1,0 +1,31 @@
+"""What every store does. `tests/store/test_contract.py` and `test_sharing.py` run over all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+
+from adhere.store.transactions import ReadTransaction, WriteTransaction
+
+
+class Store(ABC):
+    """A place for trials. `shared` is true if other processes may write to it, and so make a writer wait."""
+
+    shared: bool
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[WriteTransaction]:
+        """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[ReadTransaction]:
+        """A consistent view, while others may write."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close files and connections."""
+
+    def check(self) -> None:
+        """Raise a `StoreError` if the store cannot be reached."""
+        with self.reading() as view:
+            view.trials()

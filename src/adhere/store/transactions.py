@@ -1,0 +1,211 @@
+"""What can be read and written within a transaction, in SQL that all databases share.
+
+Each database has a subclass with what differs: the names of types, how to lock, how to send statements and rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from adhere.errors import InputError, StoreError
+from adhere.store.records import Fetched, Head, LessonBlock, Record, Subject, Token
+
+# The columns of tables that are written to in bulk, with the kinds that `WriteTransaction.types` names.
+_RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
+_RECORDS |= {"request_id": "text", "recommendation_id": "number", "subject": "text"}
+_SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
+_SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
+_RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
+_TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at"
+_HISTORIES = "SELECT recommendation_id, body FROM records WHERE trial = ? AND recommendation_id"
+
+
+class ReadTransaction(ABC):
+    """A consistent view of the store at one moment."""
+
+    among: ClassVar[str]  # "is one of these", with one mark for all of them: the statement is the same for any number
+
+    @abstractmethod
+    def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Run a statement with its values; returns a cursor to fetch from later."""
+
+    @abstractmethod
+    def together(self, values: Sequence[Any]) -> Any:
+        """The value to put for the mark in `among`."""
+
+    def trials(self) -> Mapping[str, int]:
+        """The number of each trial by name, in order of creation."""
+        return dict(self.run("SELECT name, id FROM trials ORDER BY id").fetchall())
+
+    def head(self, trial: int) -> Head:
+        """The end of a trial's log."""
+        return self._send_head(trial, "")()
+
+    def records(self, trial: int, after: int = 0, limit: int = 1000) -> Sequence[Record]:
+        """The records after a position, in order."""
+        sql = f"SELECT {_RECORD} FROM records WHERE trial = ? AND position > ? ORDER BY position LIMIT ?"
+        return [Record(*row) for row in self.run(sql, (trial, after, limit)).fetchall()]
+
+    def histories(
+        self, trial: int, recommendation_ids: Sequence[int], until: int | None = None
+    ) -> dict[int, list[bytes]]:
+        """The bodies of all records about each recommendation, in order, up to a position."""
+        limit, values = ("", ()) if until is None else (" AND position <= ?", (until,))
+        sql = f"{_HISTORIES} {self.among}{limit} ORDER BY recommendation_id, position"
+        return _grouped(self.run(sql, (trial, self.together(recommendation_ids), *values)).fetchall())
+
+    def subjects(self, trial: int) -> Iterator[Subject]:
+        """Every subject that was not erased."""
+        sql = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? ORDER BY pseudonym"
+        return (Subject(*row) for row in self.run(sql, (trial,)))
+
+    def notes(self, trial: int) -> Mapping[int, tuple[bytes, str]]:
+        """Salt and free text by the position of the record they belong to."""
+        rows = self.run("SELECT position, salt, text FROM notes WHERE trial = ?", (trial,))
+        return {position: (salt, text) for position, salt, text in rows}
+
+    def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
+        """The last checkpoint before a position: its position and the policy's state."""
+        sql = "SELECT position, state FROM states WHERE trial = ? AND position < ? ORDER BY position DESC LIMIT 1"
+        row = self.run(sql, (trial, position)).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def lessons(self, trial: int, after: int, until: int) -> Sequence[LessonBlock]:
+        """The blocks of lessons after one position and up to another, in order."""
+        sql = "SELECT position, n, data FROM lessons WHERE trial = ? AND position > ? AND position <= ?"
+        sql += " ORDER BY position"
+        return [LessonBlock(*row) for row in self.run(sql, (trial, after, until)).fetchall()]
+
+    def count_lessons(self, trial: int) -> int:
+        """The number of lessons in the table."""
+        return int(self.run("SELECT sum(n) FROM lessons WHERE trial = ?", (trial,)).fetchone()[0] or 0)
+
+    def tokens(self) -> Sequence[Token]:
+        """Every token, in order of creation."""
+        return [Token(*row) for row in self.run(f"SELECT {_TOKEN} FROM tokens ORDER BY id").fetchall()]
+
+    def _send_head(self, trial: int, locked: str) -> Callable[[], Head]:
+        cursor = self.run(f"SELECT position, hash, snapshot FROM trials WHERE id = ?{locked}", (trial,))
+
+        def fetch() -> Head:
+            row = cursor.fetchone()
+            if row is None:
+                raise StoreError(f"there is no trial of number {trial}")
+            return Head(*row)
+
+        return fetch
+
+
+class WriteTransaction(ReadTransaction):
+    """A transaction: all of it is committed or nothing. No other writer touches its trials until it ends."""
+
+    types: ClassVar[Mapping[str, str]]
+    locked: ClassVar[str]  # what a statement that locks the rows it reads ends in
+
+    @abstractmethod
+    def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows into a table of these columns."""
+
+    def add_trial(self, name: str, head: Head) -> int:
+        """Add a trial under a new name; returns its number."""
+        sql = "INSERT INTO trials (name, position, hash, snapshot) VALUES (?, ?, ?, ?)"
+        row = self.run(f"{sql} ON CONFLICT (name) DO NOTHING RETURNING id", (name, *head)).fetchone()
+        if row is None:
+            raise InputError("name", name, "a name that no other trial has")
+        return int(row[0])
+
+    def lock_and_fetch(
+        self, trial: int, request_ids: Sequence[str], recommendation_ids: Sequence[int], pseudonyms: Sequence[str]
+    ) -> Callable[[], tuple[Head, Fetched]]:
+        """Lock a trial until the end of the transaction and look up what a batch of commands needs.
+
+        The queries are sent at once and waited for when the result is called. Lock several trials in the order of
+        their numbers.
+        """
+        head = self._send_head(trial, self.locked)
+        by_id = "SELECT request_id, body FROM records WHERE trial = ? AND request_id"
+        requests = self._send_lookup(by_id, trial, request_ids)
+        by_pseudonym = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? AND pseudonym"
+        known = self._send_lookup(by_pseudonym, trial, pseudonyms)
+        about = self._send_lookup(_HISTORIES, trial, recommendation_ids, " ORDER BY recommendation_id, position")
+
+        def fetch() -> tuple[Head, Fetched]:
+            locked, bodies = head(), dict(requests())
+            subjects = {row[0]: Subject(*row) for row in known()}
+            histories = _grouped(about())
+            latest = {subject.latest for subject in subjects.values() if subject.latest is not None}
+            if missing := latest - set(recommendation_ids):
+                histories |= self.histories(trial, sorted(missing))
+            return locked, Fetched(bodies, histories, subjects)
+
+        return fetch
+
+    def _send_lookup(self, sql: str, trial: int, values: Sequence[Any], end: str = "") -> Callable[[], list[Any]]:
+        """Send a query about some values, if there are any; the rows are fetched when the result is called."""
+        if not values:
+            return list
+        cursor = self.run(f"{sql} {self.among}{end}", (trial, self.together(values)))
+        return cursor.fetchall  # type: ignore[no-any-return]
+
+    def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
+        """Add records to the log and move its head."""
+        if records:
+            self.insert("records", _RECORDS, [(trial, *record) for record in records])
+        self.run("UPDATE trials SET position = ?, hash = ?, snapshot = ? WHERE id = ?", (*head, trial))
+
+    def add_subjects(self, trial: int, subjects: Sequence[Subject]) -> None:
+        """Add new subjects."""
+        self.insert("subjects", _SUBJECTS, [(trial, *subject) for subject in subjects])
+
+    def set_latest(self, trial: int, subject: Subject) -> None:
+        """Save a known subject's latest recommendation."""
+        sql = "UPDATE subjects SET latest = ? WHERE trial = ? AND pseudonym = ?"
+        self.run(sql, (subject.latest, trial, subject.pseudonym))
+
+    def erase(self, trial: int, subject: Subject) -> None:
+        """Delete a subject's pseudonym and salt, and the free text of the records about their recommendations."""
+        theirs = "SELECT recommendation_id FROM records WHERE trial = ? AND subject = ?"
+        about = f"SELECT position FROM records WHERE trial = ? AND recommendation_id IN ({theirs})"
+        sql = f"DELETE FROM notes WHERE trial = ? AND position IN ({about})"
+        self.run(sql, (trial, trial, trial, subject.key))
+        self.run("DELETE FROM subjects WHERE trial = ? AND key = ?", (trial, subject.key))
+
+    def save_note(self, trial: int, position: int, salt: bytes, text: str) -> None:
+        """Save the free text that belongs to a record."""
+        self.run("INSERT INTO notes (trial, position, salt, text) VALUES (?, ?, ?, ?)", (trial, position, salt, text))
+
+    def save_state(self, trial: int, position: int, state: bytes) -> None:
+        """Save a checkpoint: the policy's state right after a position."""
+        self.run("INSERT INTO states (trial, position, state) VALUES (?, ?, ?)", (trial, position, state))
+
+    def drop_states(self, trial: int, from_position: int) -> None:
+        """Delete the checkpoints from a position on."""
+        self.run("DELETE FROM states WHERE trial = ? AND position >= ?", (trial, from_position))
+
+    def save_lessons(self, trial: int, block: LessonBlock) -> None:
+        """Save a block of lessons, in place of the one at the same position."""
+        sql = "INSERT INTO lessons (trial, position, n, data) VALUES (?, ?, ?, ?) ON CONFLICT (trial, position)"
+        self.run(f"{sql} DO UPDATE SET n = excluded.n, data = excluded.data", (trial, *block))
+
+    def drop_lessons(self, trial: int, after: int, until: int) -> None:
+        """Delete the blocks that `lessons` would return."""
+        self.run("DELETE FROM lessons WHERE trial = ? AND position > ? AND position <= ?", (trial, after, until))
+
+    def add_token(self, token: Token) -> Token:
+        """Add a token; returns it with its id."""
+        sql = f"INSERT INTO tokens ({_TOKEN.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"
+        return token._replace(id=int(self.run(sql, token[1:]).fetchone()[0]))
+
+    def revoke_token(self, id: int, at: str) -> bool:  # noqa: A002  (the field's own name)
+        """Revoke a token; False if no valid token has this id."""
+        sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id"
+        return self.run(sql, (at, id)).fetchone() is not None
+
+
+def _grouped(rows: Iterable[tuple[int, bytes]]) -> dict[int, list[bytes]]:
+    found: dict[int, list[bytes]] = {}
+    for recommendation_id, body in rows:
+        found.setdefault(recommendation_id, []).append(body)
+    return found
