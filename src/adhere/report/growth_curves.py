@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adhere.errors import InputError
-from adhere.report.style import DARK, GREY, INKS, TEXT, TITLE, Foot, in_order, look, need, split_figure, written
+from adhere.report.style import DARK, GREY, INKS, TEXT, TITLE, PanelFigure, in_order, look, need
 
 if TYPE_CHECKING:
     import polars
@@ -52,12 +52,13 @@ def growth_curves(
     titles, names = in_order(table[panels]), in_order(table[series])
     if len(names) > len(INKS):
         raise InputError(series, names, f"at most {len(INKS)}, so that each has a colour and a marker of its own")
-    foot = Foot([str(name) for name in names], note)
-    figure, above, below = split_figure(_PANEL * len(titles), foot)
-    cells = above.subplots(len(titles), 1, squeeze=False, sharex="all")[:, 0]
+    chart = PanelFigure(_PANEL * len(titles), [str(name) for name in names], note)
+    scales = {"xscale": "log", "yscale": scale}
+    cells = chart.panels([str(title) for title in titles], 1, sharex="all", subplot_kw=scales)
     handles: dict[object, Any] = {}
     for cell, title in zip(cells, titles, strict=True):
-        _frame(cell, str(title), scale)
+        cell.minorticks_off()
+        cell.tick_params(labelbottom=True)
         rows = table.filter(table[panels] == title)
         for number, name in enumerate(names):
             one = rows.filter(rows[series] == name).sort("patients")
@@ -67,22 +68,9 @@ def growth_curves(
         for guide in guides:
             if guide.panel in (None, title):
                 _guide(cell, guide)
-    for cell in cells[:-1]:
-        cell.tick_params(labelbottom=True)
     cells[-1].set_xlabel("patients in the trial, T", fontsize=TITLE)
-    above.supylabel(y_label, fontsize=TITLE)
-    foot.draw(below, [handles[name] for name in names])
-    return figure
-
-
-def _frame(cell: Axes, title: str, scale: str) -> None:
-    cell.set_xscale("log")
-    cell.set_yscale(scale)
-    cell.set_title(title, loc="left", fontsize=TITLE, fontweight="bold")
-    cell.xaxis.set_major_formatter(lambda value, _: written(value))
-    cell.yaxis.set_major_formatter(lambda value, _: written(value))
-    cell.tick_params(labelsize=TEXT)
-    cell.minorticks_off()
+    chart.above.supylabel(y_label, fontsize=TITLE)
+    return chart.finish([handles[name] for name in names], settle=False)
 
 
 def _draw(cell: Axes, rows: polars.DataFrame, number: int) -> Any:
