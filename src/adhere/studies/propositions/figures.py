@@ -13,8 +13,7 @@ from adhere.report.section import Listing, ReportFigure
 from adhere.simulation import Estimate
 from adhere.studies.framework.strata_listing import strata_listing
 from adhere.studies.propositions.experiments import ARMS, N_PATIENTS
-from adhere.studies.propositions.facts import Facts
-from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN
+from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN, Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

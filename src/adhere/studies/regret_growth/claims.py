@@ -17,9 +17,8 @@ from adhere.studies.regret_growth.experiments import (
     ROOT_HYBRID,
     THOMPSON_HYBRID,
 )
-from adhere.studies.regret_growth.facts import Facts, texts_in
 from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT
-from adhere.studies.regret_growth.tables import LATE
+from adhere.studies.regret_growth.tables import LATE, Facts, texts_in
 
 
 def question(facts: Facts) -> str:

@@ -14,8 +14,8 @@ from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.studies.framework.strata_listing import strata_listing
 from adhere.studies.regret_growth.experiments import CONFOUNDED, DEFIERS, FAST, NAMES, SLOW
-from adhere.studies.regret_growth.facts import Facts
 from adhere.studies.regret_growth.slopes import TOLERANCE
+from adhere.studies.regret_growth.tables import Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

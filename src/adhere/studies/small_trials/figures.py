@@ -13,8 +13,7 @@ from adhere.report.section import Listing, ReportFigure
 from adhere.studies.lineup.entries import PAPERS_GAMMA
 from adhere.studies.lineup.figures import every_policy_chart, every_policy_listing
 from adhere.studies.small_trials.experiments import READINGS
-from adhere.studies.small_trials.facts import Facts
-from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED
+from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,8 +5,7 @@ from __future__ import annotations
 from adhere.populations.describe import PROTOCOL_TITLES
 from adhere.report.proportions import Interval
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, verdict_on
-from adhere.studies.stroke_data.facts import Facts
-from adhere.studies.stroke_data.tables import REFERENCE
+from adhere.studies.stroke_data.tables import REFERENCE, Facts
 
 _PAPERS_PATIENTS = 19_422  # section 4 of the paper
 

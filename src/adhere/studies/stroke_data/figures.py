@@ -13,8 +13,7 @@ from adhere.report.dots import dots
 from adhere.report.flow_diagram import flow_diagram
 from adhere.report.proportions import interval_in
 from adhere.report.section import Listing, ReportFigure
-from adhere.studies.stroke_data.facts import Facts
-from adhere.studies.stroke_data.tables import REFERENCE
+from adhere.studies.stroke_data.tables import REFERENCE, Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

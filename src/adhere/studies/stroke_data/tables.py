@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars
 
-from adhere.populations.stroke import shipped_counts
-from adhere.report.proportions import share, share_difference
+from adhere.populations.stroke import ARMS, shipped_counts
+from adhere.report.proportions import Interval, interval_in, share, share_difference
 from adhere.simulation import SimulationResult
 from adhere.studies.framework.study import Tables
 
@@ -75,3 +76,27 @@ def survival_by_view(counts: polars.DataFrame, reference: str) -> polars.DataFra
 
 def _sum(rows: polars.DataFrame, column: str) -> int:
     return int(rows[column].sum())
+
+
+class Facts:
+    """The tables with the few figures that more than one sentence needs."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.counts, self.compliance = tables["counts"], tables["compliance"]
+        self.survival, self.flow = tables["survival"], tables["flow"]
+        self.randomised, self.left_out, self.analysed = self.flow["patients"].to_list()[:3]
+
+    def alive(self, trial: str, view: str, arm: str) -> Interval:
+        """The share alive at 14 days."""
+        return interval_in(self._row(trial, view, arm), "share")
+
+    def difference(self, trial: str, view: str, arm: str) -> Interval:
+        """That share less the one of the reference arm."""
+        return interval_in(self._row(trial, view, arm), "difference")
+
+    def heparin_doses(self) -> dict[str, Interval]:
+        """The difference that each dose makes by intention to treat."""
+        return {arm: self.difference("heparin", "chosen", arm) for arm in ARMS["heparin"] if arm != REFERENCE}
+
+    def _row(self, trial: str, view: str, arm: str) -> dict[str, Any]:
+        return self.survival.filter(trial=trial, view=view, arm=arm).to_dicts()[0]

@@ -25,8 +25,8 @@ from adhere.studies.lineup.entries import (
 )  # fmt: skip
 from adhere.studies.lineup.tables import is_above
 from adhere.studies.stroke_trial.experiments import TRIALS
-from adhere.studies.stroke_trial.facts import Facts, text
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES, Published
+from adhere.studies.stroke_trial.tables import Facts, text
 
 
 def question(facts: Facts) -> str:

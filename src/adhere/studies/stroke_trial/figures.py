@@ -30,8 +30,8 @@ from adhere.studies.lineup.entries import (
 )
 from adhere.studies.lineup.figures import along_chart, final_surplus, policy_listing
 from adhere.studies.stroke_trial.experiments import ASPIRIN, HEPARIN
-from adhere.studies.stroke_trial.facts import Facts, text
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES
+from adhere.studies.stroke_trial.tables import Facts, text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

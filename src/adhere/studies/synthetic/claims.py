@@ -24,7 +24,7 @@ from adhere.studies.lineup.entries import (
     entry,
 )  # fmt: skip
 from adhere.studies.synthetic.experiments import DEFIERS, RICH_AND_POOR
-from adhere.studies.synthetic.facts import Facts
+from adhere.studies.synthetic.tables import Facts
 
 RIVALS = (CHOSEN, HIERARCHICAL, BOUNDED)  # what Figure 2 sets above Actual and Comply
 HALF = 0.5  # of the rivals' surplus: the paper gives no size
