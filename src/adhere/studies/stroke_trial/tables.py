@@ -33,16 +33,10 @@ class Facts:
         self.n_patients, self.few = (int(self.final[name][0]) for name in ("n_patients", "n_runs"))
         self.many = max(self.headline["n_runs"].to_list())
 
-    def surplus(self, one: Entry, population: str = POOLED, measure: str = "surplus") -> Estimate:
-        """A policy's surplus on a trial, or pooled."""
-        return estimate_in(self.final, policy=one.policy, population=population, measure=measure)
-
-    def headline_surplus(
-        self, one: Entry, n_runs: int, measure: str = "surplus", population: str = POOLED
-    ) -> Estimate:
-        """A headline policy's surplus at one of the two numbers of runs."""
-        where = {"policy": one.policy, "population": population, "measure": measure, "n_runs": n_runs}
-        return estimate_in(self.headline, **where)
+    def surplus(self, one: Entry, population: str = POOLED, measure: str = "surplus", n_runs: int = 0) -> Estimate:
+        """A policy's surplus on a trial, or pooled; given `n_runs`, that of a headline policy in so many."""
+        where = {"policy": one.policy, "population": population, "measure": measure}
+        return estimate_in(self.headline, n_runs=n_runs, **where) if n_runs else estimate_in(self.final, **where)
 
 
 def text(one: Estimate, digits: int = 1) -> str:
