@@ -11,7 +11,6 @@ from typing import Any
 
 from adhere.checks import check_integer
 from adhere.files import write_file
-from adhere.populations import as_population
 from adhere.randomness import check_seed
 from adhere.report.page import page
 from adhere.report.section import Section
@@ -68,8 +67,9 @@ def reproduce(
         finished = {name: one for name, one in cached.items() if one is not None}
         missing = [study for study in studies if fresh or study.name not in finished]
         seconds = _seconds_so_far(out, settings, finished)
-        with studies_progress(sum(_patients(study, quick) for study in missing)) as progress:
-            precompile(_compositions(missing, quick), progress.announce)
+        planned = [one for study in missing for one in study.experiments(quick).values()]
+        with studies_progress(sum(one.total_patients for one in planned)) as progress:
+            precompile([composition for one in planned for composition in one.compositions()], progress.announce)
             for study in missing:
                 progress.begin(study.title)
                 began = time.perf_counter()
@@ -94,21 +94,6 @@ def reproduce(
         remove(unfinished)
     resumed = tuple(study.name for study in reported if study not in missing)
     return Reproduction(sections, out / report_writer.PAGE, resumed, time.perf_counter() - started)
-
-
-def _patients(study: Study[Any], quick: bool) -> int:
-    return sum(experiment.total_patients for experiment in study.experiments(quick).values())
-
-
-def _compositions(studies: Iterable[Study[Any]], quick: bool) -> list[tuple[str, int]]:
-    """Every policy, and how many arms it has."""
-    experiments = [one for study in studies for one in study.experiments(quick).values()]
-    return [
-        (policy, as_population(population).n_arms)  # type: ignore[arg-type]
-        for one in experiments
-        for population in one.populations
-        for policy in one.policies
-    ]
 
 
 def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 import polars
 
+from adhere.populations import as_population
 from adhere.report.section import Claim, Listing, ReportFigure, Section
 from adhere.simulation import SimulationResult
 
@@ -37,6 +38,11 @@ class Experiment:
     def total_patients(self) -> int:
         """How many patients are simulated in all."""
         return len(self.policies) * len(self.populations) * self.n_patients * self.n_runs
+
+    def compositions(self) -> list[tuple[str, int]]:
+        """Every policy with how many arms it has."""
+        sizes = [as_population(one).n_arms for one in self.populations]  # type: ignore[arg-type]
+        return [(policy, n_arms) for n_arms in sizes for policy in self.policies]
 
 
 class Claims(Protocol[G]):

@@ -10,7 +10,7 @@ import numpy as np
 import polars
 
 from adhere.intervals import Z95
-from adhere.report.numbers import estimate_texts
+from adhere.report.numbers import columns_of, estimate_texts
 from adhere.simulation import Estimate, SimulationResult
 from adhere.studies.framework.study import Tables
 from adhere.studies.propositions.experiments import ARMS, FAVOURITES, LEARNERS, PROTOCOLS, Mixture
@@ -75,7 +75,6 @@ def _regret(result: SimulationResult, population: str, learner: str, protocol: s
     """Regret, and its difference from that of the reference."""
     policy = LEARNERS[learner] if protocol == "chosen" else f"{LEARNERS[learner]}/{protocol}"
     outcome = result[population, policy]
-    difference = outcome.difference("regret")
     names = {
         "population": population,
         "learner": learner,
@@ -84,8 +83,7 @@ def _regret(result: SimulationResult, population: str, learner: str, protocol: s
         "runs": result.config.n_runs,
         "is_reference": policy == result.config.reference,
     }
-    paired = {"difference": difference.mean, "difference_lo": difference.lo, "difference_hi": difference.hi}
-    return {**names, **vars(outcome.regret), **paired}
+    return {**names, **vars(outcome.regret), **columns_of(outcome.difference("regret"), "difference")}
 
 
 FIRST = next(iter(LEARNERS))

@@ -9,12 +9,13 @@ import numpy as np
 import polars
 
 from adhere.populations import Strata
-from adhere.report.numbers import estimate_in_row, estimate_texts
+from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts
 from adhere.report.proportions import interval_in, share
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.result import Config
 from adhere.studies.framework.study import Tables
 from adhere.studies.framework.wording import listed
+from adhere.studies.regret_growth import slopes
 from adhere.studies.regret_growth.experiments import (
     CONFOUNDED,
     DEFIERS,
@@ -26,15 +27,6 @@ from adhere.studies.regret_growth.experiments import (
     STUCK_RUNS,
     SUBLINEAR,
     THOMPSON_HYBRID,
-)
-from adhere.studies.regret_growth.slopes import (
-    LOGARITHMIC,
-    ROOT,
-    bend,
-    combination,
-    exponent,
-    increments,
-    order_of_growth,
 )
 
 EARLY, LATE = (100, 10_000), (10_000, 1_000_000)  # exponents are fitted to two decades at a time
@@ -74,7 +66,7 @@ def _point(one: Outcome, config: Config) -> dict[str, Any]:
     n_wrong = round(config.n_runs * (1.0 - one.favours_best_arm.mean))
     counts = {"patients": config.n_patients, "runs": config.n_runs, "ended_wrong": n_wrong}
     assert one.regret.se is not None
-    regret = combination([1.0], [one.regret.mean], [one.regret.se], [config.n_runs])
+    regret = slopes.combination([1.0], [one.regret.mean], [one.regret.se], [config.n_runs])
     return {"population": one.population, "policy": one.policy, **counts, **vars(regret)}
 
 
@@ -83,24 +75,21 @@ def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, A
     figures = {}
     for name, ends in (("early", EARLY), ("late", LATE)):
         stretch = rows.filter(rows["patients"].is_between(*ends))
-        figures[name] = exponent(stretch["patients"].to_list(), *_means(stretch))
+        figures[name] = slopes.exponent(stretch["patients"].to_list(), *_means(stretch))
     decades = _means(rows.filter(rows["patients"].is_in(DECADES)))
-    figures["decade_before_last"], figures["last_decade"] = increments(*decades)
-    figures["bend"] = bend(*decades)
-    columns: dict[str, Any] = {
-        f"{name}{suffix}": value
-        for name, one in figures.items()
-        for suffix, value in (("", one.mean), ("_lo", one.lo), ("_hi", one.hi))
-    }
-    order, promise = order_of_growth(figures["late"], figures["bend"]), PROMISES[policy]
+    figures["decade_before_last"], figures["last_decade"] = slopes.increments(*decades)
+    figures["bend"] = slopes.bend(*decades)
+    growth: dict[str, Any] = {"population": population, "policy": policy, "runs_of_longest": rows["runs"][-1]}
+    for name, one in figures.items():
+        growth |= columns_of(one, name)
+    order, promise = slopes.order_of_growth(figures["late"], figures["bend"]), PROMISES[policy]
     shows = {
         "": None,
-        LOGARITHMIC: order == LOGARITHMIC,
-        ROOT: order in (LOGARITHMIC, ROOT),
-        SUBLINEAR: columns["late_hi"] < 1.0,
+        slopes.LOGARITHMIC: order == slopes.LOGARITHMIC,
+        slopes.ROOT: order in (slopes.LOGARITHMIC, slopes.ROOT),
+        SUBLINEAR: growth["late_hi"] < 1.0,
     }
-    names = {"population": population, "policy": policy, "runs_of_longest": rows["runs"][-1]}
-    return {**names, **columns, "order": order, "promise": promise, "shows": shows[promise]}
+    return {**growth, "order": order, "promise": promise, "shows": shows[promise]}
 
 
 def _means(rows: polars.DataFrame) -> tuple[list[float], list[float], list[int]]:
@@ -149,13 +138,9 @@ class Facts:
         texts = zip(texts_in(rows, "late", intervals), rows, strict=True)
         return listed([f"{text} on {row['population']}" for text, row in texts])
 
-    def power(self, policy: str) -> str:
-        """The exponent of a policy that was run on one population."""
-        return texts_in(self.rows(policy), "late")[0]
-
-    def bend(self, policy: str) -> str:
-        """How much more the last decade of T cost than the one before."""
-        return texts_in(self.rows(policy), "bend")[0]
+    def text(self, policy: str, name: str) -> str:
+        """An estimate for a policy that was run on one population, by the name of its columns."""
+        return texts_in(self.rows(policy), name)[0]
 
     def missed(self, policy: str) -> str:
         """How much more it could cost and still pass for a straight line."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars
 
@@ -86,17 +85,13 @@ class Facts:
         self.survival, self.flow = tables["survival"], tables["flow"]
         self.randomised, self.left_out, self.analysed = self.flow["patients"].to_list()[:3]
 
-    def alive(self, trial: str, view: str, arm: str) -> Interval:
-        """The share alive at 14 days."""
-        return interval_in(self._row(trial, view, arm), "share")
-
-    def difference(self, trial: str, view: str, arm: str) -> Interval:
-        """That share less the one of the reference arm."""
-        return interval_in(self._row(trial, view, arm), "difference")
+    def alive(self, trial: str, view: str, arm: str, name: str = "share") -> Interval:
+        """The share alive at 14 days, or its `difference` from that of the reference arm."""
+        (row,) = self.survival.filter(trial=trial, view=view, arm=arm).to_dicts()
+        return interval_in(row, name)
 
     def heparin_doses(self) -> dict[str, Interval]:
         """The difference that each dose makes by intention to treat."""
-        return {arm: self.difference("heparin", "chosen", arm) for arm in ARMS["heparin"] if arm != REFERENCE}
-
-    def _row(self, trial: str, view: str, arm: str) -> dict[str, Any]:
-        return self.survival.filter(trial=trial, view=view, arm=arm).to_dicts()[0]
+        return {
+            arm: self.alive("heparin", "chosen", arm, "difference") for arm in ARMS["heparin"] if arm != REFERENCE
+        }

@@ -14,14 +14,12 @@ from adhere.simulation.simulate import POOLED
 from adhere.studies.lineup.entries import (
     ALL,
     BOUNDED,
-    BOUNDS_GAMMA,
     EXP3,
     GREEDY,
     HEADLINES,
     HIERARCHICAL,
     LEARNERS,
     LITERAL,
-    PAPERS_GAMMA,
     PLAIN,
     RECYCLING,
     SHOWN_ALONG,
@@ -127,9 +125,8 @@ def _variants_chart(facts: Facts, note: str) -> Figure:
     entries = [one for one in ALL if one.learner == EXP3 or one.strategy in (HIERARCHICAL, BOUNDED)]
     entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
     labels = {one.policy: _short(one) for one in entries}
-    gammas = {PAPERS_GAMMA: f"γ = {PAPERS_GAMMA}", BOUNDS_GAMMA: f"γ = {BOUNDS_GAMMA}"}
     table = final_surplus(facts.final, entries, _TITLES).with_columns(
-        label=polars.col("policy").replace_strict(labels), style=polars.col("gamma").replace_strict(gammas)
+        label=polars.col("policy").replace_strict(labels), style=polars.format("γ = {}", "gamma")
     )
     return _by_trial(table, "style", facts, note)
 

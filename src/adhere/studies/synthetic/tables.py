@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from adhere.simulation import Estimate, SimulationResult
 from adhere.studies.framework.study import Tables
-from adhere.studies.lineup.entries import ALL, LEARNERS, MAIN, Entry, entry
+from adhere.studies.lineup.entries import ALL, MAIN, Entry
 from adhere.studies.lineup.tables import along_table, estimate_in, final_table
 
 
@@ -28,14 +27,6 @@ class Facts:
     def of(self, population: str, one: Entry, measure: str = "surplus") -> Estimate:
         """A measure of a policy after the last patient."""
         return estimate_in(self.final, population=population, policy=one.policy, measure=measure)
-
-    def by_learner(self, population: str, strategy: str) -> dict[str, Estimate]:
-        """The final surplus under a strategy, with the paper's γ."""
-        return {learner: self.of(population, entry(learner, strategy)) for learner in LEARNERS}
-
-    def spread(self, population: str, one: Entry) -> float:
-        """The standard deviation of a policy's final surplus over runs."""
-        return (self.of(population, one).se or 0.0) * math.sqrt(self.n_runs)
 
     def best(self, population: str) -> float:
         """The surplus of always choosing the best arm: with two arms, the worst one's is the opposite."""
