@@ -120,10 +120,8 @@ def _compliance(counts: Sequence[StrokeCount]) -> str:
     rows = [["trial", "allocated", "patients", "complied", "share [95% interval]"]]
     for trial, allocated in dict.fromkeys((row.trial, row.allocated) for row in counts):
         group = [row for row in counts if (row.trial, row.allocated) == (trial, allocated)]
-        patients, complied = (
-            sum(map(_patients, group)),
-            sum(_patients(row) for row in group if row.taken == allocated),
-        )
+        patients = sum(map(_patients, group))
+        complied = sum(_patients(row) for row in group if row.taken == allocated)
         who_complied = share(complied, patients).percent() if patients else "nobody"
         rows.append([trial, allocated, f"{patients:,}", f"{complied:,}", who_complied])
     return _aligned(rows, n_words=2)

@@ -70,7 +70,7 @@ def _draw_top(axes: Axes, first: str, left_out: str, kept: str) -> float:
 
 
 def _draw_column(axes: Axes, left: float, top: float, width: float, heading: str, boxes: polars.DataFrame) -> None:
-    """A heading, under it the boxes, each led to from the last one that is less deep; shares are of those allocated."""
+    """A heading, and under it the boxes, each led to from the last less deep one; shares are of those allocated."""
     end_of, total = {0: _box(axes, left, top, width, heading, _STRONG)}, 0
     for row in boxes.iter_rows(named=True):
         depth, n = _DEPTHS[row["step"]], row["patients"]

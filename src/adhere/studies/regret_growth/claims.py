@@ -55,8 +55,8 @@ def _bounded(facts: Facts) -> str:
     )
     return (
         f"{NAMES[PROVEN]} has the power {facts.text(PROVEN, 'late')}, and its last decade of T cost "
-        f"{facts.text(PROVEN, 'bend')} rewards more than the one before: {verdict}. With recycling, which the proof of Theorem 2 does not cover, "
-        f"it is {facts.text(HEADLINE, 'late')}, and {facts.text(HEADLINE, 'bend')} more."
+        f"{facts.text(PROVEN, 'bend')} rewards more than the one before: {verdict}. With recycling, which the proof "
+        f"of Theorem 2 does not cover, it is {facts.text(HEADLINE, 'late')}, and {facts.text(HEADLINE, 'bend')} more."
     )
 
 
