@@ -42,7 +42,7 @@ def a_table(entries: Sequence[Entry], outlier: float | None = None) -> pl.DataFr
 
 
 def drawn(table: pl.DataFrame, **options: Any) -> Any:
-    figure: Any = dots(table, **{"rows": "row", "groups": "group", "columns": "panel", "x_label": "lives", **options})
+    figure: Any = dots(table, **{"x_label": "lives", **options})
     figure.draw_without_rendering()
     return figure
 
@@ -67,12 +67,12 @@ SIZES = {
 @pytest.mark.parametrize("entries", SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("outlier", [None, -98.7])
 def test_no_text_covers_another_or_is_cut(entries: list[Entry], outlier: float | None) -> None:
-    check_readable(drawn(a_table(entries, outlier), styles="style", note=NOTE))
+    check_readable(drawn(a_table(entries, outlier), note=NOTE))
 
 
 @pytest.mark.parametrize("entries", SIZES.values(), ids=SIZES)
 def test_labels_stand_beside_panels_and_panels_keep_a_width(entries: list[Entry]) -> None:
-    figure = drawn(a_table(entries), styles="style")
+    figure = drawn(a_table(entries))
     for panel in figure.axes:
         assert panel.bbox.width > 0.75 * figure.dpi
         for label in labels(figure):
@@ -103,7 +103,7 @@ def bands(panel: Any) -> list[Any]:
 
 def test_every_interval_is_drawn_as_the_table_has_it() -> None:
     table = a_table(stroke())
-    figure = drawn(table, styles="style")
+    figure = drawn(table)
     assert [panel.get_title("left") for panel in figure.axes] == TRIALS
     for panel, trial in zip(figure.axes, TRIALS, strict=True):
         its = table.filter(pl.col("panel") == trial)
@@ -117,7 +117,7 @@ def test_every_interval_is_drawn_as_the_table_has_it() -> None:
 
 def test_rows_stand_beside_their_labels_under_their_headings() -> None:
     table = a_table(stroke()).sample(fraction=1.0, shuffle=True, seed=3)
-    figure = drawn(table, styles="style")
+    figure = drawn(table)
     heights = {text.xy[1]: text for text in labels(figure)}
     heading, order = "", []
     for y in sorted(heights):
@@ -192,10 +192,10 @@ def legend(figure: Any) -> list[str]:
 
 def test_the_legend_says_all_and_the_note_is_whole() -> None:
     references = [Reference("the paper", "pooled", 7.2, 8.7, 7.9), Reference("another", "pooled", 8.1, 9.7, 8.9)]
-    figure = drawn(a_table(stroke()), styles="style", references=references, note=NOTE)
+    figure = drawn(a_table(stroke()), references=references, note=NOTE)
     assert legend(figure) == [*STRATEGIES, "the paper", "another", "uniform randomisation (zero)"]
     assert " ".join(figure.subfigs[1].texts[0].get_text().split()).startswith(NOTE)
-    assert legend(drawn(a_table(stroke()), zero="nothing given")) == ["nothing given (zero)"]
+    assert legend(drawn(a_table(stroke()).drop("style"), zero="nothing given")) == ["nothing given (zero)"]
 
 
 def test_without_zero_the_axis_need_not_reach_it() -> None:
@@ -225,7 +225,7 @@ def test_references_are_bands_through_a_panel_or_through_a_group() -> None:
 
 def test_looks_of_24_styles_differ() -> None:
     entries = [("", f"row {k}", "a", f"style {k}") for k in range(24)]
-    (panel,) = drawn(a_table(entries), styles="style").axes
+    (panel,) = drawn(a_table(entries)).axes
     assert len({found[1:] for found in points(panel, "os^DvPX*").values()}) == 24
     assert len({marker for _, _, marker in list(points(panel, "os^DvPX*").values())[:5]}) == 5
 
@@ -233,12 +233,12 @@ def test_looks_of_24_styles_differ() -> None:
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_the_same_table_is_the_same_file(suffix: str) -> None:
     table = a_table(stroke(), outlier=-98.7)
-    files = [figure_file(drawn(table, styles="style", limits={"pooled": (-110, 15)}), suffix) for _ in range(2)]
+    files = [figure_file(drawn(table, limits={"pooled": (-110, 15)}), suffix) for _ in range(2)]
     assert files[0] == files[1]
 
 
 def test_pixels() -> None:
-    figure = drawn(a_table(stroke()), styles="style")
+    figure = drawn(a_table(stroke()))
     figure.set_dpi(200)
     figure.canvas.draw()
     pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3] / 255
@@ -256,9 +256,9 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(InputError, match="limits"):
         drawn(table, limits={"pooled": (15.0, -5.0)})
     with pytest.raises(InputError, match="one estimate"):
-        drawn(pl.concat([table, table.head(1)]), styles="style")
-    with pytest.raises(InputError, match="population"):
-        drawn(table, columns="population")
+        drawn(pl.concat([table, table.head(1)]))
+    with pytest.raises(InputError, match="the columns panel too"):
+        drawn(table.drop("panel"))
     for wrong in (table.clear(), table.with_columns(mean=pl.lit(None, pl.Float64))):
         with pytest.raises(InputError, match="finite mean"):
             drawn(wrong)

@@ -83,15 +83,14 @@ class Row:
         return self.y + _SLOT * (styles.index(style) - (len(styles) - 1) / 2)
 
 
-def rows_of(table: polars.DataFrame, rows: str, groups: str | None, columns: str, styles: str | None) -> list[Row]:
+def rows_of(table: polars.DataFrame) -> list[Row]:
     """The rows in order, each group's under its heading."""
     charts: dict[str, dict[str, Row]] = {}
     for entry in table.iter_rows(named=True):
-        group, label = str(entry[groups]) if groups else "", str(entry[rows])
+        group, label = entry.get("group", ""), entry["row"]
         row = charts.setdefault(group, {}).setdefault(label, Row(group, label))
-        style = str(entry[styles]) if styles else ""
-        estimate = DotEstimate(str(entry[columns]), style, entry["mean"], entry["lo"], entry["hi"])
-        if any((one.panel, one.style) == (estimate.panel, style) for one in row.estimates):
+        estimate = DotEstimate(entry["panel"], entry.get("style", ""), entry["mean"], entry["lo"], entry["hi"])
+        if any(one[:2] == estimate[:2] for one in row.estimates):
             raise InputError("table", (group, label, *estimate), "one estimate for each row, panel and style")
         row.estimates.append(estimate)
     headings = {group: [Row(group, group, is_heading=True)] if group else [] for group in charts}

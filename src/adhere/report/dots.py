@@ -31,32 +31,26 @@ _UNSEEN = "Where no bar is seen, the interval is narrower than the mark."
 def dots(
     table: polars.DataFrame,
     *,
-    rows: str,
-    groups: str | None = None,
-    columns: str,
-    styles: str | None = None,
     x_label: str,
     references: Sequence[Reference] = (),
     limits: Mapping[str, tuple[float, float]] | None = None,
     zero: str = "uniform randomisation",
     note: str = "",
 ) -> Figure:
-    """A dot with its interval for each row of a table: a line for each label, a panel for each value of `columns`.
+    """A dot with its interval for each row of a table.
 
-    `rows`, `groups` (bold headings), `columns` and `styles` (colour and marker) name columns of the table, which also
-    has `mean`, `lo` and `hi`; all keep the order of first appearance. Estimates of one row and panel in different
-    styles stand below each other. `limits` say from where to where the axis of a panel goes, and hold all of its
-    intervals (`common_limits`). `zero` says what the zero line is; without it there is none. `note` goes under the
-    legend, a paragraph for each line; it is added where intervals are too narrow to be seen.
+    The table has the columns `row` (the label of a line), `panel`, `mean`, `lo` and `hi`, and may have `group` (bold
+    headings) and `style` (colour and marker); all keep the order of first appearance. Estimates of one row and panel
+    in different styles stand below each other. `limits` say from where to where the axis of a panel goes, and hold all
+    of its intervals (`common_limits`). `zero` says what the zero line is; without it there is none. `note` goes under
+    the legend, a paragraph for each line; it is added where intervals are too narrow to be seen.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    names = [name for name in (rows, groups, columns, styles) if name is not None]
-    need(table, *names, "mean", "lo", "hi")
-    table = table.fill_nan(None)
-    panels = [str(panel) for panel in in_order(table[columns])]
-    known_styles = [str(style) for style in in_order(table[styles])] if styles else [""]
-    chart = rows_of(table, rows, groups, columns, styles)
+    need(table, "row", "panel", "mean", "lo", "hi")
+    panels = in_order(table["panel"])
+    styles = in_order(table["style"]) if "style" in table.columns else [""]
+    chart = rows_of(table.fill_nan(None))
     limits = limits or {}
     _check(panels, chart, references, limits)
 
@@ -69,7 +63,7 @@ def dots(
     caption = broken(x_label, WIDTH - label_width - 0.2, TITLE)
     spans = {panel: limits.get(panel) or span(panel, chart, references, bool(zero)) for panel in panels}
     bands = list(dict.fromkeys(one.label for one in references))
-    key = _key(known_styles if styles else [], zero, bands)
+    key = _key(styles if any(styles) else [], zero, bands)
     estimates = [(one, row.level(one.style)) for row in chart for one in row.estimates]
     scales = {panel: 72 * panel_width / (hi - lo) for panel, (lo, hi) in spans.items()}  # points per unit
     some_unseen = any(one.lo is not None and one.reach * scales[one.panel] < _COVERED for one, _ in estimates)
@@ -86,7 +80,7 @@ def dots(
         for reference in references:
             if reference.panel == panel:
                 _shade(cell, reference, chart, bands.index(reference.label))
-        for number, style in enumerate(known_styles):
+        for number, style in enumerate(styles):
             alike = [(one, y) for one, y in estimates if (one.panel, one.style) == (panel, style)]
             _mark(cell, alike, *look(number, _MARKERS), scales[panel])
     for cell in cells[::n_across]:

@@ -29,11 +29,7 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "proof.",
             "Dots with intervals: the regret of three learners under three protocols on three populations.",
             lambda: dots(
-                _titled(facts.regret),
-                rows="protocol",
-                groups="learner",
-                columns="population",
-                styles="protocol",
+                _titled(facts.regret).with_columns(group="learner", style="protocol"),
                 x_label=f"regret after {N_PATIENTS} patients (rewards lost)",
                 zero="always the better arm",
             ),
@@ -51,7 +47,9 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 
 
 def _titled(table: polars.DataFrame) -> polars.DataFrame:
-    return table.with_columns(polars.col("protocol").str.to_titlecase())
+    """A table with capitalised protocols, as the rows of a chart with a panel for each population."""
+    protocol = polars.col("protocol").str.to_titlecase()
+    return table.with_columns(protocol, row=protocol, panel="population")
 
 
 def _expectations_chart(expectations: polars.DataFrame) -> Figure:
@@ -60,15 +58,12 @@ def _expectations_chart(expectations: polars.DataFrame) -> Figure:
     simulated = _titled(expectations.filter(control_share=CONTROL_SHARES[0]))
     kinds = {"simulated": simulated, "by formula": simulated.with_columns(mean="formula", lo=nothing, hi=nothing)}
     parts = [
-        rows.filter(arm=arm).with_columns(seen=polars.lit(f"{arm}, {kind}"))
+        rows.filter(arm=arm).with_columns(style=polars.lit(f"{arm}, {kind}"))
         for arm in ARMS
         for kind, rows in kinds.items()
     ]
     return dots(
         polars.concat(parts),
-        rows="protocol",
-        columns="population",
-        styles="seen",
         x_label="mean reward credited to the arm",
         zero="",
     )

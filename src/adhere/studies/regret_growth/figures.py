@@ -72,7 +72,9 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 def _exponent_chart(growth: polars.DataFrame) -> Figure:
     """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
     stretches = [
-        growth.select("population", "name", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
+        growth.select(
+            row="name", group="population", panel=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi"
+        )
         for name, title in _FITTED.items()
     ]
     bands = [
@@ -82,9 +84,6 @@ def _exponent_chart(growth: polars.DataFrame) -> Figure:
     ]
     return dots(
         polars.concat(stretches),
-        rows="name",
-        groups="population",
-        columns="stretch",
         x_label="exponent of T",
         references=bands,
         zero="regret does not grow",

@@ -46,8 +46,8 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
     titles = {"share": "alive (%)", "difference": "difference (points)"}
     estimates = [
         survival.drop_nulls(name).select(
-            "arm",
-            view=polars.col("view").replace_strict(PROTOCOL_TITLES),
+            style="arm",
+            group=polars.col("view").replace_strict(PROTOCOL_TITLES),
             row=polars.col("trial") + " trial: " + polars.col("arm"),
             panel=polars.lit(title),
             mean=100 * polars.col(name),
@@ -58,10 +58,6 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
     ]
     return dots(
         polars.concat(estimates),
-        rows="row",
-        groups="view",
-        columns="panel",
-        styles="arm",
         x_label=f"alive at 14 days; difference from {REFERENCE}",
         limits={titles["share"]: common_limits(estimates[0])},
         zero=f"no difference from {REFERENCE}",

@@ -67,7 +67,7 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "Surplus lives after the last patient: four learners under five strategies (γ = 0.085), and the reading "
             "of ThompsonBounded that stands for the paper's line.",
             "Dots with intervals: final surplus lives by learner and strategy, on both trials and pooled.",
-            lambda: _by_trial(final_surplus(facts.final, SHOWN_ALONG, _TITLES), "strategy", facts, note),
+            lambda: _by_trial(final_surplus(facts.final, SHOWN_ALONG, _TITLES), facts, note),
         ),
         ReportFigure(
             "stroke-variants",
@@ -93,19 +93,15 @@ def _headline_chart(facts: Facts) -> Figure:
     for group, entries in groups.items():
         for one in entries:
             row = {"group": group, "row": _reading(one), "panel": ""}
-            rows.append({**row, "size": f"{few:,} runs", **vars(facts.surplus(one))})
+            rows.append({**row, "style": f"{few:,} runs", **vars(facts.surplus(one))})
             if one in HEADLINES:
-                rows.append({**row, "size": f"{many:,} runs", **vars(facts.surplus(one, n_runs=many))})
+                rows.append({**row, "style": f"{many:,} runs", **vars(facts.surplus(one, n_runs=many))})
     bands = [
         Reference(_PAPER, "", published.lo, published.hi, published.mean, group=NAMES[one])
         for one, published in HEADLINE_FIGURES.items()
     ]
     return dots(
         polars.DataFrame(rows),
-        rows="row",
-        groups="group",
-        columns="panel",
-        styles="size",
         x_label=f"{_lives(facts)}, mean of both trials",
         references=bands,
         note="* stands for the paper's line; ThompsonBounded's was chosen after seeing results.",
@@ -126,23 +122,19 @@ def _variants_chart(facts: Facts, note: str) -> Figure:
     entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
     labels = {one.policy: _short(one) for one in entries}
     table = final_surplus(facts.final, entries, _TITLES).with_columns(
-        label=polars.col("policy").replace_strict(labels), style=polars.format("γ = {}", "gamma")
+        row=polars.col("policy").replace_strict(labels), style=polars.format("γ = {}", "gamma")
     )
-    return _by_trial(table, "style", facts, note)
+    return _by_trial(table, facts, note)
 
 
 def _lives(facts: Facts) -> str:
     return f"surplus lives among {facts.n_patients:,} patients"
 
 
-def _by_trial(table: polars.DataFrame, styles: str, facts: Facts, note: str) -> Figure:
+def _by_trial(table: polars.DataFrame, facts: Facts, note: str) -> Figure:
     """A panel for each trial and one for both; one scale for all, which have the same unit."""
     return dots(
         table,
-        rows="label",
-        groups="learner",
-        columns="panel",
-        styles=styles,
         x_label=_lives(facts),
         limits=dict.fromkeys(_TITLES.values(), common_limits(table)),
         note=note,
