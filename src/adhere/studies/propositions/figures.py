@@ -62,11 +62,7 @@ def _expectations_chart(expectations: polars.DataFrame) -> Figure:
         for arm in ARMS
         for kind, rows in kinds.items()
     ]
-    return dots(
-        polars.concat(parts),
-        x_label="mean reward credited to the arm",
-        zero="",
-    )
+    return dots(polars.concat(parts), x_label="mean reward credited to the arm", zero="")
 
 
 def make_listings(facts: Facts) -> list[Listing]:

@@ -1,4 +1,4 @@
-"""The tables of Propositions 2 and 3: what the proofs expect, and the regret of each learner."""
+"""The tables of Propositions 2 and 3, what the proofs expect and the regret of each learner, and what they say."""
 
 from __future__ import annotations
 
@@ -56,16 +56,11 @@ def _expectations(mixture: Mixture, q_0: float, seed: int, run: int) -> list[dic
     chosen = (place % 10 >= round(10 * q_0)).astype(np.int64)
     actual, reward = patients.actual[place, chosen], patients.reward[place, chosen]
     credited = {"chosen": chosen, "actual": actual, "comply": np.where(chosen == actual, chosen, -1)}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (protocol, arm), formula in mixture.expected(q_0).items():
         seen = reward[credited[protocol] == arm]
         mean, se = float(seen.mean()), float(seen.std(ddof=1) / np.sqrt(len(seen)))
-        names: dict[str, Any] = {
-            "population": mixture.name,
-            "control_share": q_0,
-            "protocol": protocol,
-            "arm": ARMS[arm],
-        }
+        names = {"population": mixture.name, "control_share": q_0, "protocol": protocol, "arm": ARMS[arm]}
         expected = {"formula": formula, "expected": float(own[protocol][arm]), "patients": len(seen)}
         rows.append({**names, **expected, "mean": mean, "se": se, "lo": mean - Z95 * se, "hi": mean + Z95 * se})
     return rows
@@ -75,15 +70,9 @@ def _regret(result: SimulationResult, population: str, learner: str, protocol: s
     """Regret, and its difference from that of the reference."""
     policy = LEARNERS[learner] if protocol == "chosen" else f"{LEARNERS[learner]}/{protocol}"
     outcome = result[population, policy]
-    names = {
-        "population": population,
-        "learner": learner,
-        "protocol": protocol,
-        "policy": policy,
-        "runs": result.config.n_runs,
-        "is_reference": policy == result.config.reference,
-    }
-    return {**names, **vars(outcome.regret), **columns_of(outcome.difference("regret"), "difference")}
+    names = {"population": population, "learner": learner, "protocol": protocol, "policy": policy}
+    run = {"runs": result.config.n_runs, "is_reference": policy == result.config.reference}
+    return {**names, **run, **vars(outcome.regret), **columns_of(outcome.difference("regret"), "difference")}
 
 
 FIRST = next(iter(LEARNERS))

@@ -82,12 +82,7 @@ def _exponent_chart(growth: polars.DataFrame) -> Figure:
         for label, at in _KNOWN.items()
         for panel in _FITTED.values()
     ]
-    return dots(
-        polars.concat(stretches),
-        x_label="exponent of T",
-        references=bands,
-        zero="regret does not grow",
-    )
+    return dots(polars.concat(stretches), x_label="exponent of T", references=bands, zero="regret does not grow")
 
 
 def _named(table: polars.DataFrame) -> polars.DataFrame:

@@ -1,4 +1,4 @@
-"""The tables of the study of regret growth."""
+"""The tables of the study of regret growth, and what they say."""
 
 from __future__ import annotations
 

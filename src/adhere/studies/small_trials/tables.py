@@ -1,4 +1,4 @@
-"""The tables of trials of twelve patients: final figures, and gains over Chosen."""
+"""The tables of trials of twelve patients, final figures and gains over Chosen, and what they say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of the stroke data: counts, compliance, survival under each view, and the flow of patients."""
+"""The tables of the stroke data, from counts to the flow of patients, and what they say."""
 
 from __future__ import annotations
 
@@ -48,11 +48,9 @@ def _flow(counts: polars.DataFrame) -> polars.DataFrame:
 
 def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
     """The share of those allocated to each arm who took it, for counts by trial, allocated, taken."""
-    rows = []
-    for (trial, allocated), group in counts.group_by("trial", "allocated", maintain_order=True):
-        patients, complied = _sum(group, "patients"), _sum(group.filter(taken=allocated), "patients")
-        numbers = {"patients": patients, "complied": complied, **share(complied, patients).columns("share")}
-        rows.append({"trial": trial, "allocated": allocated, **numbers})
+    complied = polars.col("patients").filter(polars.col("taken") == polars.col("allocated")).sum()
+    arms = counts.group_by("trial", "allocated", maintain_order=True).agg(polars.sum("patients"), complied=complied)
+    rows = [{**row, **share(row["complied"], row["patients"]).columns("share")} for row in arms.to_dicts()]
     return polars.DataFrame(rows)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the stroke trial."""
+"""The tables of the stroke trial, and what they say."""
 
 from __future__ import annotations
 

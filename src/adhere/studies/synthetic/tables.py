@@ -1,4 +1,4 @@
-"""The tables of rich and poor patients and of defiers."""
+"""The tables of rich and poor patients and of defiers, and what they say."""
 
 from __future__ import annotations
 
