@@ -42,8 +42,8 @@ def dots(
     The table has the columns `row` (the label of a line), `panel`, `mean`, `lo` and `hi`, and may have `group` (bold
     headings) and `style` (colour and marker); all keep the order of first appearance. Estimates of one row and panel
     in different styles stand below each other. `limits` say from where to where the axis of a panel goes; they hold
-    all of its intervals (`common_limits`). `zero` says what the zero line is; without it there is none. `note` goes under
-    the legend, a paragraph for each line; it is added where intervals are too narrow to be seen.
+    all of its intervals (`common_limits`). `zero` says what the zero line is; without it there is none. `note` goes
+    under the legend, a paragraph for each line; it is added where intervals are too narrow to be seen.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
