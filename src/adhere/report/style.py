@@ -186,8 +186,8 @@ class PanelFigure:
                 handletextpad=0.6,
                 columnspacing=1.2,
             )
-        place = {"x": _EDGE / WIDTH, "y": _PAD / self._foot, "va": "bottom", "ha": "left"}
         if self._note:
+            place = {"x": _EDGE / WIDTH, "y": _PAD / self._foot, "va": "bottom", "ha": "left"}
             self._below.text(s="\n".join(self._note), fontsize=TEXT, color=DARK, **place)
         engine = self.figure.get_layout_engine()
         if settle and engine is not None:
