@@ -25,13 +25,13 @@ import signal, sys
 from dataclasses import replace
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
-from studies.small_studies import counted, endless, simulated
+from studies.small_studies import ENDLESS, counted, simulated
 from adhere.cli.main import main
 from adhere.studies import catalogue
 LONG = "A study called counted, whose title takes a line for itself"
 studies = {
     "short": [simulated(), counted()],
-    "endless": [simulated(), replace(counted(), title=LONG, experiments=endless)],
+    "endless": [simulated(), replace(counted(), title=LONG, plan=ENDLESS)],
     "hit while drawing": [simulated(), counted(drawing=lambda: signal.raise_signal(signal.SIGINT))],
 }[sys.argv[2]]
 catalogue.STUDIES = {one.name: one for one in studies}

@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from adhere.populations.protocol_table import Reach
 from hypothesis import given, settings
 
 from adhere.errors import InputError
 from adhere.populations import Strata, Stratum
 from adhere.populations.describe import protocol_table_text
+from adhere.populations.strata import Reach
 
 from .strategies import strata_populations
 

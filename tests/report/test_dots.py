@@ -11,7 +11,7 @@ import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 
 from adhere.errors import InputError
-from adhere.report.dot_rows import Reference
+from adhere.report.dot_rows import Reference, common_limits
 from adhere.report.dots import dots
 from adhere.report.style import SETTINGS, figure_file, look
 
@@ -42,7 +42,7 @@ def a_table(entries: Sequence[Entry], outlier: float | None = None) -> pl.DataFr
 
 
 def drawn(table: pl.DataFrame, **options: Any) -> Any:
-    figure: Any = dots(table, **{"rows": "row", "groups": "group", "columns": "panel", "x_label": "lives", **options})
+    figure: Any = dots(table, **{"x_label": "lives", **options})
     figure.draw_without_rendering()
     return figure
 
@@ -67,14 +67,12 @@ SIZES = {
 @pytest.mark.parametrize("entries", SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("outlier", [None, -98.7])
 def test_no_text_covers_another_or_is_cut(entries: list[Entry], outlier: float | None) -> None:
-    limits = {panel: (-5.0, 15.0) for _, _, panel, _ in entries} if outlier else None
-    figure = drawn(a_table(entries, outlier), styles="style", limits=limits, note=NOTE)
-    check_readable(figure)
+    check_readable(drawn(a_table(entries, outlier), note=NOTE))
 
 
 @pytest.mark.parametrize("entries", SIZES.values(), ids=SIZES)
 def test_labels_stand_beside_panels_and_panels_keep_a_width(entries: list[Entry]) -> None:
-    figure = drawn(a_table(entries), styles="style")
+    figure = drawn(a_table(entries))
     for panel in figure.axes:
         assert panel.bbox.width > 0.75 * figure.dpi
         for label in labels(figure):
@@ -105,7 +103,7 @@ def bands(panel: Any) -> list[Any]:
 
 def test_every_interval_is_drawn_as_the_table_has_it() -> None:
     table = a_table(stroke())
-    figure = drawn(table, styles="style")
+    figure = drawn(table)
     assert [panel.get_title("left") for panel in figure.axes] == TRIALS
     for panel, trial in zip(figure.axes, TRIALS, strict=True):
         its = table.filter(pl.col("panel") == trial)
@@ -119,7 +117,7 @@ def test_every_interval_is_drawn_as_the_table_has_it() -> None:
 
 def test_rows_stand_beside_their_labels_under_their_headings() -> None:
     table = a_table(stroke()).sample(fraction=1.0, shuffle=True, seed=3)
-    figure = drawn(table, styles="style")
+    figure = drawn(table)
     heights = {text.xy[1]: text for text in labels(figure)}
     heading, order = "", []
     for y in sorted(heights):
@@ -177,41 +175,14 @@ def test_no_bar_where_one_run_says_no_interval(nothing: float | None) -> None:
     assert len(points(panel, "o")) == 1
 
 
-def test_estimates_beyond_the_limits_are_announced() -> None:
-    table = a_table(stroke(2), outlier=-98.7)
-    figure = drawn(table, styles="style", limits={"heparin": (-5.0, 15.0)})
-    aspirin, heparin = figure.axes
-    assert aspirin.get_xlim()[0] < -98.7
-    assert heparin.get_xlim() == (-5.0, 15.0)
-    arrows = points(heparin, "<>")
-    assert [arrows[y] for y in sorted(arrows)] == [(-5.0, look(number, "o")[0], "<") for number in (1, 2, 3, 4)]
-    assert not arrows.keys() & intervals(heparin).keys()
-    numbers = {text.xy[1]: text.get_text() for text in heparin.texts}
-    assert numbers.keys() == arrows.keys()
-    assert all(text.startswith("−98.7") and "[" in text for text in numbers.values())
-    assert "beyond the axis" in legend(figure)[-1]
-    assert not any("beyond" in label for label in legend(drawn(table, styles="style")))
-
-
-def test_the_number_is_shorter_in_a_narrow_panel_and_stands_inside_it() -> None:
-    table = a_table(stroke(), outlier=98.7)
-    figure = drawn(table, styles="style", limits=dict.fromkeys(TRIALS, (-5.0, 15.0)))
-    for panel in figure.axes:
-        assert {marker for _, _, marker in points(panel, "<>").values()} == {">"}
-        numbers = [text for text in panel.texts if "98.7" in text.get_text()]
-        assert len(numbers) == 4
-        for number in numbers:
-            assert "±" in number.get_text()
-            box = number.get_window_extent()
-            assert panel.bbox.x0 <= box.x0 < box.x1 <= panel.bbox.x1
-
-
-def test_limits_give_way_to_the_interval_of_a_dot_they_show() -> None:
-    table = pl.DataFrame({"row": ["a", "b", "c"], "panel": "p", "mean": [4.9, 6.5, 40.0], "lo": [3.0, 6.0, 39.0]})
-    table = table.with_columns(hi=2 * pl.col("mean") - pl.col("lo"))
-    (panel,) = drawn(table, groups=None, limits={"p": (0.0, 5.0)}).axes
-    assert panel.get_xlim() == pytest.approx((0.0, 7.0))  # 4.9 reaches to 6.8, which shows 6.5, which reaches to 7
-    assert len(points(panel, ">")) == 1
+def test_the_axis_of_a_panel_may_be_given_if_it_holds_all_its_intervals() -> None:
+    table = a_table(stroke(2))
+    limits = common_limits(table)
+    aspirin, heparin = drawn(table, limits={"heparin": limits}).axes
+    assert aspirin.get_xlim()[0] < 0 < limits[0] < min(table["lo"])
+    assert heparin.get_xlim() == limits
+    with pytest.raises(InputError, match="holds the interval"):
+        drawn(table, limits={"heparin": (limits[0], 6.0)})
 
 
 def legend(figure: Any) -> list[str]:
@@ -221,10 +192,10 @@ def legend(figure: Any) -> list[str]:
 
 def test_the_legend_says_all_and_the_note_is_whole() -> None:
     references = [Reference("the paper", "pooled", 7.2, 8.7, 7.9), Reference("another", "pooled", 8.1, 9.7, 8.9)]
-    figure = drawn(a_table(stroke()), styles="style", references=references, note=NOTE)
+    figure = drawn(a_table(stroke()), references=references, note=NOTE)
     assert legend(figure) == [*STRATEGIES, "the paper", "another", "uniform randomisation (zero)"]
     assert " ".join(figure.subfigs[1].texts[0].get_text().split()).startswith(NOTE)
-    assert legend(drawn(a_table(stroke()), zero="nothing given")) == ["nothing given (zero)"]
+    assert legend(drawn(a_table(stroke()).drop("style"), zero="nothing given")) == ["nothing given (zero)"]
 
 
 def test_without_zero_the_axis_need_not_reach_it() -> None:
@@ -234,30 +205,27 @@ def test_without_zero_the_axis_need_not_reach_it() -> None:
     assert drawn(table).axes[0].get_xlim()[0] < 0
 
 
-def test_references_are_bands_through_a_panel_or_through_a_row() -> None:
+def test_references_are_bands_through_a_panel_or_through_a_group() -> None:
     table = a_table(stroke())
-    whole, one_row = (
-        drawn(table, references=[reference]).axes
-        for reference in (
-            Reference("paper", "pooled", 7.2, 18.7, 7.9),
-            Reference("paper", "pooled", 7.2, 18.7, 7.9, row="Comply", group="UCB1"),
-        )
+    whole, one_group = (
+        drawn(table, references=[Reference("paper", "pooled", 7.2, 18.7, 7.9, group=group)]).axes
+        for group in (None, "UCB1")
     )
-    for axes in (whole, one_row):
+    for axes in (whole, one_group):
         assert [len(bands(panel)) for panel in axes] == [0, 0, 1]
         assert axes[2].get_xlim()[1] > 18.7
         (box,) = bands(axes[2])
         assert (box.x0, box.x1) == (7.2, 18.7)
-    heights = sorted(intervals(one_row[2]))
-    (box,) = bands(one_row[2])
-    assert [y for y in heights if box.y0 < y < box.y1] == [heights[12]]  # the third of the third group
+    heights = sorted(intervals(one_group[2]))
+    (box,) = bands(one_group[2])
+    assert [y for y in heights if box.y0 < y < box.y1] == heights[10:15]
     (box,) = bands(whole[2])
     assert all(box.y0 < y < box.y1 for y in heights)
 
 
 def test_looks_of_24_styles_differ() -> None:
     entries = [("", f"row {k}", "a", f"style {k}") for k in range(24)]
-    (panel,) = drawn(a_table(entries), styles="style").axes
+    (panel,) = drawn(a_table(entries)).axes
     assert len({found[1:] for found in points(panel, "os^DvPX*").values()}) == 24
     assert len({marker for _, _, marker in list(points(panel, "os^DvPX*").values())[:5]}) == 5
 
@@ -265,12 +233,12 @@ def test_looks_of_24_styles_differ() -> None:
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_the_same_table_is_the_same_file(suffix: str) -> None:
     table = a_table(stroke(), outlier=-98.7)
-    files = [figure_file(drawn(table, styles="style", limits={"pooled": (-5, 15)}), suffix) for _ in range(2)]
+    files = [figure_file(drawn(table, limits={"pooled": (-110, 15)}), suffix) for _ in range(2)]
     assert files[0] == files[1]
 
 
 def test_pixels() -> None:
-    figure = drawn(a_table(stroke()), styles="style")
+    figure = drawn(a_table(stroke()))
     figure.set_dpi(200)
     figure.canvas.draw()
     pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3] / 255
@@ -283,16 +251,14 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     table = a_table(stroke())
     with pytest.raises(InputError, match="nowhere"):
         drawn(table, references=[Reference("paper", "nowhere", 0, 1, 0.5)])
-    with pytest.raises(InputError, match="nobody"):
-        drawn(table, references=[Reference("paper", "pooled", 0, 1, 0.5, row="nobody")])
     with pytest.raises(InputError, match="no group"):
         drawn(table, references=[Reference("paper", "pooled", 0, 1, 0.5, group="no group")])
     with pytest.raises(InputError, match="limits"):
         drawn(table, limits={"pooled": (15.0, -5.0)})
     with pytest.raises(InputError, match="one estimate"):
-        drawn(pl.concat([table, table.head(1)]), styles="style")
-    with pytest.raises(InputError, match="population"):
-        drawn(table, columns="population")
+        drawn(pl.concat([table, table.head(1)]))
+    with pytest.raises(InputError, match="the columns panel too"):
+        drawn(table.drop("panel"))
     for wrong in (table.clear(), table.with_columns(mean=pl.lit(None, pl.Float64))):
         with pytest.raises(InputError, match="finite mean"):
             drawn(wrong)

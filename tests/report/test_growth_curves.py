@@ -17,7 +17,7 @@ POWERS = {"one": 1.0, "half": 0.5, "a-policy-with-a-long-name(hierarchical(epsil
 
 def a_table(panels: tuple[str, ...] = ("left", "right"), width: float = 0.2) -> polars.DataFrame:
     rows = [
-        {"population": panel, "policy": name, "patients": t, "mean": t**power}
+        {"population": panel, "name": name, "patients": t, "mean": t**power}
         for panel in panels
         for name, power in POWERS.items()
         for t in T
@@ -27,17 +27,15 @@ def a_table(panels: tuple[str, ...] = ("left", "right"), width: float = 0.2) -> 
     return polars.DataFrame(rows).with_columns(lo=mean * (1 - width), hi=mean * (1 + width))
 
 
-def curves(table: polars.DataFrame, scale: str = "log", guides: list[Guide] | None = None, note: str = "") -> Any:
-    return growth_curves(
-        table, panels="population", series="policy", scale=scale, y_label="regret", guides=guides or [], note=note
-    )
+def curves(table: polars.DataFrame, scale: str = "log", guides: list[Guide] | None = None) -> Any:
+    return growth_curves(table, scale, guides or [])
 
 
 @pytest.mark.parametrize("scale", ["log", "linear"])
 @pytest.mark.parametrize("width", [0.2, 3.0])
 def test_nothing_covers_anything_and_nothing_sticks_out(scale: str, width: float) -> None:
     guides = [Guide("T", 1.0, 0.5), Guide("√T", 0.5, 1.0)]
-    figure = curves(a_table(width=width), scale, guides, note="What is shown, in a line below the legend.")
+    figure = curves(a_table(width=width), scale, guides)
     check_apart_and_inside(figure)
 
 
@@ -48,7 +46,7 @@ def test_what_is_drawn() -> None:
     assert [panel.get_title("left") for panel in above.axes] == ["left", "right"]
     assert (left.get_xscale(), left.get_yscale()) == ("log", "log")
     assert right.get_xlabel() == "patients in the trial, T"
-    assert above.get_supylabel() == "regret"
+    assert above.get_supylabel() == "regret (rewards lost)"
     assert len(left.get_lines()) == 3
     assert len(right.get_lines()) == 2
     assert np.array_equal(left.get_lines()[1].get_xdata(), T)
@@ -90,11 +88,11 @@ def test_guides_have_their_slope_and_stay_in_their_panel() -> None:
 
 
 def test_more_series_than_colours_are_refused() -> None:
-    rows = [{"population": "left", "policy": str(n), "patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
+    rows = [{"population": "left", "name": str(n), "patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
     table = polars.DataFrame(rows).with_columns(lo="mean", hi="mean")
     with pytest.raises(InputError, match="at most 7"):
         curves(table)
-    curves(table.filter(polars.col("policy") != "7"))
+    curves(table.filter(polars.col("name") != "7"))
 
 
 def test_only_two_scales() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from adhere.report.section import AGREES, Claim, Listing, ReportFigure
 from adhere.simulation import SimulationResult
-from adhere.studies.framework.study import Experiment, Study, runs
+from adhere.studies.framework.study import Experiment, Study
 
 if TYPE_CHECKING:
     import polars
@@ -21,16 +21,12 @@ N_BLOCKS = 3  # of a simulation, for threads to share
 SMALL = Experiment(["thompson", "uniform"], ["defiers"], n_patients=10, n_runs=1024 * N_BLOCKS)
 
 
-def endless(quick: bool) -> dict[str, Experiment]:
-    """A simulation that takes weeks."""
-    return {"all": replace(SMALL, n_patients=10**6, n_runs=10**6)}
+# A simulation that takes weeks.
+ENDLESS = {"all": replace(SMALL, n_patients=10**6, n_runs=10**6)}
 
 
 def simulated(name: str = "simulated", after: Callable[[], None] | None = None) -> Study[Tables]:
     """A study with a simulation, after which something may happen."""
-
-    def experiments(quick: bool) -> Mapping[str, Experiment]:
-        return {"all": replace(SMALL, n_runs=runs(SMALL.n_runs, quick))}
 
     def tables(results: Mapping[str, SimulationResult]) -> dict[str, polars.DataFrame]:
         import polars
@@ -45,7 +41,7 @@ def simulated(name: str = "simulated", after: Callable[[], None] | None = None) 
         }
 
     texts = _Texts(name)
-    return Study(name, f"A study called {name}", experiments, tables, lambda read: read, texts, texts)
+    return Study(name, f"A study called {name}", {"all": SMALL}, tables, lambda read: read, texts, texts)
 
 
 def counted(name: str = "counted", drawing: Callable[[], None] | None = None) -> Study[Tables]:
@@ -57,7 +53,7 @@ def counted(name: str = "counted", drawing: Callable[[], None] | None = None) ->
         return {"final": polars.DataFrame({"policy": ["none"], "surplus": [0.25]})}
 
     texts = _Texts(name, drawing)
-    return Study(name, f"A study called {name}", lambda quick: {}, tables, lambda read: read, texts, texts)
+    return Study(name, f"A study called {name}", {}, tables, lambda read: read, texts, texts)
 
 
 @dataclass(frozen=True)

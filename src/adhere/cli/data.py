@@ -101,14 +101,10 @@ def _table(counts: Sequence[StrokeCount]) -> str:
     """The counts and how many they are in each trial, in columns."""
     rows = [["trial", "allocated", "taken", "survived", "died", "patients"]]
     for trial in dict.fromkeys(row.trial for row in counts):
-        group = [row for row in counts if row.trial == trial]
-        rows += [_cells(row.trial, row.allocated, row.taken, row.survived, row.died) for row in group]
-        rows.append(_cells(trial, "all", "all", sum(row.survived for row in group), sum(row.died for row in group)))
+        group = [[*row, _patients(row)] for row in counts if row.trial == trial]
+        total = [trial, "all", "all", *(sum(numbers) for numbers in list(zip(*group, strict=True))[3:])]
+        rows += [[*row[:3], *(f"{number:,}" for number in row[3:])] for row in (*group, total)]
     return _aligned(rows, n_words=3)
-
-
-def _cells(trial: str, allocated: str, taken: str, survived: int, died: int) -> list[str]:
-    return [trial, allocated, taken, f"{survived:,}", f"{died:,}", f"{survived + died:,}"]
 
 
 def _compliance(counts: Sequence[StrokeCount]) -> str:

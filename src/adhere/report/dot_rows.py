@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,14 +16,13 @@ _ROW, _SLOT, _BETWEEN, _ABOVE_HEADING, _INDENT = 0.17, 0.125, 0.07, 0.06, 0.08  
 
 
 class Reference(NamedTuple):
-    """An interval to compare with, such as the paper's: a band through a panel, or through some of its rows."""
+    """An interval to compare with, such as the paper's: a band through a panel, or through one group of its rows."""
 
     label: str
     panel: str
     lo: float
     hi: float
     mean: float
-    row: str | None = None
     group: str | None = None
 
 
@@ -84,15 +83,14 @@ class Row:
         return self.y + _SLOT * (styles.index(style) - (len(styles) - 1) / 2)
 
 
-def rows_of(table: polars.DataFrame, rows: str, groups: str | None, columns: str, styles: str | None) -> list[Row]:
+def rows_of(table: polars.DataFrame) -> list[Row]:
     """The rows in order, each group's under its heading."""
     charts: dict[str, dict[str, Row]] = {}
     for entry in table.iter_rows(named=True):
-        group, label = str(entry[groups]) if groups else "", str(entry[rows])
+        group, label = entry.get("group", ""), entry["row"]
         row = charts.setdefault(group, {}).setdefault(label, Row(group, label))
-        style = str(entry[styles]) if styles else ""
-        estimate = DotEstimate(str(entry[columns]), style, entry["mean"], entry["lo"], entry["hi"])
-        if any((one.panel, one.style) == (estimate.panel, style) for one in row.estimates):
+        estimate = DotEstimate(entry["panel"], entry.get("style", ""), entry["mean"], entry["lo"], entry["hi"])
+        if any(one[:2] == estimate[:2] for one in row.estimates):
             raise InputError("table", (group, label, *estimate), "one estimate for each row, panel and style")
         row.estimates.append(estimate)
     headings = {group: [Row(group, group, is_heading=True)] if group else [] for group in charts}
@@ -127,29 +125,10 @@ def common_limits(table: polars.DataFrame) -> tuple[float, float]:
     return lowest - margin, highest + margin
 
 
-def beyond_axis(one: DotEstimate, spans: Mapping[str, tuple[float, float]]) -> int:
-    """-1 or 1 for an estimate to the left or right of its panel's axis, 0 for one on it."""
-    lo, hi = spans[one.panel]
-    return -1 if one.mean < lo else int(one.mean > hi)
-
-
-def span(
-    panel: str,
-    chart: Sequence[Row],
-    references: Sequence[Reference],
-    limits: tuple[float, float] | None,
-    zero: bool,
-) -> tuple[float, float]:
-    """From where to where a panel's axis goes."""
+def span(panel: str, chart: Sequence[Row], references: Sequence[Reference], zero: bool) -> tuple[float, float]:
+    """From where to where a panel's axis goes, unless that is given."""
     ends = [(one.mean, *one.ends) for row in chart for one in row.estimates if one.panel == panel]
     bands = [(one.mean, one.lo, one.hi) for one in references if one.panel == panel]
-    if limits is None:
-        values = [value for one in (*ends, *bands) for value in one] + ([0.0] if zero else [])
-        margin = 0.06 * (max(values) - min(values)) or 1.0
-        return min(values) - margin, max(values) + margin
-    while True:
-        shown = [value for one in (*ends, *bands) if limits[0] <= one[0] <= limits[1] for value in one]
-        wider = min([limits[0], *shown]), max([limits[1], *shown])
-        if wider == limits:
-            return limits
-        limits = wider
+    values = [value for one in (*ends, *bands) for value in one] + ([0.0] if zero else [])
+    margin = 0.06 * (max(values) - min(values)) or 1.0
+    return min(values) - margin, max(values) + margin

@@ -6,26 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adhere.errors import InputError
-from adhere.report.dot_rows import DotEstimate, Reference, Row, beyond_axis, fit_labels, rows_of, span, stack
-from adhere.report.numbers import estimate_texts
-from adhere.report.style import (
-    DARK,
-    FAINT,
-    GREY,
-    TEXT,
-    TITLE,
-    WIDTH,
-    Foot,
-    broken,
-    in_order,
-    look,
-    need,
-    set_ticks,
-    settle,
-    split_figure,
-    width_of,
-)
-from adhere.simulation import Estimate
+from adhere.report.dot_rows import DotEstimate, Reference, Row, fit_labels, rows_of, span, stack
+from adhere.report.style import FAINT, GREY, TEXT, TITLE, WIDTH, PanelFigure, broken, in_order, look, need, set_ticks
 
 if TYPE_CHECKING:
     import polars
@@ -49,93 +31,80 @@ _UNSEEN = "Where no bar is seen, the interval is narrower than the mark."
 def dots(
     table: polars.DataFrame,
     *,
-    rows: str,
-    groups: str | None = None,
-    columns: str,
-    styles: str | None = None,
     x_label: str,
     references: Sequence[Reference] = (),
     limits: Mapping[str, tuple[float, float]] | None = None,
     zero: str = "uniform randomisation",
     note: str = "",
 ) -> Figure:
-    """A dot with its interval for each row of a table: a line for each label, a panel for each value of `columns`.
+    """A dot with its interval for each row of a table.
 
-    `rows`, `groups` (bold headings), `columns` and `styles` (colour and marker) name columns of the table, which also
-    has `mean`, `lo` and `hi`; all keep the order of first appearance. Estimates of one row and panel in different
-    styles stand below each other. Outside a panel's `limits` an estimate is an arrow at the edge with its number
-    beside; limits give way where they would cut the interval of a dot they show. `zero` says what the zero line is;
-    without it there is none. `note` goes under the legend, a paragraph for each line; it is added where intervals are
-    too narrow to be seen.
+    The table has the columns `row` (the label of a line), `panel`, `mean`, `lo` and `hi`, and may have `group` (bold
+    headings) and `style` (colour and marker); all keep the order of first appearance. Estimates of one row and panel
+    in different styles stand below each other. `limits` say from where to where the axis of a panel goes; they hold
+    all of its intervals (`common_limits`). `zero` says what the zero line is; without it there is none. `note` goes
+    under the legend, a paragraph for each line; it is added where intervals are too narrow to be seen.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    names = [name for name in (rows, groups, columns, styles) if name is not None]
-    need(table, *names, "mean", "lo", "hi")
-    table = table.fill_nan(None)
-    panels = [str(panel) for panel in in_order(table[columns])]
-    known_styles = [str(style) for style in in_order(table[styles])] if styles else [""]
-    references = [Reference(*one) for one in references]
-    _check(panels, references, limits or {})
+    need(table, "row", "panel", "mean", "lo", "hi")
+    panels = in_order(table["panel"])
+    styles = in_order(table["style"]) if "style" in table.columns else [""]
+    chart = rows_of(table.fill_nan(None))
+    limits = limits or {}
+    _check(panels, chart, references, limits)
 
     n_bands = -(-len(panels) // _ACROSS)
     n_across = -(-len(panels) // n_bands)
-    chart = rows_of(table, rows, groups, columns, styles)
     label_width = fit_labels(chart, WIDTH - 0.1 - n_across * (_LEAST_PANEL[n_across] + _GAP))
     panel_width = (WIDTH - 0.1 - label_width) / n_across - _GAP
     depth = stack(chart)
-    titles = {panel: "\n".join(broken(panel, panel_width, TITLE, "bold")) for panel in panels}
-    n_title_lines = max(title.count("\n") + 1 for title in titles.values())
+    titles = ["\n".join(broken(panel, panel_width, TITLE, "bold")) for panel in panels]
     caption = broken(x_label, WIDTH - label_width - 0.2, TITLE)
-    spans = {panel: span(panel, chart, references, (limits or {}).get(panel), bool(zero)) for panel in panels}
+    spans = {panel: limits.get(panel) or span(panel, chart, references, bool(zero)) for panel in panels}
     bands = list(dict.fromkeys(one.label for one in references))
-    some_beyond = any(beyond_axis(one, spans) for row in chart for one in row.estimates)
-    key = _key(known_styles if styles else [], zero, bands, some_beyond)
-    shown = [one for row in chart for one in row.estimates if not beyond_axis(one, spans)]
+    key = _key(styles if any(styles) else [], zero, bands)
+    estimates = [(one, row.level(one.style)) for row in chart for one in row.estimates]
     scales = {panel: 72 * panel_width / (hi - lo) for panel, (lo, hi) in spans.items()}  # points per unit
-    some_unseen = any(one.lo is not None and one.reach * scales[one.panel] < _COVERED for one in shown)
-    foot = Foot(list(key), f"{note} {_UNSEEN}".strip() if some_unseen else note)
+    some_unseen = any(one.lo is not None and one.reach * scales[one.panel] < _COVERED for one, _ in estimates)
 
-    band_height = depth + _TITLES_AND_TICKS * (1 + (depth > _TALL) / 2) + 0.15 * (n_title_lines - 1)
+    n_more_lines = max(title.count("\n") for title in titles)
+    band_height = depth + _TITLES_AND_TICKS * (1 + (depth > _TALL) / 2) + 0.15 * n_more_lines
     height = n_bands * band_height + 0.15 * len(caption)
-    figure, above, below = split_figure(height, foot, ConstrainedLayoutEngine(w_pad=_GAP / 3))
-    cells = above.subplots(n_bands, n_across, squeeze=False, sharey="all")
-    for number, cell in enumerate(cells.flat):
-        if number >= len(panels):
-            cell.remove()
-            continue
-        panel = panels[number]
-        _frame(cell, chart, depth, bool(zero))
-        cell.set_title(titles[panel], loc="left", fontsize=TITLE, fontweight="bold")
+    note = f"{note} {_UNSEEN}".strip() if some_unseen else note
+    figure = PanelFigure(height, list(key), note, ConstrainedLayoutEngine(w_pad=_GAP / 3))
+    cells = figure.panels(titles, n_across, sharey="all")
+    for cell, panel in zip(cells, panels, strict=True):
+        _prepare(cell, chart, depth, bool(zero))
         set_ticks(cell, *spans[panel], panel_width)
         for reference in references:
             if reference.panel == panel:
                 _shade(cell, reference, chart, bands.index(reference.label))
-        its = [(one, row.level(one.style)) for row in chart for one in row.estimates if one.panel == panel]
-        for style_number, style in enumerate(known_styles):
-            colour, marker = look(style_number, _MARKERS)
-            alike = [(one, y) for one, y in its if one.style == style]
-            _mark(cell, [(one, y) for one, y in alike if not beyond_axis(one, spans)], colour, marker, scales[panel])
-            for one, y in alike:
-                if beyond := beyond_axis(one, spans):
-                    _point(cell, one, y, colour, beyond, panel_width)
-        if number % n_across == 0:
-            _label(cell, chart, label_width)
-    above.supxlabel("\n".join(caption), x=(WIDTH + label_width) / 2 / WIDTH, fontsize=TITLE)
-    foot.draw(below, key.values())
-    return settle(figure)
+        for number, style in enumerate(styles):
+            alike = [(one, y) for one, y in estimates if (one.panel, one.style) == (panel, style)]
+            _mark(cell, alike, *look(number, _MARKERS), scales[panel])
+    for cell in cells[::n_across]:
+        _label(cell, chart, label_width)
+    figure.above.supxlabel("\n".join(caption), x=(WIDTH + label_width) / 2 / WIDTH, fontsize=TITLE)
+    return figure.finish(key.values())
 
 
-def _check(panels: Sequence[str], references: Sequence[Reference], limits: Mapping[str, tuple[float, float]]) -> None:
+def _check(
+    panels: Sequence[str],
+    chart: Sequence[Row],
+    references: Sequence[Reference],
+    limits: Mapping[str, tuple[float, float]],
+) -> None:
     for panel in [*(one.panel for one in references), *limits]:
         if panel not in panels:
             raise InputError("panel", panel, f"one of {', '.join(panels)}")
-    for lo, hi in limits.values():
-        if not lo < hi:
-            raise InputError("limits", (lo, hi), "a lower and a higher number")
+    for one in (one for row in chart for one in row.estimates if one.panel in limits):
+        (lo, hi), ends = limits[one.panel], one.ends
+        if not lo < min(ends) <= max(ends) < hi:
+            raise InputError("limits", (lo, hi), f"an axis that holds the interval {ends}")
 
 
-def _frame(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
+def _prepare(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
     """An empty panel: inches downwards as its y axis, a faint guide through each row, the zero line."""
     cell.set_ylim(depth, 0.0)
     cell.tick_params(axis="y", left=False, labelleft=False)
@@ -166,13 +135,11 @@ def _label(cell: Axes, chart: Sequence[Row], width: float) -> None:
 
 def _shade(cell: Axes, one: Reference, chart: Sequence[Row], number: int) -> None:
     rows = [row for row in chart if one.group in (None, row.group)]
-    stretches = [rows] if one.row is None else [[row] for row in rows if row.label == one.row and not row.is_heading]
-    if not any(stretches):
-        raise InputError("reference", (one.group, one.row), "a row of the table")
-    for stretch in stretches:
-        top, bottom = stretch[0].top, stretch[-1].top + stretch[-1].height
-        cell.fill_betweenx([top, bottom], one.lo, one.hi, **_band_look(number), zorder=0.5)
-        cell.plot([one.mean, one.mean], [top, bottom], color=GREY, linewidth=0.8, linestyle=(0, (2, 1)), zorder=1)
+    if not rows:
+        raise InputError("reference", one.group, "a group of the table")
+    top, bottom = rows[0].top, rows[-1].top + rows[-1].height
+    cell.fill_betweenx([top, bottom], one.lo, one.hi, **_band_look(number), zorder=0.5)
+    cell.plot([one.mean, one.mean], [top, bottom], color=GREY, linewidth=0.8, linestyle=(0, (2, 1)), zorder=1)
 
 
 def _band_look(number: int) -> dict[str, Any]:
@@ -195,35 +162,7 @@ def _scatter(cell: Axes, points: Sequence[tuple[float, float]], **look: Any) -> 
         cell.plot([x for x, _ in points], [y for _, y in points], linestyle="none", clip_on=False, **look)
 
 
-def _point(cell: Axes, one: DotEstimate, y: float, colour: str, beyond: int, inches: float) -> None:
-    """An arrow at the edge towards an estimate beyond it, and the number."""
-    edge = cell.get_xlim()[beyond > 0]
-    cell.plot(edge, y, "<>"[beyond > 0], color=colour, markersize=4.5, markeredgewidth=0, clip_on=False, zorder=4)
-    cell.annotate(
-        _number_beside(one, inches - 0.1),
-        (edge, y),
-        xytext=(-4 * beyond, 0),
-        textcoords="offset points",
-        ha="right" if beyond > 0 else "left",
-        va="center_baseline",
-        fontsize=TEXT,
-        color=DARK,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
-        zorder=5,
-    )
-
-
-def _number_beside(one: DotEstimate, inches: float) -> str:
-    """A mean with its interval as tables have it, or shorter where there is no room for that."""
-    text = estimate_texts([Estimate(one.mean, None, one.lo, one.hi)])[0].replace("-", "−")
-    mean = text.split(" ")[0]
-    digits = len(mean.partition(".")[2])
-    halves = {f"{half:.{digits}f}" for half in (one.mean - one.ends[0], one.ends[1] - one.mean)}
-    shorter = f"{mean} ± {halves.pop()}" if len(halves) == 1 and text != mean else mean
-    return next((fuller for fuller in (text, shorter) if width_of(fuller, TEXT) <= inches), mean)
-
-
-def _key(styles: Sequence[str], zero: str, bands: Sequence[str], some_beyond: bool) -> dict[str, Artist]:
+def _key(styles: Sequence[str], zero: str, bands: Sequence[str]) -> dict[str, Artist]:
     """What the legend explains, by its labels."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -236,7 +175,4 @@ def _key(styles: Sequence[str], zero: str, bands: Sequence[str], some_beyond: bo
         key[label] = Patch(**_band_look(number))
     if zero:
         key[f"{zero} (zero)"] = Line2D([], [], color=GREY, linewidth=0.8)
-    if some_beyond:
-        arrow = Line2D([], [], color=DARK, marker="<", markersize=4.5, linewidth=0)
-        key["beyond the axis, at the number beside"] = arrow
     return key

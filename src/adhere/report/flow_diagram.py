@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from adhere.report.style import COLOURS, SETTINGS
 
@@ -19,13 +19,9 @@ _INDENT, _SPINE = 0.22, 0.09
 _TOP_BOX, _SIDE_BOX, _DROP, _FORK, _COLUMN_GAP, _NOTE = 1.62, 1.3, 0.46, 0.3, 0.14, 0.2
 _TEXT, _NOTE_TEXT = 7.5, 7
 _LINE_COLOUR, _PLAIN, _STRONG, _OTHER = "#333333", "#FFFFFF", "#E3EEF6", "#FBEADF"
+_TOP_STEPS = ("randomised", "left out", "analysed")
+_DEPTHS = {"allocated": 1, "taken": 2}
 _NOTE_WORDS = "Each patient is in both trials. Dashed: took another arm than the one allocated."
-
-
-class _Box(NamedTuple):
-    text: str
-    depth: int  # 1 for an arm allocated, 2 for an arm taken
-    complied: bool
 
 
 def flow_diagram(flow: polars.DataFrame) -> Figure:
@@ -38,9 +34,9 @@ def flow_diagram(flow: polars.DataFrame) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    first, left_out, kept = (_total(flow, step) for step in ("randomised", "left out", "analysed"))
-    trials = flow["trial"].drop_nulls().unique(maintain_order=True).to_list()
-    columns = {f"{trial} trial: {kept:,}": _boxes(flow.filter(trial=trial)) for trial in trials}
+    first, left_out, kept = (flow.filter(step=step)["patients"].item() for step in _TOP_STEPS)
+    trials = flow["trial"].drop_nulls().unique(maintain_order=True)
+    columns = {f"{trial} trial: {kept:,}": flow.filter(trial=trial) for trial in trials}
     n_rows = 1 + max(len(boxes) for boxes in columns.values())
     height = 2 * _MARGIN + 2 * _BOX + _DROP + _FORK + n_rows * _ROW + _NOTE
     with matplotlib.rc_context({**SETTINGS, "font.size": _TEXT}):
@@ -62,23 +58,6 @@ def flow_diagram(flow: polars.DataFrame) -> Figure:
     return figure
 
 
-def _total(flow: polars.DataFrame, step: str) -> int:
-    return int(flow.filter(step=step)["patients"].item())
-
-
-def _boxes(flow: polars.DataFrame) -> list[_Box]:
-    """What the boxes of one trial say; shares are of those allocated to the arm."""
-    boxes, total = [], 0
-    for row in flow.iter_rows(named=True):
-        if row["step"] == "allocated":
-            total = row["patients"]
-            boxes.append(_Box(f"allocated {row['allocated']}: {total:,}", 1, True))
-        else:
-            text = f"took {row['taken']}: {row['patients']:,} ({row['patients'] / total:.1%})"
-            boxes.append(_Box(text, 2, row["taken"] == row["allocated"]))
-    return boxes
-
-
 def _draw_top(axes: Axes, first: str, left_out: str, kept: str) -> float:
     """Draw what all columns share; say where it ends."""
     middle, left = _WIDTH / 2, _WIDTH / 2 - _TOP_BOX / 2
@@ -90,23 +69,22 @@ def _draw_top(axes: Axes, first: str, left_out: str, kept: str) -> float:
     return _box(axes, left, first_end - _DROP, _TOP_BOX, kept, _STRONG)
 
 
-def _draw_column(axes: Axes, left: float, top: float, width: float, heading: str, boxes: Sequence[_Box]) -> None:
-    """A heading, under it the boxes, each led to from the last box that is less deep."""
-    end_of = {0: _box(axes, left, top, width, heading, _STRONG)}
-    for box in boxes:
+def _draw_column(axes: Axes, left: float, top: float, width: float, heading: str, boxes: polars.DataFrame) -> None:
+    """A heading, and under it the boxes, each led to from the last less deep one; shares are of those allocated."""
+    end_of, total = {0: _box(axes, left, top, width, heading, _STRONG)}, 0
+    for row in boxes.iter_rows(named=True):
+        depth, n = _DEPTHS[row["step"]], row["patients"]
+        if depth == 1:
+            total, text = n, f"allocated {row['allocated']}: {n:,}"
+        else:
+            text = f"took {row['taken']}: {n:,} ({n / total:.1%})"
         top -= _ROW
-        indent = box.depth * _INDENT
-        spine, side = left + indent - _INDENT + _SPINE, top - _BOX / 2
-        _arrow(axes, [(spine, end_of[box.depth - 1]), (spine, side), (left + indent, side)])
-        end_of[box.depth] = _box(
-            axes,
-            left + indent,
-            top,
-            width - indent,
-            box.text,
-            _PLAIN if box.complied else _OTHER,
-            not box.complied,
-        )
+        at = left + depth * _INDENT
+        spine, side = at - _INDENT + _SPINE, top - _BOX / 2
+        _arrow(axes, [(spine, end_of[depth - 1]), (spine, side), (at, side)])
+        complied = row["taken"] in (None, row["allocated"])
+        fill = _PLAIN if complied else _OTHER
+        end_of[depth] = _box(axes, at, top, width - depth * _INDENT, text, fill, dashed=not complied)
 
 
 def _arrow(axes: Axes, points: Sequence[tuple[float, float]]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adhere.errors import InputError
-from adhere.report.style import DARK, GREY, INKS, TEXT, TITLE, Foot, in_order, look, need, split_figure, written
+from adhere.report.style import DARK, GREY, INKS, TEXT, TITLE, PanelFigure, in_order, look, need
 
 if TYPE_CHECKING:
     import polars
@@ -31,58 +31,37 @@ class Guide(NamedTuple):
     panel: str | None = None
 
 
-def growth_curves(
-    table: polars.DataFrame,
-    *,
-    panels: str,
-    series: str,
-    scale: str,
-    y_label: str,
-    guides: Sequence[Guide] = (),
-    note: str = "",
-) -> Figure:
-    """Means with their intervals against `patients`, whose axis is logarithmic; `scale` is that of the other axis.
+def growth_curves(table: polars.DataFrame, scale: str, guides: Sequence[Guide] = ()) -> Figure:
+    """Mean regret with its interval against `patients`, whose axis is logarithmic; `scale` is that of the other axis.
 
-    `panels` and `series` name columns of the table, which also has `patients`, `mean`, `lo` and `hi`. A series looks
-    the same in every panel. Guides are grey, with their label where they end.
+    The table has the columns `population`, a panel for each, `name`, a curve for each, which looks the same in every
+    panel, `patients`, `mean`, `lo` and `hi`. Guides are grey, with their label where they end.
     """
-    need(table, panels, series, "patients", "mean", "lo", "hi")
+    need(table, "population", "name", "patients", "mean", "lo", "hi")
     if scale not in _SCALES:
         raise InputError("scale", scale, f"one of {', '.join(_SCALES)}")
-    titles, names = in_order(table[panels]), in_order(table[series])
+    titles, names = in_order(table["population"]), in_order(table["name"])
     if len(names) > len(INKS):
-        raise InputError(series, names, f"at most {len(INKS)}, so that each has a colour and a marker of its own")
-    foot = Foot([str(name) for name in names], note)
-    figure, above, below = split_figure(_PANEL * len(titles), foot)
-    cells = above.subplots(len(titles), 1, squeeze=False, sharex="all")[:, 0]
+        raise InputError("name", names, f"at most {len(INKS)}, so that each has a colour and a marker of its own")
+    chart = PanelFigure(_PANEL * len(titles), names, note="")
+    scales = {"xscale": "log", "yscale": scale}
+    cells = chart.panels(titles, 1, sharex="all", subplot_kw=scales)
     handles: dict[object, Any] = {}
     for cell, title in zip(cells, titles, strict=True):
-        _frame(cell, str(title), scale)
-        rows = table.filter(table[panels] == title)
+        cell.minorticks_off()
+        cell.tick_params(labelbottom=True)
+        rows = table.filter(population=title)
         for number, name in enumerate(names):
-            one = rows.filter(rows[series] == name).sort("patients")
+            one = rows.filter(name=name).sort("patients")
             if not one.is_empty():
                 handles.setdefault(name, _draw(cell, one, number))
         _limit(cell, rows, scale)
         for guide in guides:
             if guide.panel in (None, title):
                 _guide(cell, guide)
-    for cell in cells[:-1]:
-        cell.tick_params(labelbottom=True)
     cells[-1].set_xlabel("patients in the trial, T", fontsize=TITLE)
-    above.supylabel(y_label, fontsize=TITLE)
-    foot.draw(below, [handles[name] for name in names])
-    return figure
-
-
-def _frame(cell: Axes, title: str, scale: str) -> None:
-    cell.set_xscale("log")
-    cell.set_yscale(scale)
-    cell.set_title(title, loc="left", fontsize=TITLE, fontweight="bold")
-    cell.xaxis.set_major_formatter(lambda value, _: written(value))
-    cell.yaxis.set_major_formatter(lambda value, _: written(value))
-    cell.tick_params(labelsize=TEXT)
-    cell.minorticks_off()
+    chart.above.supylabel("regret (rewards lost)", fontsize=TITLE)
+    return chart.finish([handles[name] for name in names], settle=False)
 
 
 def _draw(cell: Axes, rows: polars.DataFrame, number: int) -> Any:

@@ -5,21 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adhere.report.style import (
-    GREY,
-    TEXT,
-    TITLE,
-    WIDTH,
-    Foot,
-    broken,
-    in_order,
-    look,
-    need,
-    set_ticks,
-    settle,
-    split_figure,
-    written,
-)
+from adhere.report.style import GREY, TITLE, WIDTH, PanelFigure, broken, in_order, look, need, set_ticks
 
 if TYPE_CHECKING:
     import polars
@@ -36,6 +22,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
 )
 _APART = 0.18  # from one mark to the next on a line, as a share of the panel's diagonal
 _MANY = 6  # series, from which on bands fade
+_ZERO = "uniform randomisation (zero)"
 
 
 def lines(
@@ -43,56 +30,43 @@ def lines(
     *,
     panels: str,
     series: str,
-    x: str = "t",
     y_label: str,
-    x_label: str = "patients",
     n_columns: int = 2,
     share_y: bool = True,
-    zero: str = "uniform randomisation",
     note: str = "",
 ) -> Figure:
-    """Means along x with their bands: a panel for each value of one column, a line for each of another.
+    """Means along the trial with their bands: a panel for each value of one column, a line for each of another.
 
-    The table has the columns named by `panels`, `series` and `x`, and `mean`, `lo` and `hi`; where `lo` is null there
-    is no band. Panels and series keep the order they first appear in; a series looks the same in every panel. `zero`
-    says what the zero line is; without it there is none. `note` goes under the legend, a paragraph for each line.
+    The table has the columns named by `panels` and `series`, the number of patients `t`, and `mean`, `lo` and `hi`;
+    where `lo` is null there is no band. Panels and series keep the order they first appear in; a series looks the
+    same in every panel. `note` goes under the legend, a paragraph for each line.
     """
-    need(table, panels, series, x, "mean", "lo", "hi")
+    need(table, panels, series, "t", "mean", "lo", "hi")
     titles, names = in_order(table[panels]), in_order(table[series])
-    along = table[x].cast(float).to_list()
     n_columns = min(n_columns, len(titles))
-    n_rows = -(-len(titles) // n_columns)
     panel_width = (WIDTH - 0.25) / n_columns - 0.35
     headings = ["\n".join(broken(str(title), panel_width, TITLE, "bold")) for title in titles]
-    foot = Foot([*map(str, names), *([f"{zero} (zero)"] if zero else [])], note)
-    height = (1.25 + 0.75 * panel_width / 2 + 0.15 * max(h.count("\n") for h in headings)) * n_rows
+    height = 1.25 + 0.75 * panel_width / 2 + 0.15 * max(heading.count("\n") for heading in headings)
+    height *= -(-len(titles) // n_columns)
 
-    figure, above, below = split_figure(height, foot)
-    cells = above.subplots(n_rows, n_columns, squeeze=False, sharex="all", sharey="all" if share_y else "none").flat
-    for number, cell in enumerate(cells):
-        if number >= len(titles):
-            cell.remove()
-            continue
+    chart = PanelFigure(height, [*map(str, names), _ZERO], note)
+    cells = chart.panels(headings, n_columns, sharex="all", sharey="all" if share_y else "none")
+    for number, (cell, title) in enumerate(zip(cells, titles, strict=True)):
         if number + n_columns >= len(titles):
             # Nothing stands below this one.
             cell.xaxis.set_tick_params(labelbottom=True)
-            cell.set_xlabel("\n".join(broken(x_label, panel_width, TITLE)), fontsize=TITLE)
-        _draw(cell, table.filter(table[panels] == titles[number]), names, series, x, bool(zero))
-        cell.set_title(headings[number], loc="left", fontsize=TITLE, fontweight="bold")
-        set_ticks(cell, min(0.0, *along), max(along), panel_width)
-    above.supylabel("\n".join(broken(y_label, height - 0.5, TITLE)), fontsize=TITLE)
-    foot.draw(below, above.axes[0].get_lines())
-    return settle(figure)
+            cell.set_xlabel("patients", fontsize=TITLE)
+        _draw(cell, table.filter(table[panels] == title), names, series)
+        set_ticks(cell, min(0.0, *table["t"]), max(table["t"]), panel_width)
+    chart.above.supylabel("\n".join(broken(y_label, height - 0.5, TITLE)), fontsize=TITLE)
+    return chart.finish(cells[0].get_lines())
 
 
-def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object], series: str, x: str, zero: bool) -> None:
+def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object], series: str) -> None:
     for number, name in enumerate(names):
-        one = rows.filter(rows[series] == name).sort(x)
-        t, mean, lo, hi = (one[column].cast(float).to_numpy() for column in (x, "mean", "lo", "hi"))
+        one = rows.filter(rows[series] == name).sort("t")
+        t, mean, lo, hi = (one[column].cast(float).to_numpy() for column in ("t", "mean", "lo", "hi"))
         colour, shape = look(number, _LOOKS)
         cell.plot(t, mean, color=colour, linewidth=1.2, markevery=(_APART / 2, _APART), **shape)
         cell.fill_between(t, lo, hi, color=colour, alpha=0.18 if len(names) <= _MANY else 0.09, linewidth=0)
-    if zero:
-        cell.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
-    cell.yaxis.set_major_formatter(lambda value, _: written(value))
-    cell.tick_params(labelsize=TEXT)
+    cell.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)

@@ -32,6 +32,11 @@ def estimate_in_row(row: Mapping[str, Any], name: str) -> Estimate:
     return Estimate(row[name], None, row[f"{name}_lo"], row[f"{name}_hi"])
 
 
+def columns_of(one: Estimate, name: str) -> dict[str, float | None]:
+    """An estimate as columns of a table, to be read again by `estimate_in_row`."""
+    return {name: one.mean, f"{name}_lo": one.lo, f"{name}_hi": one.hi}
+
+
 def _digits(estimates: Sequence[Estimate]) -> int:
     """Two figures of the widest interval's half, but no more than four figures in all."""
     before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adhere.report.section import SYMBOLS, VERDICTS, Listing, Section
@@ -20,14 +19,6 @@ _MINUS = re.compile(r"(?<![^\s(\[])-(?=\d)")
 _INTERVAL = re.compile(r"\[[-+−]?[\d.,]+%?, [-+−]?[\d.,]+%?\]")
 _NO_NUMBER = {"", "-", "–", "—", "reference"}  # what stands in a column of numbers where there is none
 _LONG_CELL = 28  # letters, from which on a cell needs room
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column's heading and the classes of its cells."""
-
-    heading: str
-    classes: str
 
 
 def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], foot: Mapping[str, str]) -> str:
@@ -45,7 +36,7 @@ def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], 
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(breakable=_breakable, columns=_columns)
+    environment.filters.update(breakable=_breakable, classes=_classes)
     verdicts = [claim.verdict for section in sections for claim in section.claims]
     return environment.get_template("page.html").render(
         title=title,
@@ -71,16 +62,11 @@ def _breakable(text: str) -> Markup:
     return Markup(_INTERVAL.sub(lambda interval: f'<span class="whole">{interval[0]}</span>', escaped))
 
 
-def _columns(listing: Listing) -> list[_Column]:
-    """The table's columns: numbers are set to the right, long texts get room."""
-    return [
-        _Column(heading, _classes([row[number] for row in listing.rows]))
-        for number, heading in enumerate(listing.header)
-    ]
-
-
-def _classes(cells: Sequence[str]) -> str:
-    said = [cell for cell in map(str.strip, cells) if cell not in _NO_NUMBER]
-    if said and all(_NUMBER.fullmatch(cell) for cell in said):
-        return "number"
-    return "long" if any(len(cell) > _LONG_CELL for cell in said) else "text"
+def _classes(listing: Listing) -> list[str]:
+    """How each column of a table is set: numbers to the right, long texts with room."""
+    classes = []
+    for number in range(len(listing.header)):
+        said = [cell for row in listing.rows if (cell := row[number].strip()) not in _NO_NUMBER]
+        is_number = said and all(_NUMBER.fullmatch(cell) for cell in said)
+        classes.append("number" if is_number else "long" if any(len(cell) > _LONG_CELL for cell in said) else "text")
+    return classes

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
     from adhere.report.section import ReportFigure
 
@@ -105,8 +105,6 @@ def set_ticks(cell: Axes, lo: float, hi: float, inches: float) -> None:
             break
     cell.set_xlim(lo, hi)
     cell.xaxis.set_major_locator(FixedLocator(ticks))
-    cell.xaxis.set_major_formatter(lambda value, _: written(value))
-    cell.tick_params(labelsize=TEXT)
 
 
 @cache
@@ -136,41 +134,44 @@ def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal
     return [line.rstrip() for line in lines]
 
 
-def split_figure(height: float, foot: Foot, layout: Any = "constrained") -> tuple[Figure, SubFigure, SubFigure]:
-    """A figure of the usual width, its part for panels, of this height, and its part for the foot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+class PanelFigure:
+    """A figure of the usual width: panels above; below them the legend, in as many columns as fit, and the note."""
 
-    figure = Figure(figsize=(WIDTH, height + foot.height), layout=layout)
-    FigureCanvasAgg(figure)
-    panels, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[height, foot.height])[:, 0]
-    return figure, panels, below
+    def __init__(self, height: float, labels: Sequence[str], note: str, layout: Any = "constrained") -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
-
-def settle(figure: Figure) -> Figure:
-    """The figure, laid out once for all: else every file it is saved as would lay it out, and walk it, anew."""
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.execute(figure)
-        figure.set_layout_engine(None)
-    return figure
-
-
-class Foot:
-    """What stands below the panels: the legend, in as many columns as fit, and the note."""
-
-    def __init__(self, labels: Sequence[str], note: str) -> None:
         room = WIDTH - 2 * _EDGE
         self._labels = ["\n".join(broken(label, room - _HANDLE - _GAP)) for label in labels]
         self._n_columns, legend_height = _legend_shape(self._labels, room)
         self._note = [line for part in note.splitlines() for line in broken(" ".join(part.split()), room)]
-        height = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
-        self.height = height or _PAD  # what has no height cannot be laid out
+        foot = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
+        self._foot = foot or _PAD  # what has no height cannot be laid out
+        self.figure = Figure(figsize=(WIDTH, height + self._foot), layout=layout)
+        FigureCanvasAgg(self.figure)
+        heights = [height, self._foot]
+        self.above, self._below = self.figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
 
-    def draw(self, below: SubFigure, handles: Iterable[Artist]) -> None:
-        """Set the legend of these handles, in the order of the labels, and the note under it."""
+    def panels(self, titles: Sequence[str], n_columns: int, **options: Any) -> list[Axes]:
+        """An empty panel under each title, row by row; the options are those of `subplots`."""
+        n_rows = -(-len(titles) // n_columns)
+        cells = list(self.above.subplots(n_rows, n_columns, squeeze=False, **options).flat)
+        for spare in cells[len(titles) :]:
+            spare.remove()
+        for cell, title in zip(cells, titles, strict=False):
+            cell.set_title(title, loc="left", fontsize=TITLE, fontweight="bold")
+            cell.xaxis.set_major_formatter(lambda value, _: written(value))
+            cell.yaxis.set_major_formatter(lambda value, _: written(value))
+            cell.tick_params(labelsize=TEXT)
+        return cells[: len(titles)]
+
+    def finish(self, handles: Iterable[Artist], settle: bool = True) -> Figure:
+        """Set the legend of these handles, in the order of the labels, and the note under it.
+
+        With `settle` all is laid out once: else every file it is saved as would lay it out, and walk it, anew.
+        """
         if self._labels:
-            below.legend(
+            self._below.legend(
                 list(handles),
                 self._labels,
                 loc="upper left",
@@ -180,14 +181,19 @@ class Foot:
                 labelspacing=0.25,
                 borderpad=0,
                 borderaxespad=0,
-                bbox_to_anchor=(_EDGE / WIDTH, 1 - _PAD / self.height),
+                bbox_to_anchor=(_EDGE / WIDTH, 1 - _PAD / self._foot),
                 handlelength=2.6,
                 handletextpad=0.6,
                 columnspacing=1.2,
             )
         if self._note:
-            text = "\n".join(self._note)
-            below.text(_EDGE / WIDTH, _PAD / self.height, text, fontsize=TEXT, color=DARK, va="bottom", ha="left")
+            place = {"x": _EDGE / WIDTH, "y": _PAD / self._foot, "va": "bottom", "ha": "left"}
+            self._below.text(s="\n".join(self._note), fontsize=TEXT, color=DARK, **place)
+        engine = self.figure.get_layout_engine()
+        if settle and engine is not None:
+            engine.execute(self.figure)
+            self.figure.set_layout_engine(None)
+        return self.figure
 
 
 def _legend_shape(labels: Sequence[str], room: float) -> tuple[int, float]:

@@ -8,14 +8,7 @@ from adhere.errors import InputError, nearest
 from adhere.studies import propositions, regret_growth, small_trials, stroke_data, stroke_trial, synthetic
 from adhere.studies.framework.study import Study
 
-_FOLDERS = (
-    stroke_trial,
-    synthetic,
-    small_trials,
-    propositions,
-    regret_growth,
-    stroke_data,
-)
+_FOLDERS: Any = (stroke_trial, synthetic, small_trials, propositions, regret_growth, stroke_data)
 STUDIES: dict[str, Study[Any]] = {folder.STUDY.name: folder.STUDY for folder in _FOLDERS}
 
 

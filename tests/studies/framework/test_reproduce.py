@@ -24,9 +24,9 @@ def simulations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The seed of every simulation that is run."""
     seeds: list[int] = []
 
-    def noted(policies: object, populations: object, n_patients: int, n_runs: int, seed: int, **rest: Any) -> Any:
+    def noted(*, seed: int, **rest: Any) -> Any:
         seeds.append(seed)
-        return simulate(policies, populations, n_patients, n_runs, seed, **rest)
+        return simulate(seed=seed, **rest)
 
     monkeypatch.setattr(module, "simulate", noted)
     return seeds
@@ -219,9 +219,9 @@ def test_a_wrong_number_is_refused_even_if_nothing_is_simulated(tmp_path: Path, 
 def test_the_number_of_threads_reaches_the_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def noted(*given: Any, n_threads: int | None, **rest: Any) -> Any:
+    def noted(*, n_threads: int | None, **rest: Any) -> Any:
         asked.append(n_threads)
-        return simulate(*given, n_threads=n_threads, **rest)
+        return simulate(n_threads=n_threads, **rest)
 
     monkeypatch.setattr(module, "simulate", noted)
     reproduce(tmp_path, BOTH, n_threads=1)

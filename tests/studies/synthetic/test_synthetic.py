@@ -18,7 +18,7 @@ from adhere.studies.framework.wording import percent
 from adhere.studies.lineup.entries import ALL, EXP3, LEARNERS, MAIN, THOMPSON, UCB1, entry
 from adhere.studies.lineup.tables import estimate_in
 from adhere.studies.synthetic import STUDY
-from adhere.studies.synthetic.facts import Facts
+from adhere.studies.synthetic.tables import Facts
 from studies.sections import check_texts_are_whole
 
 if TYPE_CHECKING:

@@ -29,7 +29,11 @@ def precompile(wanted: Iterable[Wanted], on_progress: Callable[[str], None]) -> 
     if len(missing) <= _FEW or n_processes < 2:
         return
     on_progress(f"compiling {len(missing)} compositions of policies (once; then they are kept on disk)")
-    processes = [_compile(missing[first::n_processes]) for first in range(n_processes)]
+    processes = []
+    for first in range(n_processes):
+        words = [word for policy, n_arms in missing[first::n_processes] for word in (str(n_arms), policy)]
+        command = [sys.executable, "-m", "adhere.studies.framework.precompile", *words]
+        processes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     try:
         # Should one fail, the simulation compiles the rest itself, and says what is wrong.
         for process in processes:
@@ -53,12 +57,6 @@ def _runner(policy: str, n_arms: int) -> CompiledRunner:
     arms = [f"arm {arm}" for arm in range(n_arms)]
     anyone = Counts("anyone", tuple(arms), [(arm, arm, reward) for arm in arms for reward in (0.0, 1.0)])  # type: ignore[misc]
     return CompiledRunner(as_policy(policy), anyone, 1, np.array([1]))
-
-
-def _compile(wanted: Iterable[Wanted]) -> subprocess.Popen[bytes]:
-    words = [word for policy, n_arms in wanted for word in (str(n_arms), policy)]
-    command = [sys.executable, "-m", "adhere.studies.framework.precompile", *words]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

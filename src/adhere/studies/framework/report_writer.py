@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -62,27 +62,21 @@ def write_report(
             contents[f"{DATA}/{name}/{file}"] = (study.folder / file).read_bytes()
     document = json.dumps({**run, "files": sorted(contents)}, indent=1).encode()
     (out / PAGE).unlink(missing_ok=True)
-    _remove(out, _earlier_files(out) - set(contents))
+    _remove_earlier(out, contents)
     write_file(out / RUN, document)
     for place, content in contents.items():
         write_file(out / place, content)
     write_file(out / PAGE, page.encode())
 
 
-def _earlier_files(out: Path) -> set[str]:
-    """Data and figures that an earlier run wrote, and no path that leads elsewhere."""
+def _remove_earlier(out: Path, kept: Collection[str]) -> None:
+    """Remove the data and figures that only an earlier run wrote, and nothing at a path that leads elsewhere."""
     listed = read_json(out / RUN).get("files")
-    paths = {place for place in listed if isinstance(place, str)} if isinstance(listed, list) else set()
-    return {place for place in paths if place.startswith((f"{DATA}/", f"{FIGURES}/")) and ".." not in _parts(place)}
-
-
-def _parts(place: str) -> tuple[str, ...]:
-    return PurePosixPath(place).parts
-
-
-def _remove(out: Path, places: set[str]) -> None:
+    places = [place for place in listed if isinstance(place, str)] if isinstance(listed, list) else []
     for place in places:
-        (out / place).unlink(missing_ok=True)
-        for folder in list((out / place).parents)[: len(_parts(place)) - 1]:
-            with suppress(OSError):  # it is not empty
-                folder.rmdir()
+        parts = PurePosixPath(place).parts
+        if place not in kept and place.startswith((f"{DATA}/", f"{FIGURES}/")) and ".." not in parts:
+            (out / place).unlink(missing_ok=True)
+            for folder in list((out / place).parents)[: len(parts) - 1]:
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()

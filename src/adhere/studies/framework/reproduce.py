@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from adhere.checks import check_integer
 from adhere.files import write_file
-from adhere.populations import as_population
 from adhere.randomness import check_seed
+from adhere.report.page import page
 from adhere.report.section import Section
 from adhere.simulation import SimulationResult, simulate
 from adhere.studies.framework import report_writer
@@ -21,7 +21,7 @@ from adhere.studies.framework.machine import machine
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
 from adhere.studies.framework.study import Study, Tables
-from adhere.studies.framework.study_cache import CachedStudy, Settings, load, read_json, remove, save
+from adhere.studies.framework.study_cache import Settings, load, read_json, remove, save
 
 TITLE = "Compliance-Aware Bandits, reproduced"
 _SECONDS = "seconds.json"
@@ -67,8 +67,9 @@ def reproduce(
         finished = {name: one for name, one in cached.items() if one is not None}
         missing = [study for study in studies if fresh or study.name not in finished]
         seconds = _seconds_so_far(out, settings, finished)
-        with studies_progress(sum(_patients(study, quick) for study in missing)) as progress:
-            precompile(_compositions(missing, quick), progress.announce)
+        planned = [one for study in missing for one in study.experiments(quick).values()]
+        with studies_progress(sum(one.total_patients for one in planned)) as progress:
+            precompile([composition for one in planned for composition in one.compositions()], progress.announce)
             for study in missing:
                 progress.begin(study.title)
                 began = time.perf_counter()
@@ -79,25 +80,20 @@ def reproduce(
                 write_file(unfinished / _SECONDS, json.dumps(noted, indent=1).encode())
             progress.begin("writing the report")
             reported = [study for name, study in known.items() if name in finished]
-            sections = _write(out, settings, reported, finished, seconds, started)
+            # From the tables as read from disk, as a later run would.
+            sections = tuple(study.render(finished[study.name].tables) for study in reported)
+            figures = report_writer.figure_contents(sections)
+            run = {
+                "settings": asdict(settings),
+                "machine": machine(),
+                "seconds": {study.name: seconds[study.name] for study in reported if study.name in seconds},
+                "whole_run_seconds": time.perf_counter() - started,
+            }
+            shown = {name: files[".svg"] for name, files in figures.items()}
+            report_writer.write_report(out, page(TITLE, sections, shown, _foot(run)), figures, finished, run)
         remove(unfinished)
     resumed = tuple(study.name for study in reported if study not in missing)
     return Reproduction(sections, out / report_writer.PAGE, resumed, time.perf_counter() - started)
-
-
-def _patients(study: Study[Any], quick: bool) -> int:
-    return sum(experiment.total_patients for experiment in study.experiments(quick).values())
-
-
-def _compositions(studies: Iterable[Study[Any]], quick: bool) -> list[tuple[str, int]]:
-    """Every policy, and how many arms it has."""
-    experiments = [one for study in studies for one in study.experiments(quick).values()]
-    return [
-        (policy, as_population(population).n_arms)  # type: ignore[arg-type]
-        for one in experiments
-        for population in one.populations
-        for policy in one.policies
-    ]
 
 
 def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> dict[str, float]:
@@ -113,44 +109,9 @@ def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> d
 def _run(study: Study[Any], seed: int, quick: bool, n_threads: int | None, progress: StudiesProgress) -> Tables:
     results: dict[str, SimulationResult] = {}
     for name, one in study.experiments(quick).items():
-        results[name] = simulate(
-            one.policies,
-            one.populations,
-            one.n_patients,
-            one.n_runs,
-            seed,
-            reference=one.reference,
-            grid=one.grid,
-            pooled=one.pooled,
-            n_threads=n_threads,
-            progress=progress,
-        )
+        results[name] = simulate(**vars(one), seed=seed, n_threads=n_threads, progress=progress)
         progress.finish(one.total_patients)
     return study.tables(results)
-
-
-def _write(
-    out: Path,
-    settings: Settings,
-    studies: Sequence[Study[Any]],
-    finished: Mapping[str, CachedStudy],
-    seconds: Mapping[str, float],
-    started: float,
-) -> tuple[Section, ...]:
-    """Render each study from its tables as read from disk, as a later run would, and write the report on all."""
-    from adhere.report.page import page
-
-    sections = tuple(study.render(finished[study.name].tables) for study in studies)
-    figures = report_writer.figure_contents(sections)
-    run = {
-        "settings": asdict(settings),
-        "machine": machine(),
-        "seconds": {study.name: seconds[study.name] for study in studies if study.name in seconds},
-        "whole_run_seconds": time.perf_counter() - started,
-    }
-    shown = {name: files[".svg"] for name, files in figures.items()}
-    report_writer.write_report(out, page(TITLE, sections, shown, _foot(run)), figures, finished, run)
-    return sections
 
 
 def _foot(run: dict[str, Any]) -> dict[str, str]:

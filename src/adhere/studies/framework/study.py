@@ -7,11 +7,12 @@ can be rendered again, and every number in a report comes from a file beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 import polars
 
+from adhere.populations import as_population
 from adhere.report.section import Claim, Listing, ReportFigure, Section
 from adhere.simulation import SimulationResult
 
@@ -37,6 +38,11 @@ class Experiment:
     def total_patients(self) -> int:
         """How many patients are simulated in all."""
         return len(self.policies) * len(self.populations) * self.n_patients * self.n_runs
+
+    def compositions(self) -> list[tuple[str, int]]:
+        """Every policy with how many arms it has."""
+        sizes = [as_population(one).n_arms for one in self.populations]  # type: ignore[arg-type]
+        return [(policy, n_arms) for n_arms in sizes for policy in self.policies]
 
 
 class Claims(Protocol[G]):
@@ -75,8 +81,8 @@ class Study(Generic[F]):
         The name of its folder of data files, and of `--study`.
     title
         The heading of its section.
-    experiments
-        Given whether the run is quick, the simulations by name.
+    plan
+        The simulations by name, at full size.
     tables
         Given their results by name, the tables that are kept as data files.
     facts
@@ -90,12 +96,17 @@ class Study(Generic[F]):
 
     name: str
     title: str
-    experiments: Callable[[bool], Mapping[str, Experiment]]
+    plan: Mapping[str, Experiment]
     tables: Callable[[Mapping[str, SimulationResult]], Tables]
     facts: Callable[[Tables], F]
     claims: Claims[F]
     figures: Figures[F]
     credits: str = ""
+
+    def experiments(self, quick: bool) -> dict[str, Experiment]:
+        """The simulations by name: as planned, or with a tenth of the runs, but at least two."""
+        share = QUICK_SHARE if quick else 1
+        return {name: replace(one, n_runs=max(2, one.n_runs // share)) for name, one in self.plan.items()}
 
     def render(self, tables: Tables) -> Section:
         """The section of the report, made of the tables alone."""
@@ -111,12 +122,3 @@ class Study(Generic[F]):
             listings=self.figures.make_listings(facts),
             credits=self.credits,
         )
-
-
-def runs(full: int, quick: bool) -> int:
-    """How many runs: as many as the full study has, or a tenth of them, but at least two.
-
-    >>> runs(2000, quick=True)
-    200
-    """
-    return max(2, full // QUICK_SHARE) if quick else full

@@ -32,11 +32,8 @@ class Entry(NamedTuple):
     @property
     def label(self) -> str:
         """What a chart calls it under the heading of its learner."""
-        return ", ".join([self.strategy, *filter(None, [self.variant]), *self._gamma])
-
-    @property
-    def _gamma(self) -> list[str]:
-        return [f"γ = {self.gamma}"] if self.gamma == BOUNDS_GAMMA else []
+        gamma = f"γ = {self.gamma}" if self.gamma == BOUNDS_GAMMA else ""
+        return ", ".join(filter(None, [self.strategy, self.variant, gamma]))
 
 
 def entry(learner: str, strategy: str, variant: str = PLAIN, gamma: float = PAPERS_GAMMA) -> Entry:
@@ -48,12 +45,11 @@ def entry(learner: str, strategy: str, variant: str = PLAIN, gamma: float = PAPE
     'thompson-bounded(hierarchical(epsilon-greedy, top=exp3(gamma=0.085)), recycle=true)'
     """
     base = _TEXTS.get(learner, f"exp3(gamma={gamma})")
-    recycles, reads_literally = variant == RECYCLING, variant == LITERAL
+    extra = {PLAIN: "", RECYCLING: ", recycle=true", LITERAL: ", literal=true"}[variant]
     top = f"top=exp3(gamma={gamma})"
     if strategy == HIERARCHICAL:
-        text = f"hierarchical({base}, {top}{', recycle=true' if recycles else ''})"
+        text = f"hierarchical({base}, {top}{extra})"
     elif strategy == BOUNDED:
-        extra = ", recycle=true" if recycles else ", literal=true" if reads_literally else ""
         text = f"thompson-bounded(hierarchical({base}, {top}){extra})"
     else:
         text = base if strategy == CHOSEN else f"{base}/{strategy.lower()}"
@@ -66,11 +62,8 @@ MAIN = tuple(entry(learner, strategy) for learner in LEARNERS for strategy in ST
 
 def _variants(learner: str) -> list[Entry]:
     """What else there is of a learner, in the order of a chart."""
-    found = [
-        entry(learner, HIERARCHICAL, RECYCLING),
-        entry(learner, BOUNDED, LITERAL),
-        entry(learner, BOUNDED, RECYCLING),
-    ]
+    found = [entry(learner, HIERARCHICAL, RECYCLING)]
+    found += [entry(learner, BOUNDED, variant) for variant in (LITERAL, RECYCLING)]
     if learner == EXP3:
         found += [entry(learner, strategy, gamma=BOUNDS_GAMMA) for strategy in (CHOSEN, ACTUAL, COMPLY)]
     if learner in (EXP3, GREEDY):
@@ -80,8 +73,8 @@ def _variants(learner: str) -> list[Entry]:
     return found
 
 
-VARIANTS = tuple(one for learner in LEARNERS for one in _variants(learner))
-ALL = tuple(sorted(MAIN + VARIANTS, key=lambda one: LEARNERS.index(one.learner)))
+_VARIANTS = tuple(one for learner in LEARNERS for one in _variants(learner))
+ALL = tuple(sorted(MAIN + _VARIANTS, key=lambda one: LEARNERS.index(one.learner)))
 
 # What stands for each line of the paper's text. That ThompsonBounded recycles was chosen after seeing results.
 HEADLINES = (

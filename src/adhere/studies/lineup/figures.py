@@ -26,10 +26,11 @@ def along_chart(along: polars.DataFrame, population: str, y_label: str, note: st
 
 
 def final_surplus(final: polars.DataFrame, entries: Sequence[Entry], titles: Mapping[str, str]) -> polars.DataFrame:
-    """The final surplus of some policies in their order, with the title of each population as `panel`."""
+    """The final surplus of some policies in their order, as a table for `dots`."""
     order = {one.policy: place for place, one in enumerate(entries)}
     return (
         final.filter(polars.col("measure") == "surplus", polars.col("policy").is_in(list(order)))
+        .with_columns(row="label", group="learner", style="strategy")
         .with_columns(panel=polars.col("population").replace_strict(titles))
         .sort(polars.col("policy").replace_strict(order), maintain_order=True)
     )
@@ -38,9 +39,8 @@ def final_surplus(final: polars.DataFrame, entries: Sequence[Entry], titles: Map
 def every_policy_chart(final: polars.DataFrame, titles: Mapping[str, str], x_label: str, note: str) -> Figure:
     """The final surplus of every policy, those of one strategy together; a panel for each population."""
     order = sorted(ALL, key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy)))
-    without_breaks = polars.col("label").str.replace(" = ", "=", literal=True)  # so that no line ends there
-    table = final_surplus(final, order, titles).with_columns(label=without_breaks)
-    return dots(table, rows="label", groups="learner", columns="panel", styles="strategy", x_label=x_label, note=note)
+    without_breaks = polars.col("row").str.replace(" = ", "=", literal=True)  # so that no line ends there
+    return dots(final_surplus(final, order, titles).with_columns(without_breaks), x_label=x_label, note=note)
 
 
 def every_policy_listing(

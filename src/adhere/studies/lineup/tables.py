@@ -21,11 +21,9 @@ def final_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.Da
     by_policy = {entry.policy: entry for entry in entries}
     rows = []
     for outcome in result.outcomes:
-        entry = by_policy[outcome.policy]
-        estimates = {name: getattr(outcome, name) for name in MEASURES}
-        estimates["difference"] = outcome.difference()
-        for measure, estimate in estimates.items():
-            rows.append({**_who(outcome, entry, result), "measure": measure, **vars(estimate)})
+        who = _who(outcome, by_policy[outcome.policy], result)
+        rows += [{**who, "measure": name, **vars(getattr(outcome, name))} for name in MEASURES]
+        rows.append({**who, "measure": "difference", **vars(outcome.difference())})
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
@@ -46,12 +44,11 @@ def _who(outcome: Outcome, entry: Entry, result: SimulationResult) -> dict[str, 
     return {"population": outcome.population, **{name: getattr(entry, name) for name in names}, **sizes}
 
 
-def estimate_in(table: polars.DataFrame, **where: object) -> Estimate:
+def estimate_in(table: polars.DataFrame, **where: Any) -> Estimate:
     """The one estimate a table has under the given values of its columns."""
-    rows = table.filter(*(polars.col(column) == value for column, value in where.items()))
-    row = rows.row(0, named=True) if rows.height == 1 else None
-    assert row is not None, f"{rows.height} rows for {where}"
-    return Estimate(row["mean"], row["se"], row["lo"], row["hi"])
+    rows = table.filter(**where)
+    assert rows.height == 1, f"{rows.height} rows for {where}"
+    return Estimate(*rows.select("mean", "se", "lo", "hi").row(0))
 
 
 def is_above(one: Estimate, other: Estimate) -> bool:

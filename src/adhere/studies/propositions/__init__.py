@@ -2,8 +2,7 @@
 
 from adhere.studies.framework.study import Study
 from adhere.studies.propositions import claims, figures
-from adhere.studies.propositions.experiments import plan_experiments
-from adhere.studies.propositions.facts import Facts
-from adhere.studies.propositions.tables import make_tables
+from adhere.studies.propositions.experiments import EXPERIMENTS
+from adhere.studies.propositions.tables import Facts, make_tables
 
-STUDY = Study("propositions", "Propositions 2 and 3", plan_experiments, make_tables, Facts, claims, figures)
+STUDY = Study("propositions", "Propositions 2 and 3", EXPERIMENTS, make_tables, Facts, claims, figures)

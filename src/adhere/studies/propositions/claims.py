@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim
 from adhere.studies.propositions.experiments import ALIKE, FAVOURITES, LEARNERS, MILD, N_PATIENTS, PROTOCOLS, UNLIKE
-from adhere.studies.propositions.facts import FIRST, Facts
-from adhere.studies.propositions.tables import N_DRAWN
+from adhere.studies.propositions.tables import FIRST, N_DRAWN, Facts
 
 # Populations as the table of claims calls them, where the reader has not met them yet.
 _SETTINGS = {

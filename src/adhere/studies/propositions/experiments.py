@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from adhere.populations import Strata, Stratum
-from adhere.studies.framework.study import Experiment, runs
+from adhere.studies.framework.study import Experiment
 
 ARMS = ("control", "treatment")
 PROTOCOLS = ("chosen", "actual", "comply")
 LEARNERS = {"Thompson": "thompson", "UCB1": "ucb1", "ε-greedy": "epsilon-greedy"}
-N_PATIENTS, N_RUNS = 500, 3000
+N_PATIENTS = 500
 
 
 class Mixture(NamedTuple):
@@ -72,18 +71,16 @@ MILD = Mixture("mild", 0.45, 0.45, 0.1, r_n0=0.51, r_a1=0.49, r_c0=0.1, r_c1=0.9
 # The proposition's favourite on each, with which the other protocols are compared.
 FAVOURITES = {ALIKE: "actual", UNLIKE: "comply", MILD: "comply"}
 
-
-def plan_experiments(quick: bool) -> Mapping[str, Experiment]:
-    """Each learner under the three protocols, compared on the same patients with the proposition's favourite."""
-    return {
-        f"{text}-{favourite}": Experiment(
-            [f"{text}/{protocol}" for protocol in PROTOCOLS],
-            [one.population() for one in FAVOURITES if FAVOURITES[one] == favourite],
-            N_PATIENTS,
-            runs(N_RUNS, quick),
-            reference=f"{text}/{favourite}",
-            grid=[N_PATIENTS],
-        )
-        for text in LEARNERS.values()
-        for favourite in ("actual", "comply")
-    }
+# Each learner under the three protocols, compared on the same patients with the proposition's favourite.
+EXPERIMENTS = {
+    f"{text}-{favourite}": Experiment(
+        [f"{text}/{protocol}" for protocol in PROTOCOLS],
+        [one.population() for one in FAVOURITES if FAVOURITES[one] == favourite],
+        N_PATIENTS,
+        n_runs=3000,
+        reference=f"{text}/{favourite}",
+        grid=[N_PATIENTS],
+    )
+    for text in LEARNERS.values()
+    for favourite in ("actual", "comply")
+}

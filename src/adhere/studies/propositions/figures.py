@@ -13,8 +13,7 @@ from adhere.report.section import Listing, ReportFigure
 from adhere.simulation import Estimate
 from adhere.studies.framework.strata_listing import strata_listing
 from adhere.studies.propositions.experiments import ARMS, N_PATIENTS
-from adhere.studies.propositions.facts import Facts
-from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN
+from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN, Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +28,11 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "Actual should be best on alike, by Proposition 3 Comply on mild; unlike is the setting of the latter's "
             "proof.",
             "Dots with intervals: the regret of three learners under three protocols on three populations.",
-            lambda: _regret_chart(facts.regret),
+            lambda: dots(
+                _titled(facts.regret).with_columns(group="learner", style="protocol"),
+                x_label=f"regret after {N_PATIENTS} patients (rewards lost)",
+                zero="always the better arm",
+            ),
         ),
         ReportFigure(
             "propositions-expectations",
@@ -43,39 +46,23 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
     ]
 
 
-def _regret_chart(regret: polars.DataFrame) -> Figure:
-    return dots(
-        regret.with_columns(polars.col("protocol").str.to_titlecase()),
-        rows="protocol",
-        groups="learner",
-        columns="population",
-        styles="protocol",
-        x_label=f"regret after {N_PATIENTS} patients (rewards lost)",
-        zero="always the better arm",
-    )
+def _titled(table: polars.DataFrame) -> polars.DataFrame:
+    """A table with capitalised protocols, as the rows of a chart with a panel for each population."""
+    protocol = polars.col("protocol").str.to_titlecase()
+    return table.with_columns(protocol, row=protocol, panel="population")
 
 
 def _expectations_chart(expectations: polars.DataFrame) -> Figure:
     """Each arm twice, below each other: as simulated, and by the formula, which has no interval."""
-    col, nothing = polars.col, polars.lit(None, polars.Float64)
-    chosen = expectations.filter(control_share=CONTROL_SHARES[0]).with_columns(col("protocol").str.to_titlecase())
-    kinds = {
-        "simulated": chosen,
-        "by formula": chosen.with_columns(mean=col("formula"), lo=nothing, hi=nothing),
-    }
+    nothing = polars.lit(None, polars.Float64)
+    simulated = _titled(expectations.filter(control_share=CONTROL_SHARES[0]))
+    kinds = {"simulated": simulated, "by formula": simulated.with_columns(mean="formula", lo=nothing, hi=nothing)}
     parts = [
-        rows.filter(arm=arm).with_columns(seen=polars.lit(f"{arm}, {kind}"))
+        rows.filter(arm=arm).with_columns(style=polars.lit(f"{arm}, {kind}"))
         for arm in ARMS
         for kind, rows in kinds.items()
     ]
-    return dots(
-        polars.concat(parts),
-        rows="protocol",
-        columns="population",
-        styles="seen",
-        x_label="mean reward credited to the arm",
-        zero="",
-    )
+    return dots(polars.concat(parts), x_label="mean reward credited to the arm", zero="")
 
 
 def make_listings(facts: Facts) -> list[Listing]:
@@ -87,15 +74,8 @@ def make_listings(facts: Facts) -> list[Listing]:
             "protocol that the proposition favours, with 95% intervals.",
             ("population", "learner", "protocol", "regret", "difference", "policy"),
             [
-                [
-                    row["population"],
-                    row["learner"],
-                    row["protocol"].title(),
-                    _regret(row),
-                    _paired(row),
-                    row["policy"],
-                ]
-                for row in facts.regret.to_dicts()
+                [*(row[name] for name in ("population", "learner", "protocol")), *_regrets(row), row["policy"]]
+                for row in _titled(facts.regret).to_dicts()
             ],
             folded=True,
         ),
@@ -105,11 +85,11 @@ def make_listings(facts: Facts) -> list[Listing]:
             ("population", "q₀", "protocol", "arm", "formula", "population's", "seen"),
             [
                 [
-                    *(row["population"], f"{row['control_share']:.1f}", row["protocol"].title(), row["arm"]),
+                    *(row["population"], f"{row['control_share']:.1f}", row["protocol"], row["arm"]),
                     *(f"{row[name]:.4f}" for name in ("formula", "expected")),
                     f"{row['mean']:.4f} [{row['lo']:.4f}, {row['hi']:.4f}]",
                 ]
-                for row in facts.expectations.to_dicts()
+                for row in _titled(facts.expectations).to_dicts()
             ],
             folded=True,
         ),
@@ -124,9 +104,8 @@ def _strata(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, 
     ]
 
 
-def _regret(row: Mapping[str, Any]) -> str:
-    return estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"])])[0]
-
-
-def _paired(row: Mapping[str, Any]) -> str:
-    return "reference" if row["is_reference"] else estimate_texts([estimate_in_row(row, "difference")], "+")[0]
+def _regrets(row: Mapping[str, Any]) -> list[str]:
+    regret = estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"])])
+    return regret + (
+        ["reference"] if row["is_reference"] else estimate_texts([estimate_in_row(row, "difference")], "+")
+    )

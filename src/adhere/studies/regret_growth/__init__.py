@@ -2,10 +2,7 @@
 
 from adhere.studies.framework.study import Study
 from adhere.studies.regret_growth import claims, figures
-from adhere.studies.regret_growth.experiments import plan_experiments
-from adhere.studies.regret_growth.facts import Facts
-from adhere.studies.regret_growth.tables import make_tables
+from adhere.studies.regret_growth.experiments import EXPERIMENTS
+from adhere.studies.regret_growth.tables import Facts, make_tables
 
-STUDY = Study(
-    "regret-growth", "Regret growth (Theorems 1 and 2)", plan_experiments, make_tables, Facts, claims, figures
-)
+STUDY = Study("regret-growth", "Regret growth (Theorems 1 and 2)", EXPERIMENTS, make_tables, Facts, claims, figures)

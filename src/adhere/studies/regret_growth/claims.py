@@ -17,9 +17,8 @@ from adhere.studies.regret_growth.experiments import (
     ROOT_HYBRID,
     THOMPSON_HYBRID,
 )
-from adhere.studies.regret_growth.facts import Facts, texts_in
 from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT
-from adhere.studies.regret_growth.tables import LATE
+from adhere.studies.regret_growth.tables import LATE, Facts, texts_in
 
 
 def question(facts: Facts) -> str:
@@ -55,9 +54,9 @@ def _bounded(facts: Facts) -> str:
         f"not told from a straight line in log T, though {facts.missed(PROVEN)}" if straight else "it is not O(log T)"
     )
     return (
-        f"{NAMES[PROVEN]} has the power {facts.power(PROVEN)}, and its last decade of T cost {facts.bend(PROVEN)} "
-        f"rewards more than the one before: {verdict}. With recycling, which the proof of Theorem 2 does not cover, "
-        f"it is {facts.power(HEADLINE)}, and {facts.bend(HEADLINE)} more."
+        f"{NAMES[PROVEN]} has the power {facts.text(PROVEN, 'late')}, and its last decade of T cost "
+        f"{facts.text(PROVEN, 'bend')} rewards more than the one before: {verdict}. With recycling, which the proof "
+        f"of Theorem 2 does not cover, it is {facts.text(HEADLINE, 'late')}, and {facts.text(HEADLINE, 'bend')} more."
     )
 
 
@@ -117,14 +116,14 @@ def make_claims(facts: Facts) -> list[Claim]:
         Claim(
             "Theorem 2: ThompsonBounded has regret O(log T)",
             "“grows as log(T)”, that is, each decade of T costs the same",
-            f"on ε-greedy, the last decade cost {facts.bend(PROVEN)} rewards more than the one before "
+            f"on ε-greedy, the last decade cost {facts.text(PROVEN, 'bend')} rewards more than the one before "
             f"({facts.missed(PROVEN)}); exponent {facts.powers(PROVEN)}",
             AGREES if facts.orders(PROVEN) == {LOGARITHMIC} else DIFFERS,
         ),
         Claim(
             "ThompsonBounded with recycling, as the stroke study's headline has it",
             "the proof of Theorem 2 does not cover it",
-            f"the last decade cost {facts.bend(HEADLINE)} rewards more than the one before "
+            f"the last decade cost {facts.text(HEADLINE, 'bend')} rewards more than the one before "
             f"({facts.missed(HEADLINE)}); exponent {facts.powers(HEADLINE)}",
             OURS,
         ),

@@ -6,11 +6,9 @@ content with few. Each T is run anew, for EXP3's γ follows from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from adhere.populations import Strata, Stratum
 from adhere.populations.examples import defiers
-from adhere.studies.framework.study import Experiment, runs
+from adhere.studies.framework.study import Experiment
 from adhere.studies.regret_growth.slopes import LOGARITHMIC, ROOT
 
 N_PATIENTS = tuple(round(10 ** (half / 2)) for half in range(4, 13))
@@ -69,12 +67,13 @@ _FAST_RUNS = (512, 512, 512, 166, 104, 33, 16, 8, 8)
 STUCK_RUNS = {(THOMPSON_HYBRID, 10_000): 832, (RECYCLING, 10_000): 832, (THOMPSON_HYBRID, 100_000): 192}
 
 
-def plan_experiments(quick: bool) -> Mapping[str, Experiment]:
-    """A simulation for each number of patients, of the policies that need many runs and of those that need few."""
-    planned: dict[str, Experiment] = {}
-    for t, slow, fast in zip(N_PATIENTS, _SLOW_RUNS, _FAST_RUNS, strict=True):
-        planned[f"slow-{t}"] = Experiment(SLOW, [CONFOUNDED], t, runs(slow, quick), grid=[t])
-        planned[f"fast-{t}"] = Experiment(FAST, [CONFOUNDED, DEFIERS], t, runs(fast, quick), grid=[t])
-    for (policy, t), n_runs in STUCK_RUNS.items():
-        planned[f"stuck-{policy}-{t}"] = Experiment([policy], [FAINT], t, runs(n_runs, quick), grid=[t])
-    return planned
+# A simulation for each number of patients, of the policies that need many runs and of those that need few.
+_SIZES = {"slow": (SLOW, [CONFOUNDED], _SLOW_RUNS), "fast": (FAST, [CONFOUNDED, DEFIERS], _FAST_RUNS)}
+EXPERIMENTS = {
+    f"{name}-{t}": Experiment(policies, populations, t, n_runs, grid=[t])
+    for name, (policies, populations, all_runs) in _SIZES.items()
+    for t, n_runs in zip(N_PATIENTS, all_runs, strict=True)
+} | {
+    f"stuck-{policy}-{t}": Experiment([policy], [FAINT], t, n_runs, grid=[t])
+    for (policy, t), n_runs in STUCK_RUNS.items()
+}

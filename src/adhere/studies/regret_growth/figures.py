@@ -14,13 +14,12 @@ from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.studies.framework.strata_listing import strata_listing
 from adhere.studies.regret_growth.experiments import CONFOUNDED, DEFIERS, FAST, NAMES, SLOW
-from adhere.studies.regret_growth.facts import Facts
 from adhere.studies.regret_growth.slopes import TOLERANCE
+from adhere.studies.regret_growth.tables import Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_REGRET = "regret (rewards lost)"
 _FITTED = {"early": "T from 10² to 10⁴", "late": "T from 10⁴ to 10⁶"}
 _KNOWN = {"√T": 0.5, "T": 1.0}
 _HEADER = {
@@ -41,7 +40,6 @@ _HEADER = {
 def make_figures(facts: Facts) -> list[ReportFigure]:
     """Regret against T on two logarithmic axes and on one, and the exponents."""
     regret, growth = _named(facts.regret), _named(facts.growth)
-    by = {"panels": "population", "series": "name", "y_label": _REGRET}
     steep = [Guide("T", 1.0, 1.6 * facts.gaps[name], name) for name in (CONFOUNDED.name, DEFIERS.name)]
     return [
         ReportFigure(
@@ -51,10 +49,7 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "Policies that are promised logarithmic regret are in the next figure.",
             "Lines by policy on two populations: regret against T from a hundred to a million patients.",
             lambda: growth_curves(
-                regret.filter(regret["policy"].is_in(FAST)),
-                scale="log",
-                guides=[*steep, Guide("√T", 0.5, 1.0)],
-                **by,
+                regret.filter(regret["policy"].is_in(FAST)), "log", [*steep, Guide("√T", 0.5, 1.0)]
             ),
         ),
         ReportFigure(
@@ -62,9 +57,7 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "The policies that are promised logarithmic regret, with 95% intervals; only the axis of T is "
             "logarithmic, so a + b log T is a straight line. Grey: a curve of √T, for comparison.",
             "Lines by policy: regret against T from a hundred to a million patients.",
-            lambda: growth_curves(
-                regret.filter(regret["policy"].is_in(SLOW)), scale="linear", guides=[Guide("√T", 0.5, 0.4)], **by
-            ),
+            lambda: growth_curves(regret.filter(regret["policy"].is_in(SLOW)), "linear", [Guide("√T", 0.5, 0.4)]),
         ),
         ReportFigure(
             "regret-growth-exponents",
@@ -79,7 +72,9 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 def _exponent_chart(growth: polars.DataFrame) -> Figure:
     """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
     stretches = [
-        growth.select("population", "name", stretch=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi")
+        growth.select(
+            row="name", group="population", panel=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi"
+        )
         for name, title in _FITTED.items()
     ]
     bands = [
@@ -87,15 +82,7 @@ def _exponent_chart(growth: polars.DataFrame) -> Figure:
         for label, at in _KNOWN.items()
         for panel in _FITTED.values()
     ]
-    return dots(
-        polars.concat(stretches),
-        rows="name",
-        groups="population",
-        columns="stretch",
-        x_label="exponent of T",
-        references=bands,
-        zero="regret does not grow",
-    )
+    return dots(polars.concat(stretches), x_label="exponent of T", references=bands, zero="regret does not grow")
 
 
 def _named(table: polars.DataFrame) -> polars.DataFrame:

@@ -1,18 +1,21 @@
-"""The tables of the study of regret growth."""
+"""The tables of the study of regret growth, and what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars
 
 from adhere.populations import Strata
-from adhere.report.proportions import share
+from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts
+from adhere.report.proportions import interval_in, share
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.result import Config
 from adhere.studies.framework.study import Tables
+from adhere.studies.framework.wording import listed
+from adhere.studies.regret_growth import slopes
 from adhere.studies.regret_growth.experiments import (
     CONFOUNDED,
     DEFIERS,
@@ -20,17 +23,10 @@ from adhere.studies.regret_growth.experiments import (
     N_PATIENTS,
     POPULATIONS,
     PROMISES,
+    RECYCLING,
     STUCK_RUNS,
     SUBLINEAR,
-)
-from adhere.studies.regret_growth.slopes import (
-    LOGARITHMIC,
-    ROOT,
-    bend,
-    combination,
-    exponent,
-    increments,
-    order_of_growth,
+    THOMPSON_HYBRID,
 )
 
 EARLY, LATE = (100, 10_000), (10_000, 1_000_000)  # exponents are fitted to two decades at a time
@@ -70,7 +66,7 @@ def _point(one: Outcome, config: Config) -> dict[str, Any]:
     n_wrong = round(config.n_runs * (1.0 - one.favours_best_arm.mean))
     counts = {"patients": config.n_patients, "runs": config.n_runs, "ended_wrong": n_wrong}
     assert one.regret.se is not None
-    regret = combination([1.0], [one.regret.mean], [one.regret.se], [config.n_runs])
+    regret = slopes.combination([1.0], [one.regret.mean], [one.regret.se], [config.n_runs])
     return {"population": one.population, "policy": one.policy, **counts, **vars(regret)}
 
 
@@ -79,24 +75,21 @@ def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, A
     figures = {}
     for name, ends in (("early", EARLY), ("late", LATE)):
         stretch = rows.filter(rows["patients"].is_between(*ends))
-        figures[name] = exponent(stretch["patients"].to_list(), *_means(stretch))
+        figures[name] = slopes.exponent(stretch["patients"].to_list(), *_means(stretch))
     decades = _means(rows.filter(rows["patients"].is_in(DECADES)))
-    figures["decade_before_last"], figures["last_decade"] = increments(*decades)
-    figures["bend"] = bend(*decades)
-    columns: dict[str, Any] = {
-        f"{name}{suffix}": value
-        for name, one in figures.items()
-        for suffix, value in (("", one.mean), ("_lo", one.lo), ("_hi", one.hi))
-    }
-    order, promise = order_of_growth(figures["late"], figures["bend"]), PROMISES[policy]
+    figures["decade_before_last"], figures["last_decade"] = slopes.increments(*decades)
+    figures["bend"] = slopes.bend(*decades)
+    growth: dict[str, Any] = {"population": population, "policy": policy, "runs_of_longest": rows["runs"][-1]}
+    for name, one in figures.items():
+        growth |= columns_of(one, name)
+    order, promise = slopes.order_of_growth(figures["late"], figures["bend"]), PROMISES[policy]
     shows = {
         "": None,
-        LOGARITHMIC: order == LOGARITHMIC,
-        ROOT: order in (LOGARITHMIC, ROOT),
-        SUBLINEAR: columns["late_hi"] < 1.0,
+        slopes.LOGARITHMIC: order == slopes.LOGARITHMIC,
+        slopes.ROOT: order in (slopes.LOGARITHMIC, slopes.ROOT),
+        SUBLINEAR: growth["late_hi"] < 1.0,
     }
-    names = {"population": population, "policy": policy, "runs_of_longest": rows["runs"][-1]}
-    return {**names, **columns, "order": order, "promise": promise, "shows": shows[promise]}
+    return {**growth, "order": order, "promise": promise, "shows": shows[promise]}
 
 
 def _means(rows: polars.DataFrame) -> tuple[list[float], list[float], list[int]]:
@@ -121,3 +114,55 @@ def _gaps(population: Strata) -> dict[str, Any]:
     }
     gaps = {protocol: float(means[0] - means[1]) for protocol, means in views.items()}
     return {"population": population.name, **{name: None if np.isnan(gap) else gap for name, gap in gaps.items()}}
+
+
+class Facts:
+    """The tables, looked up by population and policy."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.regret, self.growth, self.stuck = tables["regret"], tables["growth"], tables["stuck"]
+        self.populations = tables["populations"]
+        self.gaps = {row["population"]: row["chosen"] for row in tables["gaps"].to_dicts()}
+
+    def rows(self, policy: str) -> list[dict[str, Any]]:
+        """How a policy's regret grows on each population."""
+        return self.growth.filter(policy=policy).to_dicts()
+
+    def orders(self, policy: str) -> set[str]:
+        """What the policy's regret grows like, on all populations."""
+        return {row["order"] for row in self.rows(policy)}
+
+    def powers(self, policy: str, intervals: bool = True) -> str:
+        """The exponents of a policy on each population it was run on."""
+        rows = self.rows(policy)
+        texts = zip(texts_in(rows, "late", intervals), rows, strict=True)
+        return listed([f"{text} on {row['population']}" for text, row in texts])
+
+    def text(self, policy: str, name: str) -> str:
+        """An estimate for a policy that was run on one population, by the name of its columns."""
+        return texts_in(self.rows(policy), name)[0]
+
+    def missed(self, policy: str) -> str:
+        """How much more it could cost and still pass for a straight line."""
+        (row,) = self.rows(policy)
+        return f"{row['runs_of_longest']} runs could miss {row['bend_hi']:.0f}"
+
+    def n_stuck(self) -> int:
+        """How many trials of the hierarchy on Thompson ended on the worse arm."""
+        return int(self.stuck.filter(policy=THOMPSON_HYBRID)["ended_wrong"].sum())
+
+    def stuck_text(self, policy: str = THOMPSON_HYBRID) -> str:
+        """How many trials ended on the worse arm, by their length."""
+        rows = self.stuck.filter(policy=policy).to_dicts()
+        return listed([f"{one['ended_wrong']} of {one['runs']:,} trials of {one['patients']:,}" for one in rows])
+
+    def recycling_helps(self) -> bool:
+        """Whether, of trials of one length, surely fewer ended on the worse arm."""
+        (with_it,) = self.stuck.filter(policy=RECYCLING).to_dicts()
+        (without,) = self.stuck.filter(policy=THOMPSON_HYBRID, patients=with_it["patients"]).to_dicts()
+        return interval_in(with_it, "share").hi < interval_in(without, "share").lo
+
+
+def texts_in(rows: Sequence[Mapping[str, Any]], name: str, intervals: bool = True) -> list[str]:
+    """An estimate of each row, by the name of its columns."""
+    return estimate_texts([estimate_in_row(row, name) for row in rows], intervals=intervals)

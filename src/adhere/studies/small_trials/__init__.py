@@ -2,8 +2,7 @@
 
 from adhere.studies.framework.study import Study
 from adhere.studies.small_trials import claims, figures
-from adhere.studies.small_trials.experiments import plan_experiments
-from adhere.studies.small_trials.facts import Facts
-from adhere.studies.small_trials.tables import make_tables
+from adhere.studies.small_trials.experiments import EXPERIMENTS
+from adhere.studies.small_trials.tables import Facts, make_tables
 
-STUDY = Study("small-trials", "Small trials (Figure 3)", plan_experiments, make_tables, Facts, claims, figures)
+STUDY = Study("small-trials", "Small trials (Figure 3)", EXPERIMENTS, make_tables, Facts, claims, figures)

@@ -7,8 +7,7 @@ from adhere.report.section import Claim, verdict_on
 from adhere.studies.framework.wording import ends, listed
 from adhere.studies.lineup.entries import ALL, BOUNDED, LEARNERS
 from adhere.studies.small_trials.experiments import PAPERS_RUNS, READINGS
-from adhere.studies.small_trials.facts import Facts
-from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED
+from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, Facts
 
 
 def question(facts: Facts) -> str:

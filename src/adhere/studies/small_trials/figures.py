@@ -13,8 +13,7 @@ from adhere.report.section import Listing, ReportFigure
 from adhere.studies.lineup.entries import PAPERS_GAMMA
 from adhere.studies.lineup.figures import every_policy_chart, every_policy_listing
 from adhere.studies.small_trials.experiments import READINGS
-from adhere.studies.small_trials.facts import Facts
-from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED
+from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,15 +50,12 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
 
 def _gains_chart(facts: Facts, x_label: str, note: str) -> Figure:
     table = facts.in_size.filter(polars.col("strategy") != AVERAGE_BUT_BOUNDED).with_columns(
-        polars.col("strategy").replace({AVERAGE: "average of the four"}),
-        polars.col("learner").replace({AVERAGE: "average of the learners"}),
+        row=polars.col("strategy").replace({AVERAGE: "average of the four"}),
+        style=polars.col("learner").replace({AVERAGE: "average of the learners"}),
         panel=polars.col("population").replace_strict(_TITLES),
     )
     return dots(
         table,
-        rows="strategy",
-        columns="panel",
-        styles="learner",
         x_label=x_label,
         limits=dict.fromkeys(_TITLES.values(), common_limits(table)),
         zero="Chosen of the same learner",

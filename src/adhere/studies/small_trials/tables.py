@@ -1,4 +1,4 @@
-"""The tables of trials of twelve patients: final figures, and gains over Chosen."""
+"""The tables of trials of twelve patients, final figures and gains over Chosen, and what they say."""
 
 from __future__ import annotations
 
@@ -53,3 +53,25 @@ def average(estimates: Sequence[Estimate]) -> Estimate:
     mean = sum(one.mean for one in estimates) / len(estimates)
     se = sum(one.se or 0.0 for one in estimates) / len(estimates)
     return Estimate(mean, se, mean - Z95 * se, mean + Z95 * se)
+
+
+class Facts:
+    """The final figures and the gains over Chosen, in the larger size unless another is asked for."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.final, self._gains = tables["final"], tables["gains"]
+        self.sizes = sorted(set(self.final["n_runs"].to_list()))
+        self.size = self.sizes[-1]
+        self.n_patients = int(self.final["n_patients"][0])
+        self.in_size = self._gains.filter(n_runs=self.size)
+
+    def of(self, reading: str, learner: str = AVERAGE, strategy: str = AVERAGE, size: int | None = None) -> Estimate:
+        """A gain over Chosen of the same learner, or an average of several."""
+        where = {"population": reading, "learner": learner, "strategy": strategy}
+        return estimate_in(self._gains, n_runs=size or self.size, **where)
+
+    def best(self, reading: str) -> tuple[str, Estimate]:
+        """The policy with the highest surplus."""
+        its = self.final.filter(n_runs=self.size, population=reading, measure="surplus")
+        row = its.sort("mean", descending=True, maintain_order=True).row(0, named=True)
+        return f"{row['learner']} under {row['label']}", estimate_in(its, policy=row["policy"])

@@ -6,7 +6,6 @@ There is nothing to simulate: every figure is counted from the table that ships 
 from adhere.populations.stroke import SOURCE
 from adhere.studies.framework.study import Study
 from adhere.studies.stroke_data import claims, figures
-from adhere.studies.stroke_data.facts import Facts
-from adhere.studies.stroke_data.tables import make_tables
+from adhere.studies.stroke_data.tables import Facts, make_tables
 
-STUDY = Study("stroke-data", "The stroke data itself", lambda quick: {}, make_tables, Facts, claims, figures, SOURCE)
+STUDY = Study("stroke-data", "The stroke data itself", {}, make_tables, Facts, claims, figures, SOURCE)

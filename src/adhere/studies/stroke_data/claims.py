@@ -5,8 +5,7 @@ from __future__ import annotations
 from adhere.populations.describe import PROTOCOL_TITLES
 from adhere.report.proportions import Interval
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, verdict_on
-from adhere.studies.stroke_data.facts import Facts
-from adhere.studies.stroke_data.tables import REFERENCE
+from adhere.studies.stroke_data.tables import REFERENCE, Facts
 
 _PAPERS_PATIENTS = 19_422  # section 4 of the paper
 
@@ -38,7 +37,7 @@ def _who(facts: Facts) -> str:
 
 def _aspirin(facts: Facts) -> str:
     treated, untreated = (facts.alive("aspirin", "chosen", arm).value for arm in ("aspirin", REFERENCE))
-    chosen, actual, comply = (facts.difference("aspirin", view, "aspirin") for view in PROTOCOL_TITLES)
+    chosen, actual, comply = (facts.alive("aspirin", view, "aspirin", "difference") for view in PROTOCOL_TITLES)
     return (
         f"By intention to treat, {treated:.1%} of those allocated aspirin were alive at 14 days, and {untreated:.1%} "
         f"of those allocated none: a difference of {chosen.points()} percentage points ({_about_zero(chosen)}). As "
@@ -63,7 +62,7 @@ def _heparin(facts: Facts) -> str:
     best = max(doses, key=lambda arm: doses[arm].value)
     said = " and ".join(f"{one.points()} percentage points for {arm}" for arm, one in doses.items())
     text = f"For heparin the differences by intention to treat are {said}."
-    if doses[best].value >= facts.difference("aspirin", "chosen", "aspirin").value:
+    if doses[best].value >= facts.alive("aspirin", "chosen", "aspirin", "difference").value:
         text += f" The one for {best} is no smaller than aspirin's: the counts do not set the two drugs apart."
     return text
 
@@ -84,7 +83,7 @@ def _about_zero(one: Interval) -> str:
 
 def make_claims(facts: Facts) -> list[Claim]:
     """How many patients there are, and the effects of aspirin and heparin."""
-    aspirin = facts.difference("aspirin", "chosen", "aspirin")
+    aspirin = facts.alive("aspirin", "chosen", "aspirin", "difference")
     doses = facts.heparin_doses()
     lowest, highest = min(one.lo for one in doses.values()), max(one.hi for one in doses.values())
     return [

@@ -13,8 +13,7 @@ from adhere.report.dots import dots
 from adhere.report.flow_diagram import flow_diagram
 from adhere.report.proportions import interval_in
 from adhere.report.section import Listing, ReportFigure
-from adhere.studies.stroke_data.facts import Facts
-from adhere.studies.stroke_data.tables import REFERENCE
+from adhere.studies.stroke_data.tables import REFERENCE, Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,8 +46,8 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
     titles = {"share": "alive (%)", "difference": "difference (points)"}
     estimates = [
         survival.drop_nulls(name).select(
-            "arm",
-            view=polars.col("view").replace_strict(PROTOCOL_TITLES),
+            style="arm",
+            group=polars.col("view").replace_strict(PROTOCOL_TITLES),
             row=polars.col("trial") + " trial: " + polars.col("arm"),
             panel=polars.lit(title),
             mean=100 * polars.col(name),
@@ -59,10 +58,6 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
     ]
     return dots(
         polars.concat(estimates),
-        rows="row",
-        groups="view",
-        columns="panel",
-        styles="arm",
         x_label=f"alive at 14 days; difference from {REFERENCE}",
         limits={titles["share"]: common_limits(estimates[0])},
         zero=f"no difference from {REFERENCE}",

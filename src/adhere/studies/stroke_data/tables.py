@@ -1,4 +1,4 @@
-"""The tables of the stroke data: counts, compliance, survival under each view, and the flow of patients."""
+"""The tables of the stroke data, from counts to the flow of patients, and what they say."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import polars
 
-from adhere.populations.stroke import shipped_counts
-from adhere.report.proportions import share, share_difference
+from adhere.populations.stroke import ARMS, shipped_counts
+from adhere.report.proportions import Interval, interval_in, share, share_difference
 from adhere.simulation import SimulationResult
 from adhere.studies.framework.study import Tables
 
@@ -48,11 +48,9 @@ def _flow(counts: polars.DataFrame) -> polars.DataFrame:
 
 def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
     """The share of those allocated to each arm who took it, for counts by trial, allocated, taken."""
-    rows = []
-    for (trial, allocated), group in counts.group_by("trial", "allocated", maintain_order=True):
-        patients, complied = _sum(group, "patients"), _sum(group.filter(taken=allocated), "patients")
-        numbers = {"patients": patients, "complied": complied, **share(complied, patients).columns("share")}
-        rows.append({"trial": trial, "allocated": allocated, **numbers})
+    complied = polars.col("patients").filter(polars.col("taken") == polars.col("allocated")).sum()
+    arms = counts.group_by("trial", "allocated", maintain_order=True).agg(polars.sum("patients"), complied=complied)
+    rows = [{**row, **share(row["complied"], row["patients"]).columns("share")} for row in arms.to_dicts()]
     return polars.DataFrame(rows)
 
 
@@ -75,3 +73,23 @@ def survival_by_view(counts: polars.DataFrame, reference: str) -> polars.DataFra
 
 def _sum(rows: polars.DataFrame, column: str) -> int:
     return int(rows[column].sum())
+
+
+class Facts:
+    """The tables with the few figures that more than one sentence needs."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.counts, self.compliance = tables["counts"], tables["compliance"]
+        self.survival, self.flow = tables["survival"], tables["flow"]
+        self.randomised, self.left_out, self.analysed = self.flow["patients"].to_list()[:3]
+
+    def alive(self, trial: str, view: str, arm: str, name: str = "share") -> Interval:
+        """The share alive at 14 days, or its `difference` from that of the reference arm."""
+        (row,) = self.survival.filter(trial=trial, view=view, arm=arm).to_dicts()
+        return interval_in(row, name)
+
+    def heparin_doses(self) -> dict[str, Interval]:
+        """The difference that each dose makes by intention to treat."""
+        return {
+            arm: self.alive("heparin", "chosen", arm, "difference") for arm in ARMS["heparin"] if arm != REFERENCE
+        }

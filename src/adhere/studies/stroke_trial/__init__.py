@@ -3,10 +3,7 @@
 from adhere.populations.stroke import SOURCE
 from adhere.studies.framework.study import Study
 from adhere.studies.stroke_trial import claims, figures
-from adhere.studies.stroke_trial.experiments import plan_experiments
-from adhere.studies.stroke_trial.facts import Facts
-from adhere.studies.stroke_trial.tables import make_tables
+from adhere.studies.stroke_trial.experiments import EXPERIMENTS
+from adhere.studies.stroke_trial.tables import Facts, make_tables
 
-STUDY = Study(
-    "stroke-trial", "The stroke trial (Figure 1)", plan_experiments, make_tables, Facts, claims, figures, SOURCE
-)
+STUDY = Study("stroke-trial", "The stroke trial (Figure 1)", EXPERIMENTS, make_tables, Facts, claims, figures, SOURCE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, verdict_on
 from adhere.simulation import Estimate
@@ -25,8 +23,8 @@ from adhere.studies.lineup.entries import (
 )  # fmt: skip
 from adhere.studies.lineup.tables import is_above
 from adhere.studies.stroke_trial.experiments import TRIALS
-from adhere.studies.stroke_trial.facts import Facts, text
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES, Published
+from adhere.studies.stroke_trial.tables import Facts, text
 
 
 def question(facts: Facts) -> str:
@@ -45,17 +43,13 @@ def question(facts: Facts) -> str:
 def result(facts: Facts) -> str:
     """The result."""
     few, many = facts.few, facts.many
-    figures = {one: facts.headline_surplus(one, few) for one in HEADLINES}
     listed = "; ".join(
-        f"{NAMES[one]} {text(figures[one])} (paper {published})" for one, published in HEADLINE_FIGURES.items()
+        f"{NAMES[one]} {text(facts.surplus(one, n_runs=few))} (paper {published})"
+        for one, published in HEADLINE_FIGURES.items()
     )
-    agree = {
-        n: [NAMES[one] for one, p in HEADLINE_FIGURES.items() if p.agrees_with(facts.headline_surplus(one, n))]
-        for n in (few, many)
-    }
     return (
-        f"Pooled surplus lives: {listed}. {_how_many(agree[few], few)} by the rule below, "
-        f"{_how_many(agree[many], many).lower()}. ThompsonBounded depends on its reading: {_readings(facts)}. "
+        f"Pooled surplus lives: {listed}. {_how_many_agree(facts, few)} by the rule below, "
+        f"{_how_many_agree(facts, many).lower()}. ThompsonBounded depends on its reading: {_readings(facts)}. "
         f"Against Thompson sampling on the same patients the hybrids gain: {_gains_listed(facts)}. Thompson sampling "
         "under Actual reaches "
         f"{text(facts.surplus(entry(THOMPSON, ACTUAL)))}, but without a guarantee; EXP3 under Actual is at "
@@ -65,12 +59,11 @@ def result(facts: Facts) -> str:
 
 def uncertainty(facts: Facts) -> str:
     """The uncertainty of the result."""
-    few, many = facts.few, facts.many
     realised = [
-        f"{NAMES[one]} {text(facts.headline_surplus(one, n, 'realised_surplus'), 2)} in {n:,} runs"
+        f"{NAMES[one]} {text(ours, 2)} in {n:,} runs"
         for one, published in HEADLINE_FIGURES.items()
-        for n in (few, many)
-        if not published.agrees_with(facts.headline_surplus(one, n, "realised_surplus"))
+        for n in (facts.few, facts.many)
+        if not published.agrees_with(ours := facts.surplus(one, measure="realised_surplus", n_runs=n))
     ]
     differs = f"by it these differ: {'; '.join(realised)}" if realised else "by it all three agree in both sizes"
     return (
@@ -84,23 +77,31 @@ def uncertainty(facts: Facts) -> str:
 
 def make_claims(facts: Facts) -> list[Claim]:
     """The paper's figures and its remarks on them."""
-    few, many = facts.few, facts.many
     numbers = []
     for one, published in HEADLINE_FIGURES.items():
-        by_size = {n: facts.headline_surplus(one, n) for n in (few, many)}
-        ours = "; ".join(
-            f"{text(figure, digits)} in {n:,} runs ({published.verdict_and_place(figure)})"
-            for (n, figure), digits in zip(by_size.items(), (1, 2), strict=True)
+        few, many = (facts.surplus(one, n_runs=n) for n in (facts.few, facts.many))
+        ours = (
+            f"{text(few)} in {facts.few:,} runs ({published.verdict_and_place(few)}); "
+            f"{text(many, 2)} in {facts.many:,} runs ({published.verdict_and_place(many)})"
         )
         if one.strategy == BOUNDED:
             ours += f". Our setting was chosen after seeing results: {_readings(facts, published)}"
         statement = f"{NAMES[one]}: surplus lives, both trials pooled"
-        numbers.append(Claim(statement, str(published), ours, published.verdict(by_size[few])))
-    remarks = [_hybrids_gain(facts), _best_is_thompson(facts), *_protocols_beat(facts)]
-    return [*numbers, *remarks, _gain_is_in_aspirin(facts), _exp3_fails(facts)]
+        numbers.append(Claim(statement, str(published), ours, published.verdict(few)))
+    return [
+        *numbers,
+        _hybrids_gain(facts),
+        _best_is_thompson(facts),
+        _protocol_beats(facts, ACTUAL, "“better”"),
+        _protocol_beats(facts, COMPLY, "“to a lesser extent”"),
+        _gain_is_in_aspirin(facts),
+        _exp3_fails(facts),
+    ]
 
 
-def _how_many(names: Sequence[str], n_runs: int) -> str:
+def _how_many_agree(facts: Facts, n_runs: int) -> str:
+    figures = HEADLINE_FIGURES.items()
+    names = [NAMES[one] for one, paper in figures if paper.agrees_with(facts.surplus(one, n_runs=n_runs))]
     if len(names) == len(NAMES):
         return f"In {n_runs:,} runs all three agree"
     return f"In {n_runs:,} runs {' and '.join(names) or 'none'} agree{'s' if len(names) < 2 else ''}"
@@ -159,48 +160,35 @@ def _best_is_thompson(facts: Facts) -> Claim:
     )
 
 
-def _protocols_beat(facts: Facts) -> list[Claim]:
-    """Actual, and less so Comply, against Chosen and both hybrids of the same learner."""
-    made = []
-    for strategy, words in ((ACTUAL, "“better”"), (COMPLY, "“to a lesser extent”")):
-        texts = []
-        won = {}
-        for learner in LEARNERS:
-            own = facts.surplus(entry(learner, strategy))
-            rivals = [entry(learner, CHOSEN), entry(learner, HIERARCHICAL), entry(learner, BOUNDED, RECYCLING)]
-            won[learner] = sum(is_above(own, facts.surplus(rival)) for rival in rivals)
-            texts.append(f"{learner} {text(own)}, above {won[learner]} of {len(rivals)}")
-        holds = [won[learner] == 3 for learner in (THOMPSON, GREEDY)]
-        made.append(
-            Claim(
-                f"{strategy} performs better than Chosen and the hybrids (here HierarchicalBandit, and "
-                "ThompsonBounded with recycling); Thompson and ε-greedy are judged",
-                words,
-                "; ".join(texts),
-                AGREES if all(holds) else IN_PART if won[THOMPSON] + won[GREEDY] else DIFFERS,
-            )
-        )
-    return made
+def _protocol_beats(facts: Facts, strategy: str, words: str) -> Claim:
+    """Actual, or Comply, against Chosen and both hybrids of the same learner."""
+    texts, won = [], {}
+    for learner in LEARNERS:
+        own = facts.surplus(entry(learner, strategy))
+        rivals = [entry(learner, CHOSEN), entry(learner, HIERARCHICAL), entry(learner, BOUNDED, RECYCLING)]
+        won[learner] = sum(is_above(own, facts.surplus(rival)) for rival in rivals)
+        texts.append(f"{learner} {text(own)}, above {won[learner]} of {len(rivals)}")
+    judged = won[THOMPSON], won[GREEDY]
+    return Claim(
+        f"{strategy} performs better than Chosen and the hybrids (here HierarchicalBandit, and "
+        "ThompsonBounded with recycling); Thompson and ε-greedy are judged",
+        words,
+        "; ".join(texts),
+        AGREES if judged == (3, 3) else IN_PART if any(judged) else DIFFERS,
+    )
 
 
 def _gain_is_in_aspirin(facts: Facts) -> Claim:
-    many = facts.many
     hybrids = HEADLINES[1:]
-    gains = {
-        (one, trial): facts.headline_surplus(one, many, "difference", trial) for one in hybrids for trial in TRIALS
-    }
-    pairs = [[gains[one, trial] for trial in TRIALS] for one in hybrids]
+    pairs = [[facts.surplus(one, trial, "difference", facts.many) for trial in TRIALS] for one in hybrids]
+    texts = iter(estimate_texts([gain for pair in pairs for gain in pair], sign="+"))
+    ours = "; ".join(f"{NAMES[one]} {next(texts)} on aspirin, {next(texts)} on heparin" for one in hybrids)
     larger = [aspirin.mean > heparin.mean for aspirin, heparin in pairs]
-    clear = [is_above(*pair) for pair in pairs]
-    texts = estimate_texts(list(gains.values()), sign="+")
-    ours = "; ".join(
-        f"{NAMES[one]} {texts[2 * i]} on aspirin, {texts[2 * i + 1]} on heparin" for i, one in enumerate(hybrids)
-    )
     return Claim(
         "The hybrids' gains over Thompson sampling “are largely concentrated in the Aspirin trial”",
         "aspirin",
-        f"{ours} ({many:,} runs)",
-        AGREES if all(clear) else IN_PART if any(larger) else DIFFERS,
+        f"{ours} ({facts.many:,} runs)",
+        AGREES if all(is_above(*pair) for pair in pairs) else IN_PART if any(larger) else DIFFERS,
     )
 
 

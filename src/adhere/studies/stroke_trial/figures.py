@@ -14,14 +14,12 @@ from adhere.simulation.simulate import POOLED
 from adhere.studies.lineup.entries import (
     ALL,
     BOUNDED,
-    BOUNDS_GAMMA,
     EXP3,
     GREEDY,
     HEADLINES,
     HIERARCHICAL,
     LEARNERS,
     LITERAL,
-    PAPERS_GAMMA,
     PLAIN,
     RECYCLING,
     SHOWN_ALONG,
@@ -30,15 +28,14 @@ from adhere.studies.lineup.entries import (
 )
 from adhere.studies.lineup.figures import along_chart, final_surplus, policy_listing
 from adhere.studies.stroke_trial.experiments import ASPIRIN, HEPARIN
-from adhere.studies.stroke_trial.facts import Facts, text
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES
+from adhere.studies.stroke_trial.tables import Facts, text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TITLES = {ASPIRIN: "aspirin", HEPARIN: "heparin", POOLED: "mean of both"}
 _READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
-_LIVES = "surplus lives among {n:,} patients"
 _PAPER = "the paper's figure (dashed) and its 95% interval"
 
 
@@ -70,7 +67,7 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             "Surplus lives after the last patient: four learners under five strategies (γ = 0.085), and the reading "
             "of ThompsonBounded that stands for the paper's line.",
             "Dots with intervals: final surplus lives by learner and strategy, on both trials and pooled.",
-            lambda: _final_chart(facts, note),
+            lambda: _by_trial(final_surplus(facts.final, SHOWN_ALONG, _TITLES), facts, note),
         ),
         ReportFigure(
             "stroke-variants",
@@ -96,20 +93,16 @@ def _headline_chart(facts: Facts) -> Figure:
     for group, entries in groups.items():
         for one in entries:
             row = {"group": group, "row": _reading(one), "panel": ""}
-            rows.append({**row, "size": f"{few:,} runs", **vars(facts.surplus(one))})
+            rows.append({**row, "style": f"{few:,} runs", **vars(facts.surplus(one))})
             if one in HEADLINES:
-                rows.append({**row, "size": f"{many:,} runs", **vars(facts.headline_surplus(one, many))})
+                rows.append({**row, "style": f"{many:,} runs", **vars(facts.surplus(one, n_runs=many))})
     bands = [
         Reference(_PAPER, "", published.lo, published.hi, published.mean, group=NAMES[one])
         for one, published in HEADLINE_FIGURES.items()
     ]
     return dots(
         polars.DataFrame(rows),
-        rows="row",
-        groups="group",
-        columns="panel",
-        styles="size",
-        x_label=_LIVES.format(n=facts.n_patients) + ", mean of both trials",
+        x_label=f"{_lives(facts)}, mean of both trials",
         references=bands,
         note="* stands for the paper's line; ThompsonBounded's was chosen after seeing results.",
     )
@@ -124,30 +117,25 @@ def _reading(one: Entry) -> str:
     return f"{reading}, γ = {one.gamma}{' *' if one in HEADLINES else ''}"
 
 
-def _final_chart(facts: Facts, note: str) -> Figure:
-    return _by_trial(final_surplus(facts.final, SHOWN_ALONG, _TITLES), "strategy", facts.n_patients, note)
-
-
 def _variants_chart(facts: Facts, note: str) -> Figure:
     entries = [one for one in ALL if one.learner == EXP3 or one.strategy in (HIERARCHICAL, BOUNDED)]
     entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
     labels = {one.policy: _short(one) for one in entries}
-    gammas = {PAPERS_GAMMA: f"γ = {PAPERS_GAMMA}", BOUNDS_GAMMA: f"γ = {BOUNDS_GAMMA}"}
     table = final_surplus(facts.final, entries, _TITLES).with_columns(
-        label=polars.col("policy").replace_strict(labels), style=polars.col("gamma").replace_strict(gammas)
+        row=polars.col("policy").replace_strict(labels), style=polars.format("γ = {}", "gamma")
     )
-    return _by_trial(table, "style", facts.n_patients, note)
+    return _by_trial(table, facts, note)
 
 
-def _by_trial(table: polars.DataFrame, styles: str, n: int, note: str) -> Figure:
+def _lives(facts: Facts) -> str:
+    return f"surplus lives among {facts.n_patients:,} patients"
+
+
+def _by_trial(table: polars.DataFrame, facts: Facts, note: str) -> Figure:
     """A panel for each trial and one for both; one scale for all, which have the same unit."""
     return dots(
         table,
-        rows="label",
-        groups="learner",
-        columns="panel",
-        styles=styles,
-        x_label=_LIVES.format(n=n),
+        x_label=_lives(facts),
         limits=dict.fromkeys(_TITLES.values(), common_limits(table)),
         note=note,
     )
@@ -162,7 +150,12 @@ def _short(one: Entry) -> str:
 
 def make_listings(facts: Facts) -> list[Listing]:
     """The headline figures in numbers, and every policy's."""
-    return [_headline_listing(facts), _final_listing(facts)]
+    shown = [(population, "surplus") for population in _TITLES]
+    shown += [(POOLED, "realised_surplus"), (POOLED, "difference")]
+    columns = [estimate_texts([facts.surplus(one, *column) for one in ALL]) for column in shown]
+    header = ("aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson")
+    every = policy_listing("Surplus lives of every policy, with 95% intervals.", header, columns)
+    return [_headline_listing(facts), every]
 
 
 def _headline_listing(facts: Facts) -> Listing:
@@ -172,7 +165,7 @@ def _headline_listing(facts: Facts) -> Listing:
         cells = [NAMES[one], str(published)]
         for n in (few, many):
             for measure in ("surplus", "realised_surplus"):
-                ours = facts.headline_surplus(one, n, measure)
+                ours = facts.surplus(one, measure=measure, n_runs=n)
                 cells += [text(ours, 2), published.verdict_and_place(ours)]
         rows.append((*cells, one.policy))
     header = (
@@ -185,14 +178,3 @@ def _headline_listing(facts: Facts) -> Listing:
         "interval. Realised: rewards minus the mean, over arms, of the same patients' rewards."
     )
     return Listing(caption, header, rows)
-
-
-def _final_listing(facts: Facts) -> Listing:
-    shown = [
-        *((population, "surplus") for population in _TITLES),
-        (POOLED, "realised_surplus"),
-        (POOLED, "difference"),
-    ]
-    columns = [estimate_texts([facts.surplus(one, *column) for one in ALL]) for column in shown]
-    header = ("aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson")
-    return policy_listing("Surplus lives of every policy, with 95% intervals.", header, columns)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from adhere.intervals import Z95
 from adhere.report.section import AGREES, DIFFERS
 from adhere.simulation import Estimate
-from adhere.studies.lineup.entries import HEADLINES, Entry
+from adhere.studies.lineup.entries import HEADLINES
 
 
 class Published(NamedTuple):
@@ -47,14 +47,8 @@ class Published(NamedTuple):
         return f"{self.mean} [{self.lo:.1f}, {self.hi:.1f}]"
 
 
-NAMES = dict(
-    zip(
-        HEADLINES,
-        ("Thompson sampling under Chosen", "ThompsonBounded", "HierarchicalBandit on ε-greedy"),
-        strict=True,
-    )
-)
+_NAMES = ("Thompson sampling under Chosen", "ThompsonBounded", "HierarchicalBandit on ε-greedy")
+NAMES = dict(zip(HEADLINES, _NAMES, strict=True))
 # Section 5, "Stroke trial": surplus lives pooled over both trials, 2000 runs of 10,000 patients.
-HEADLINE_FIGURES: dict[Entry, Published] = dict(
-    zip(HEADLINES, (Published(7.9, 7.2, 8.7), Published(8.9, 8.1, 9.7), Published(9.2, 8.3, 10.0)), strict=True)
-)
+_FIGURES = (Published(7.9, 7.2, 8.7), Published(8.9, 8.1, 9.7), Published(9.2, 8.3, 10.0))
+HEADLINE_FIGURES = dict(zip(HEADLINES, _FIGURES, strict=True))

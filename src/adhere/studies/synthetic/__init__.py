@@ -2,14 +2,13 @@
 
 from adhere.studies.framework.study import Study
 from adhere.studies.synthetic import claims, figures
-from adhere.studies.synthetic.experiments import plan_experiments
-from adhere.studies.synthetic.facts import Facts
-from adhere.studies.synthetic.tables import make_tables
+from adhere.studies.synthetic.experiments import EXPERIMENTS
+from adhere.studies.synthetic.tables import Facts, make_tables
 
 STUDY = Study(
     "synthetic",
     "Rich and poor (Figure 2) and defiers (Example 1)",
-    plan_experiments,
+    EXPERIMENTS,
     make_tables,
     Facts,
     claims,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from adhere.report.numbers import estimate_texts
@@ -24,7 +25,7 @@ from adhere.studies.lineup.entries import (
     entry,
 )  # fmt: skip
 from adhere.studies.synthetic.experiments import DEFIERS, RICH_AND_POOR
-from adhere.studies.synthetic.facts import Facts
+from adhere.studies.synthetic.tables import Facts
 
 RIVALS = (CHOSEN, HIERARCHICAL, BOUNDED)  # what Figure 2 sets above Actual and Comply
 HALF = 0.5  # of the rivals' surplus: the paper gives no size
@@ -76,15 +77,14 @@ def make_claims(facts: Facts) -> list[Claim]:
 
 
 def _much_worse(facts: Facts, strategy: str) -> Claim:
-    surplus = facts.by_learner(RICH_AND_POOR, strategy)
-    rivals = {learner: [facts.of(RICH_AND_POOR, entry(learner, one)) for one in RIVALS] for learner in LEARNERS}
-    lowest = {learner: min(one.mean for one in its) for learner, its in rivals.items()}
-    much = [
-        learner for learner, one in surplus.items()
-        if _is_below(one, rivals[learner]) and one.mean < HALF * lowest[learner] and lowest[learner] > 0
-    ]  # fmt: skip
-    texts = dict(zip(surplus, estimate_texts(list(surplus.values())), strict=True))
-    said = [f"{learner} {texts[learner]} against {lowest[learner]:,.0f} or more" for learner in LEARNERS]
+    surplus = [facts.of(RICH_AND_POOR, entry(learner, strategy)) for learner in LEARNERS]
+    much, said = [], []
+    for learner, one, text in zip(LEARNERS, surplus, estimate_texts(surplus), strict=True):
+        rivals = [facts.of(RICH_AND_POOR, entry(learner, rival)) for rival in RIVALS]
+        lowest = min(rival.mean for rival in rivals)
+        said.append(f"{learner} {text} against {lowest:,.0f} or more")
+        if _is_below(one, rivals) and one.mean < HALF * lowest and lowest > 0:
+            much.append(learner)
     return Claim(
         f"On rich and poor, {strategy} does much worse than Chosen and the hybrids (Figure 2)",
         "“much worse than Chosen and the hybrid algorithms”",
@@ -166,9 +166,9 @@ def _from_to(facts: Facts, entries: Sequence[Entry]) -> str:
 
 def _spread(facts: Facts) -> str:
     """How far single runs of Comply lie apart, with the two learners where that is farthest."""
-    spreads = {learner: facts.spread(RICH_AND_POOR, entry(learner, COMPLY)) for learner in LEARNERS}
-    widest = sorted(LEARNERS, key=lambda learner: -spreads[learner])[:2]
-    return listed([f"{spreads[learner]:,.0f} with {learner}" for learner in widest])
+    errors = {learner: facts.of(RICH_AND_POOR, entry(learner, COMPLY)).se or 0.0 for learner in LEARNERS}
+    widest = sorted(LEARNERS, key=lambda learner: -errors[learner])[:2]
+    return listed([f"{errors[learner] * math.sqrt(facts.n_runs):,.0f} with {learner}" for learner in widest])
 
 
 def _lost(facts: Facts, strategy: str) -> dict[str, Estimate]:

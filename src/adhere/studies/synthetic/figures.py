@@ -6,7 +6,7 @@ from adhere.report.section import Listing, ReportFigure
 from adhere.studies.lineup.entries import PAPERS_GAMMA
 from adhere.studies.lineup.figures import along_chart, every_policy_chart, every_policy_listing
 from adhere.studies.synthetic.experiments import DEFIERS, RICH_AND_POOR
-from adhere.studies.synthetic.facts import Facts
+from adhere.studies.synthetic.tables import Facts
 
 _TITLES = {RICH_AND_POOR: "rich and poor", DEFIERS: "defiers"}
 _WHERE = {
