@@ -15,13 +15,13 @@ from numba.core import cgutils
 from numba.core import types as _types
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
-from numba.core.imputils import lower_builtin, lower_getattr_generic, lower_setattr_generic
+from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import fix_integer_index
 
 from adhere.compilation.hints import is_gpu
 from adhere.compilation.intrinsic import intrinsic
-from adhere.compilation.layout import Index, Layout, Matrix, Number, Part, Parts, Vector, layout_of
+from adhere.compilation.layout import Index, Layout, Part, layout_of
 from adhere.compilation.view import array_at
 
 types: Any = _types  # whose own annotations leave most of it out
@@ -59,9 +59,7 @@ class VectorType(types.Array):  # type: ignore[misc]
         return "vector", self.length
 
 
-@register_default(VectorType)
-class _VectorModel(models.ArrayModel):  # type: ignore[misc]
-    pass
+register_default(VectorType)(models.ArrayModel)
 
 
 @register_default(LayoutType)
@@ -139,34 +137,13 @@ def _is_static(kind: Any) -> bool:
     return isinstance(kind, types.Literal) or not isinstance(kind, types.Integer)
 
 
-def _bare(kind: Any) -> Any:
-    """The type of a rule without what layouts do not need, parameters and tables."""
-    if not isinstance(kind, types.BaseTuple):
-        return kind if isinstance(kind, types.Integer) else types.none
-    parts = tuple(_bare(part) for part in kind.types)
-    return types.NamedTuple(parts, kind.instance_class) if hasattr(kind, "instance_class") else types.Tuple(parts)
-
-
-def _bare_value(context: Any, builder: Any, kind: Any, bare: Any, value: Any) -> Any:
-    if isinstance(bare, types.NoneType):
-        return context.get_dummy_value()
-    if not isinstance(bare, types.BaseTuple):
-        return value
-    parts = zip(kind.types, bare.types, cgutils.unpack_tuple(builder, value, len(kind.types)), strict=True)
-    return context.make_tuple(builder, bare, [_bare_value(context, builder, *part) for part in parts])
-
-
-def _layout(context: Any, builder: Any, kind: Any, floats: Any, rule_value: Any) -> Any:
-    """A value of a layout's type; the rule's value is bare."""
+def _layout(context: Any, builder: Any, kind: Any, floats: Any, rule: Any) -> Any:
+    """A value of a layout's type."""
     own = cgutils.create_struct_proxy(kind)(context, builder)
     own.floats = floats
     if not _is_static(kind.rule):
-        own.rule = rule_value
-    return own._getvalue()
-
-
-def _static(number: Any) -> int | None:
-    return number if isinstance(number, int) else None
+        own.rule = rule
+    return impl_ret_borrowed(context, builder, kind, own._getvalue())
 
 
 @infer_getattr
@@ -175,16 +152,16 @@ class _LayoutAttributes(AttributeTemplate):  # type: ignore[misc]
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
         field, rule = kind.layout.fields.get(name), _Rule(kind.rule)
-        if isinstance(field, Part) and not isinstance(field, Parts):
-            inner = field.inner(rule)
-            return LayoutType(layout_of(field.kind, inner), inner.kind)
-        if isinstance(field, Matrix):
-            return types.Array(types.float64, 2, "C")
-        if isinstance(field, (Vector, Parts)):
-            return VectorType(_static(field.size(rule, True)))
+        if field is None:
+            return None
+        if isinstance(field, Part):
+            return LayoutType(field.layout(rule), field.inner(rule).kind)
         if isinstance(field, Index):
             return types.int64
-        return types.float64 if isinstance(field, Number) else None
+        shape = field.shape(rule)
+        if len(shape) == 1:
+            return VectorType(shape[0] if isinstance(shape[0], int) else None)
+        return types.Array(types.float64, 2, "C") if shape else types.float64
 
 
 def _place(context: Any, builder: Any, kind: Any, view: Any, name: str) -> tuple[Any, _Rule]:
@@ -200,11 +177,8 @@ def _get(context: Any, builder: Any, kind: Any, view: Any, name: str) -> Any:
     place, rule = _place(context, builder, kind, view, name)
     if isinstance(wanted, LayoutType):
         return _layout(context, builder, wanted, place, field.inner(rule).value)
-    if isinstance(field, Matrix):
-        shape = [_value_of(field.rows(rule)), _value_of(field.columns(rule))]
-        return array_at(context, builder, wanted, place, shape)
-    if isinstance(wanted, VectorType):
-        return array_at(context, builder, wanted, place, [_value_of(field.size(rule, True))])
+    if isinstance(wanted, types.Array):
+        return array_at(context, builder, wanted, place, [_value_of(length) for length in field.shape(rule)])
     number = builder.load(place)
     return builder.fptosi(number, _INT) if isinstance(field, Index) else number
 
@@ -264,12 +238,11 @@ def _pointers(builder: Any, floats: Any, n: int) -> list[Any]:
 
 def _view_of(kind_name: str) -> Any:
     def definition(typing_context: Any, rule: Any, floats: Any) -> Any:
-        kind = LayoutType(getattr(rule.instance_class, kind_name), _bare(rule))
+        kind = LayoutType(layout_of(kind_name, rule), rule)
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = context.make_array(floats)(context, builder, arguments[1])
-            value = None if _is_static(kind.rule) else _bare_value(context, builder, rule, kind.rule, arguments[0])
-            return _layout(context, builder, kind, array.data, value)
+            return _layout(context, builder, kind, array.data, arguments[0])
 
         return kind(rule, floats), code
 
