@@ -15,7 +15,6 @@ _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
 _not_inlined: set[Callable[..., Any]] = set()
 _implemented: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
-_defaults: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def inline(function: Function) -> Function:
@@ -52,7 +51,7 @@ def generic(function: Function) -> Function:
 def generic_with_default(function: Function) -> Function:
     """As `generic`; what is written in the function's body is run for rules without an implementation."""
     dispatch = generic(function)
-    _defaults[dispatch] = function
+    implements(dispatch, object)(function)
     return dispatch
 
 
@@ -66,7 +65,10 @@ def specialise(generic: Callable[..., Any], pick: Callable[..., Any], target: st
 
 
 def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function], Function]:
-    """Register the decorated function as `generic`'s implementation for a class of rules or of policies."""
+    """Register the decorated function as `generic`'s implementation for a class of rules or of policies.
+
+    That for `object` is the default of rules without one of their own.
+    """
     if generic not in _implemented:
         _implemented[generic] = {}
         specialise(generic, lambda rule, *_: implementation(generic, getattr(rule, "instance_class", type(None))))
@@ -80,4 +82,5 @@ def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function],
 
 def implementation(generic: Callable[..., Any], rule_class: type) -> Callable[..., Any] | None:
     """A generic function's implementation for a class of rules, or its default, if there is one."""
-    return _implemented.get(generic, {}).get(rule_class, _defaults.get(generic))
+    known = _implemented.get(generic, {})
+    return known.get(rule_class, known.get(object))

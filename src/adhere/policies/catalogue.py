@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import importlib
 import importlib.util
@@ -13,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from adhere.errors import InputError
-from adhere.policies.policy import MAX_DEPTH, Learner, Policy
+from adhere.policies.policy import MAX_DEPTH, Learner, Policy, parameters_of
 from adhere.policies.registry import lookup
 from adhere.protocols import as_protocol
 
@@ -21,7 +20,7 @@ from adhere.protocols import as_protocol
 def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
     """A policy from its name and the values of its fields, with an error that names what does not fit."""
     cls: type[Policy] = lookup(name)
-    fields = [item.name for item in dataclasses.fields(cls) if item.name != "protocol"]
+    fields = parameters_of(cls)
     if len(arguments) > len(fields):
         raise InputError(f"policy {name}", arguments[len(fields)], f"at most {len(fields)} arguments")
     values = dict(zip(fields, arguments, strict=False))
@@ -78,10 +77,9 @@ def import_policies(path: str | Path) -> ModuleType:
         sys.path.insert(0, str(file.parent))
     try:
         spec.loader.exec_module(module)
-    except InputError:
-        del sys.modules[name]
-        raise
     except (Exception, SystemExit) as error:
         del sys.modules[name]
+        if isinstance(error, InputError):
+            raise
         raise InputError("import", str(path), f"a file that runs, but it raised {error!r}") from error
     return module

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from adhere.compilation.layout import Floats
 from adhere.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def hedge(losses: ArrayLike, eta: float | None = None) -> HedgePlay:
     >>> hedge([[0.0, 1.0]] * 100).regret < (100 * math.log(2) / 2) ** 0.5
     True
     """
-    matrix = _checked(losses, "losses", dimensions=2)
+    matrix = _checked(losses, dimensions=2)
     n_rounds, n_actions = matrix.shape
     rate = _rate("eta", eta, n_rounds, n_actions)
     weights = _softmax(-rate * _before(matrix))
@@ -64,7 +63,7 @@ def hierarchical_hedge(
     >>> play.losses[0], bool(play.losses[-1] < 0.2)
     (np.float64(0.75), True)
     """
-    tensor = _checked(losses, "losses", dimensions=3)
+    tensor = _checked(losses, dimensions=3)
     n_rounds, n_experts, n_actions = tensor.shape
     top_rate, rate = _rate("eta", eta, n_rounds, n_experts), _rate("rho", rho, n_rounds, n_actions)
     weights = _softmax(-rate * _before(tensor))
@@ -80,14 +79,14 @@ def hierarchical_hedge(
     )
 
 
-def _checked(losses: ArrayLike, name: str, dimensions: int) -> Floats:
+def _checked(losses: ArrayLike, dimensions: int) -> Floats:
     array = np.asarray(losses, dtype=np.float64)
     if array.ndim != dimensions or 0 in array.shape or array.shape[-1] < 2:
         shape = "[rounds, actions]" if dimensions == 2 else "[rounds, experts, actions]"
-        raise InputError(name, f"shape {array.shape}", f"an array {shape} with at least two actions")
+        raise InputError("losses", f"shape {array.shape}", f"an array {shape} with at least two actions")
     outside = ~((array >= 0.0) & (array <= 1.0))
     if outside.any():
-        raise InputError(name, float(array[outside][0]), "numbers from 0 to 1")
+        raise InputError("losses", float(array[outside][0]), "numbers from 0 to 1")
     return array
 
 

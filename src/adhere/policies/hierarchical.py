@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adhere.compilation import Memo, State, guessed, implements, view
+from adhere.compilation.layout import Floats
 from adhere.policies.experts import (
     choose_nth,
     is_in,
@@ -12,16 +13,7 @@ from adhere.policies.experts import (
     update_nth,
     weight_of,
 )
-from adhere.policies.generic import (
-    Probabilities,
-    Rule,
-    choose,
-    decider,
-    learn,
-    probabilities,
-    remember,
-    update,
-)
+from adhere.policies.generic import Rule, choose, decider, learn, probabilities, remember, update
 from adhere.policies.hierarchical_rule import (
     NO_EXPERT,
     HierarchicalMemo,
@@ -111,9 +103,7 @@ def update_hierarchical(
 
 
 @implements(probabilities, HierarchicalBandit)
-def probabilities_hierarchical(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+def probabilities_hierarchical(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """The experts' probabilities, mixed by the top's."""
     of_top, of_expert = memo.top_probabilities, view(out, rule.n_arms)
     probabilities(rule.top, state.top, memo.top, 1.0, of_top, rng)

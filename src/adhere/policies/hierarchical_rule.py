@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -54,16 +55,17 @@ def _shown(value: object) -> object:
     return str(value) if isinstance(value, Policy) else value
 
 
-def _base(name: str, value: object) -> Learner | None:
-    if value is not None and not (isinstance(value, Learner) and value.protocol == CHOSEN):
-        raise InputError(name, _shown(value), "a learner without a protocol: the hierarchy runs it under all three")
-    return value
+def _without_protocol(reason: str, optional: bool = False) -> Callable[[str, object], object]:
+    def check(name: str, value: object) -> object:
+        if not (isinstance(value, Learner) and value.protocol == CHOSEN) and not (optional and value is None):
+            raise InputError(name, _shown(value), f"a learner without a protocol: {reason}")
+        return value
+
+    return check
 
 
-def _top(name: str, value: object) -> Learner:
-    if not (isinstance(value, Learner) and value.protocol == CHOSEN):
-        raise InputError(name, _shown(value), "a learner without a protocol: nobody disobeys the top")
-    return value
+_base = _without_protocol("the hierarchy runs it under all three", optional=True)
+_top = _without_protocol("nobody disobeys the top")
 
 
 def _experts(name: str, value: object) -> tuple[Learner, ...] | None:
@@ -99,11 +101,6 @@ class HierarchicalParameters(Policy):
         """The experts, then the top."""
         return (*self._all_experts(), self.top)
 
-    @property
-    def depth(self) -> int:
-        """Learners are one level below."""
-        return 2
-
     def _all_experts(self) -> tuple[Learner, ...]:
         if self.base is not None:
             return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))
@@ -111,12 +108,8 @@ class HierarchicalParameters(Policy):
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
         """Every learner settled for its own number of arms; the top's arms are the experts."""
-        return dataclasses.replace(
-            self,
-            base=self.base and self.base.resolved(n_arms, horizon),
-            top=self.top.resolved(len(self._all_experts()), horizon),
-            experts=self.experts and tuple(expert.resolved(n_arms, horizon) for expert in self.experts),
-        )
+        top = self.top.resolved(len(self._all_experts()), horizon)
+        return Policy.resolved(dataclasses.replace(self, top=top), n_arms, horizon)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rules of the top and of the experts; a certified expert's takes weights, unless it recycles."""

@@ -16,9 +16,10 @@ from adhere.compilation import (
     static_number,
     unlikely,
 )
+from adhere.compilation.layout import Floats
 from adhere.policies.base_thompson import BaseThompson
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
-from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.generic import Rule, choose, learn, probabilities
 from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
 from adhere.randomness import Stream, uniform
 
@@ -140,9 +141,7 @@ def follow_p(state: State, arm: int, success: bool) -> None:
 
 
 @implements(probabilities, Thompson)
-def probabilities_thompson(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+def probabilities_thompson(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """With two arms p itself, else by quadrature."""
     if rule.n_arms == 2:
         out[1] = min(1.0, max(0.0, state.p))  # rounding may have carried p a little too far

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from adhere.compilation import Memo, State, implements, view
+from adhere.compilation.layout import Floats
 from adhere.policies.beta import draw_success
-from adhere.policies.generic import (
-    Probabilities,
-    Rule,
-    choose,
-    decider,
-    learn,
-    probabilities,
-    remember,
-    replay_choice,
-    update,
-)
+from adhere.policies.generic import Rule, choose, decider, learn, probabilities, remember, replay_choice, update
 from adhere.policies.policy import policy
 from adhere.policies.recycling import holds_arm, remove_outcome, store_outcome, take_outcome
 from adhere.policies.thompson_bounded_rule import (
@@ -117,7 +108,7 @@ def update_thompson_bounded(
 
 @implements(probabilities, ThompsonBounded)
 def probabilities_thompson_bounded(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
     """With Thompson's probabilities p_j, the inner policy's h_j and s = Σ p_j²: s·p_j + (1 - s)·h_j.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from adhere.compilation import Index, Memo, Number, Part, State
 from adhere.errors import InputError
@@ -63,18 +62,9 @@ class ThompsonBoundedParameters(Policy):
     recycle: bool = flag(default=False)
     literal: bool = flag(default=False)
 
-    @property
-    def depth(self) -> int:
-        """One more than the inner policy."""
-        return 1 + self.inner.depth
-
     def learners(self) -> tuple[Learner, ...]:
         """The sampler, then the inner policy's."""
         return (Thompson(), *self.inner.learners())
-
-    def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """The inner policy settled for the trial."""
-        return dataclasses.replace(self, inner=self.inner.resolved(n_arms, horizon))
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rules of the sampler, the inner policy and the cache."""
