@@ -12,7 +12,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils
-from numba.core import types as _types
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
 from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_getattr_generic, lower_setattr_generic
@@ -22,9 +21,8 @@ from numba.np.arrayobj import fix_integer_index
 from adhere.compilation.hints import is_gpu
 from adhere.compilation.intrinsic import intrinsic
 from adhere.compilation.layout import Index, Layout, Part, layout_of
+from adhere.compilation.static import types
 from adhere.compilation.view import array_at
-
-types: Any = _types  # whose own annotations leave most of it out
 
 _INT = ir.IntType(64)
 # Up to how many entries are read and written by comparing, which leaves them in registers, rather than by address.
@@ -110,10 +108,7 @@ class _Rule:
 
     def __init__(self, kind: Any, builder: Any = None, value: Any = None) -> None:
         self.kind, self.builder, self.value = kind, builder, value
-
-    @property
-    def instance_class(self) -> Any:
-        return self.kind.instance_class
+        self.instance_class = getattr(kind, "instance_class", None)
 
     def __len__(self) -> int:
         return len(self.kind.types)

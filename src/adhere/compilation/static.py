@@ -14,7 +14,6 @@ from numba.core import types as _types
 
 types: Any = _types  # whose own annotations leave most of it out
 
-
 # Larger ones are lengths of a state that no register holds: as many rewards as there are patients, say.
 MAX_STATIC = 1024
 

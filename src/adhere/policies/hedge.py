@@ -100,11 +100,10 @@ def _rate(name: str, given: float | None, n_rounds: int, n_actions: int) -> floa
 
 def _before(losses: Floats) -> Floats:
     """Cumulative losses before each round."""
-    result: Floats = np.cumsum(losses, axis=0) - losses
-    return result
+    return np.cumsum(losses, axis=0) - losses
 
 
 def _softmax(logarithms: Floats) -> Floats:
     weights: Floats = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
-    result: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return result
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights

@@ -14,18 +14,12 @@ from adhere.policies.experts import (
     weight_of,
 )
 from adhere.policies.generic import Rule, choose, decider, learn, probabilities, remember, update
-from adhere.policies.hierarchical_rule import (
-    NO_EXPERT,
-    HierarchicalMemo,
-    HierarchicalParameters,
-    HierarchicalRule,
-    HierarchicalState,
-)
+from adhere.policies.hierarchical_rule import NO_EXPERT, HierarchicalParameters, HierarchicalRule
 from adhere.policies.policy import policy
 from adhere.randomness import Stream, draw_ahead
 
 
-@policy("hierarchical", rule=HierarchicalRule, state=HierarchicalState, memo=HierarchicalMemo)
+@policy("hierarchical", rule=HierarchicalRule)
 class HierarchicalBandit(HierarchicalParameters):
     """A top bandit draws one of several experts; the expert draws the arm.
 

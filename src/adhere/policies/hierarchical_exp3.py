@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import Index, Matrix, Memo, State, Vector, implements
+from adhere.compilation import Index, Matrix, Memo, State, Vector, implements, laid_out
 from adhere.compilation.layout import Floats
 from adhere.policies.exp3 import Exp3
 from adhere.policies.generic import Rule, choose, decider, probabilities, remember, update
@@ -36,6 +36,7 @@ class HierarchicalExp3Memo(Memo):
     y = Matrix(rows=lambda rule: N_EXPERTS, columns=lambda rule: rule.n_arms)
 
 
+@laid_out(state=HierarchicalExp3State, memo=HierarchicalExp3Memo)
 class HierarchicalExp3Rule(NamedTuple):
     """The compiled form of `HierarchicalExp3`."""
 
@@ -46,7 +47,7 @@ class HierarchicalExp3Rule(NamedTuple):
     certified: bool
 
 
-@policy("hierarchical-exp3", rule=HierarchicalExp3Rule, state=HierarchicalExp3State, memo=HierarchicalExp3Memo)
+@policy("hierarchical-exp3", rule=HierarchicalExp3Rule)
 class HierarchicalExp3(Policy):
     """Exponential weights v over three experts, and weights w_i of each expert over the arms.
 

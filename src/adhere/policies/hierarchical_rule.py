@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector
+from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector, laid_out
 from adhere.errors import InputError
 from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
@@ -40,6 +39,7 @@ class HierarchicalMemo(Memo):
     recycling = Parts(lambda rule: rule.experts, scratch=True)  # what a choice from the cache remembers
 
 
+@laid_out(state=HierarchicalState, memo=HierarchicalMemo)
 class HierarchicalRule(NamedTuple):
     """The rules that a hierarchy is made of."""
 
@@ -55,17 +55,16 @@ def _shown(value: object) -> object:
     return str(value) if isinstance(value, Policy) else value
 
 
-def _without_protocol(reason: str, optional: bool = False) -> Callable[[str, object], object]:
-    def check(name: str, value: object) -> object:
-        if not (isinstance(value, Learner) and value.protocol == CHOSEN) and not (optional and value is None):
-            raise InputError(name, _shown(value), f"a learner without a protocol: {reason}")
-        return value
-
-    return check
+def _base(name: str, value: object) -> Learner | None:
+    if value is not None and not (isinstance(value, Learner) and value.protocol == CHOSEN):
+        raise InputError(name, _shown(value), "a learner without a protocol: the hierarchy runs it under all three")
+    return value
 
 
-_base = _without_protocol("the hierarchy runs it under all three", optional=True)
-_top = _without_protocol("nobody disobeys the top")
+def _top(name: str, value: object) -> Learner:
+    if not (isinstance(value, Learner) and value.protocol == CHOSEN):
+        raise InputError(name, _shown(value), "a learner without a protocol: nobody disobeys the top")
+    return value
 
 
 def _experts(name: str, value: object) -> tuple[Learner, ...] | None:

@@ -181,9 +181,9 @@ def policy(
     name
         Small letters, digits and single hyphens.
     state, memo
-        The layouts of what it learns and of what a decision must remember.
+        The layouts of what a learner learns and of what a decision must remember.
     rule
-        The compiled form of a hybrid, a NamedTuple. That of a learner is made of its parameters.
+        The compiled form of a hybrid, a NamedTuple `laid_out` by itself. That of a learner is made of its parameters.
 
     """
     if not _NAME.fullmatch(name) or name in _RESERVED:
@@ -195,7 +195,7 @@ def policy(
             raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
         cls.name = name
         frozen: Any = dataclass(frozen=True)(cls)
-        frozen.rule_class = laid_out(state=state, memo=memo)(rule or _rule_of_learner(frozen))
+        frozen.rule_class = rule or laid_out(state=state, memo=memo)(_rule_of_learner(frozen))
         registry[name] = frozen
         note_sources(cls.__module__)
         return frozen  # type: ignore[no-any-return]

@@ -8,19 +8,11 @@ from adhere.policies.beta import draw_success
 from adhere.policies.generic import Rule, choose, decider, learn, probabilities, remember, replay_choice, update
 from adhere.policies.policy import policy
 from adhere.policies.recycling import holds_arm, remove_outcome, store_outcome, take_outcome
-from adhere.policies.thompson_bounded_rule import (
-    INNER,
-    NONE,
-    SAMPLER,
-    ThompsonBoundedMemo,
-    ThompsonBoundedParameters,
-    ThompsonBoundedRule,
-    ThompsonBoundedState,
-)
+from adhere.policies.thompson_bounded_rule import INNER, NONE, SAMPLER, ThompsonBoundedParameters, ThompsonBoundedRule
 from adhere.randomness import Stream, draw_ahead
 
 
-@policy("thompson-bounded", rule=ThompsonBoundedRule, state=ThompsonBoundedState, memo=ThompsonBoundedMemo)
+@policy("thompson-bounded", rule=ThompsonBoundedRule)
 class ThompsonBounded(ThompsonBoundedParameters):
     """Draw two arms from a Thompson sampler; if they agree pull a third draw, if not the inner policy's arm.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from adhere.compilation import Index, Memo, Number, Part, State
+from adhere.compilation import Index, Memo, Number, Part, State, laid_out
 from adhere.errors import InputError
 from adhere.policies.generic import Rule
 from adhere.policies.parameters import flag
@@ -35,6 +35,7 @@ class ThompsonBoundedMemo(Memo):
     inner = Part()
 
 
+@laid_out(state=ThompsonBoundedState, memo=ThompsonBoundedMemo)
 class ThompsonBoundedRule(NamedTuple):
     """The compiled form of `ThompsonBounded`."""
 
