@@ -8,7 +8,6 @@ from adhere.compilation.dispatch import (
     generic,
     generic_with_default,
     implementation,
-    implementations_not_inlined,
     implements,
     inline,
     no_inline,
@@ -33,7 +32,7 @@ from adhere.compilation.layout import (
 from adhere.compilation.layout_types import FEW_ON_GPU, memo_of, state_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
 from adhere.compilation.sources import note_sources, noted_digest
-from adhere.compilation.static import MAX_STATIC, static_number, static_type
+from adhere.compilation.static import MAX_STATIC, if_two_arms, static_type
 from adhere.compilation.storage import cache_folder
 from adhere.compilation.view import strip, view
 
@@ -57,8 +56,8 @@ __all__ = [
     "generic",
     "generic_with_default",
     "guessed",
+    "if_two_arms",
     "implementation",
-    "implementations_not_inlined",
     "implements",
     "in_wide_vectors",
     "inline",
@@ -74,7 +73,6 @@ __all__ = [
     "room_for",
     "specialise",
     "state_of",
-    "static_number",
     "static_type",
     "strip",
     "unlikely",

@@ -216,19 +216,13 @@ def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: 
 
     Among few, an index is compared as it is: it must not be negative, unless it is a constant.
     """
-    array = context.make_array(kind)(context, builder, arguments[0])
-    few = FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU
-    is_few = kind.length is not None and kind.length <= few
-    is_constant = isinstance(arguments[1], ir.Constant)
-    if is_few and not is_constant:
-        return array.data, arguments[1], _pointers(builder, array.data, kind.length)
-    size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
-    index = fix_integer_index(context, builder, index_kind, arguments[1], size)
-    return array.data, index, _pointers(builder, array.data, kind.length) if is_few else None
-
-
-def _pointers(builder: Any, floats: Any, n: int) -> list[Any]:
-    return [builder.gep(floats, [ir.Constant(_INT, entry)]) for entry in range(n)]
+    array, index = context.make_array(kind)(context, builder, arguments[0]), arguments[1]
+    is_few = kind.length is not None and kind.length <= (FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU)
+    if not is_few or isinstance(index, ir.Constant):
+        size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
+        index = fix_integer_index(context, builder, index_kind, index, size)
+    places = [builder.gep(array.data, [ir.Constant(_INT, entry)]) for entry in range(kind.length if is_few else 0)]
+    return array.data, index, places or None
 
 
 def _view_of(kind_name: str) -> Any:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements
-from adhere.compilation.layout import Floats
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
-from adhere.policies.generic import Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
 from adhere.policies.registry import lookup
 from adhere.randomness import Stream

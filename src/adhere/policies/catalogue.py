@@ -14,7 +14,6 @@ from typing import Any
 from adhere.errors import InputError
 from adhere.policies.policy import MAX_DEPTH, Learner, Policy, parameters_of
 from adhere.policies.registry import lookup
-from adhere.protocols import as_protocol
 
 
 def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
@@ -27,8 +26,7 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
     allowed = [*fields, "protocol"] if issubclass(cls, Learner) else fields
     for key, value in options.items():
         if key not in allowed:
-            listed = f"one of {', '.join(allowed)}" if allowed else "no option"
-            raise InputError(f"policy {name}", f"{key}=…", listed)
+            raise InputError(f"policy {name}", f"{key}=…", f"one of {', '.join(allowed)}")
         if key in values:
             raise InputError(f"policy {name}", f"{key} twice", "each option once")
         values[key] = value
@@ -50,13 +48,9 @@ def from_json(data: object, depth: int = 1) -> Policy:
 
 
 def _value_from_json(key: str, value: Any, depth: int) -> object:
-    if key == "protocol":
-        return as_protocol(value)
-    if isinstance(value, Mapping):
-        return from_json(value, depth)
-    if isinstance(value, list):
-        return [from_json(item, depth) for item in value]
-    return value
+    if key == "protocol" or not isinstance(value, (Mapping, list)):
+        return value
+    return [from_json(item, depth) for item in value] if isinstance(value, list) else from_json(value, depth)
 
 
 def import_policies(path: str | Path) -> ModuleType:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import Memo, Number, PerArm, State, implements, unlikely
-from adhere.compilation.layout import Floats
-from adhere.policies.generic import Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.parameters import parameter
 from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import keeps_tie, share_among_largest

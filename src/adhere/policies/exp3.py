@@ -6,8 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements, inline, unlikely
-from adhere.compilation.layout import Floats
-from adhere.policies.generic import Rule, choose, learn, probabilities, remember
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities, remember
 from adhere.policies.parameters import parameter
 from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import draw_from, largest_of

@@ -35,15 +35,14 @@ from adhere.compilation import (
     classes_of,
     generic,
     generic_with_default,
+    if_two_arms,
     implementation,
-    implementations_not_inlined,
     implements,
     memo_of,
     specialise,
     state_of,
-    static_number,
 )
-from adhere.compilation.layout import Floats
+from adhere.compilation.layout import Floats as Floats  # part of the signatures below
 from adhere.randomness import Stream
 
 Rule = Any  # the compiled form of a policy: a NamedTuple
@@ -60,7 +59,6 @@ def choose(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> 
     raise NotImplementedError
 
 
-@implementations_not_inlined
 def probabilities(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """Write the probability of each arm into the first `n_arms` places of `out`; the rest is room to work in.
 
@@ -133,13 +131,13 @@ def teach_one_of_two(
 
 
 specialise(teach, lambda *_: teach)
-specialise(teach, lambda rule, *_: teach_one_of_two if static_number(rule, "n_arms") == 2 else teach, target="cpu")
+specialise(teach, if_two_arms(teach_one_of_two, teach), target="cpu")
 
 
 ESTIMATE_DRAWS = 1000
 
 
-@implements(probabilities, object)
+@implements(probabilities, object, inlined=False)
 def estimate_probabilities(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """For learners that do not give their probabilities: the frequencies of 1000 draws.
 

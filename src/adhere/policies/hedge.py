@@ -47,7 +47,7 @@ def hedge(losses: ArrayLike, eta: float | None = None) -> HedgePlay:
     rate = _rate("eta", eta, n_rounds, n_actions)
     weights = _softmax(-rate * _before(matrix))
     suffered = (weights * matrix).sum(axis=1)
-    return HedgePlay(weights, suffered, float(suffered.sum() - matrix.sum(axis=0).min()))
+    return HedgePlay(weights, suffered, _regret(suffered, matrix))
 
 
 def hierarchical_hedge(
@@ -70,13 +70,8 @@ def hierarchical_hedge(
     compound = (weights * tensor).sum(axis=2)
     top_weights = _softmax(-top_rate * _before(compound))
     suffered = (top_weights * compound).sum(axis=1)
-    return HierarchicalHedgePlay(
-        top_weights,
-        weights,
-        suffered,
-        float(suffered.sum() - compound.sum(axis=0).min()),
-        float(suffered.sum() - tensor.sum(axis=0).min()),
-    )
+    regrets = _regret(suffered, compound), _regret(suffered, tensor)
+    return HierarchicalHedgePlay(top_weights, weights, suffered, *regrets)
 
 
 def _checked(losses: ArrayLike, dimensions: int) -> Floats:
@@ -101,6 +96,10 @@ def _rate(name: str, given: float | None, n_rounds: int, n_actions: int) -> floa
 def _before(losses: Floats) -> Floats:
     """Cumulative losses before each round."""
     return np.cumsum(losses, axis=0) - losses
+
+
+def _regret(suffered: Floats, losses: Floats) -> float:
+    return float(suffered.sum() - losses.sum(axis=0).min())
 
 
 def _softmax(logarithms: Floats) -> Floats:

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adhere.compilation import Index, Matrix, Memo, State, Vector, implements, laid_out
-from adhere.compilation.layout import Floats
 from adhere.policies.exp3 import Exp3
-from adhere.policies.generic import Rule, choose, decider, probabilities, remember, update
+from adhere.policies.generic import Floats, Rule, choose, decider, probabilities, remember, update
 from adhere.policies.log_weights import lower, normalise, rate
 from adhere.policies.parameters import parameter
 from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape, policy

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector, laid_out
+from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector, inline, laid_out
 from adhere.errors import InputError
 from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
-from adhere.policies.experts import MAX_EXPERTS, ByOne, ByProbability, Weighting, set_of
+from adhere.policies.experts import ByOne, ByProbability, Weighting
 from adhere.policies.generic import Rule
 from adhere.policies.parameters import flag
 from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape
@@ -18,6 +19,18 @@ from adhere.policies.recycling import AnyCacheRule, cache_rule
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
 
 NO_EXPERT = -1
+MAX_EXPERTS = 62  # a set of them is the bits of a whole number
+
+
+def set_of(members: Sequence[bool]) -> int:
+    """Which experts are meant, as a number that compiled code can look up."""
+    return sum(1 << i for i, is_member in enumerate(members) if is_member)
+
+
+@inline
+def is_in(experts: int, i: int) -> int:
+    """Whether expert i belongs to a set; 0 or 1."""
+    return (experts >> i) & 1
 
 
 class HierarchicalState(State):

@@ -42,14 +42,7 @@ def parameter(
             raise InputError(name, value, expected)
         return number
 
-    def settle(name: str, n_arms: int, horizon: int | None) -> float | None:
-        if from_horizon is None:
-            return None
-        if horizon is None:
-            raise InputError(name, None, f"{expected}, or a horizon (number of patients) to derive it from")
-        return from_horizon(n_arms, horizon)
-
-    return field(default=default, metadata={"check": check, "settle": settle})
+    return field(default=default, metadata={"check": check, "expected": expected, "from_horizon": from_horizon})
 
 
 def flag(*, default: bool) -> Any:

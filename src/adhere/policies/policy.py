@@ -86,18 +86,19 @@ class Policy:
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
         """The same policy with every open number settled for a trial of this size."""
-
-        def settled(item: dataclasses.Field[Any], value: Any) -> Any:
-            if isinstance(value, tuple):
-                return tuple(settled(item, part) for part in value)
+        settled: dict[str, Any] = {}
+        for item in dataclasses.fields(self):
+            value, from_horizon = getattr(self, item.name), item.metadata.get("from_horizon")
             if isinstance(value, Policy):
-                return value.resolved(n_arms, horizon)
-            if value is None and "settle" in item.metadata:
-                return item.metadata["settle"](f"{self.name} {item.name}", n_arms, horizon)
-            return value
-
-        values = {item.name: settled(item, getattr(self, item.name)) for item in dataclasses.fields(self)}
-        return dataclasses.replace(self, **values)
+                settled[item.name] = value.resolved(n_arms, horizon)
+            elif isinstance(value, tuple):
+                settled[item.name] = tuple(part.resolved(n_arms, horizon) for part in value)
+            elif value is None and from_horizon and horizon is None:
+                expected = f"{item.metadata['expected']}, or a horizon (number of patients) to derive it from"
+                raise InputError(f"{self.name} {item.name}", None, expected)
+            elif value is None and from_horizon:
+                settled[item.name] = from_horizon(n_arms, horizon)
+        return dataclasses.replace(self, **settled)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The compiled form. Parts of an uncertified hybrid all learn from every round, with weight 1."""

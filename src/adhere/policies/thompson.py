@@ -10,16 +10,15 @@ from adhere.compilation import (
     PerArm,
     State,
     guessed,
+    if_two_arms,
     implements,
     inline,
     specialise,
-    static_number,
     unlikely,
 )
-from adhere.compilation.layout import Floats
 from adhere.policies.base_thompson import BaseThompson
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
-from adhere.policies.generic import Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
 from adhere.randomness import Stream, uniform
 
@@ -93,9 +92,7 @@ def never_drawn(rule: Rule, state: State, rng: Stream) -> int:
     return 0
 
 
-specialise(
-    choose_by_drawing, lambda rule, *_: never_drawn if static_number(rule, "n_arms") == 2 else choose_by_drawing
-)
+specialise(choose_by_drawing, if_two_arms(never_drawn, choose_by_drawing))
 
 
 @implements(learn, Thompson)

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from adhere.compilation import Memo, State, implements, view
-from adhere.compilation.layout import Floats
 from adhere.policies.beta import draw_success
-from adhere.policies.generic import Rule, choose, decider, learn, probabilities, remember, replay_choice, update
+from adhere.policies.generic import (
+    Floats,
+    Rule,
+    choose,
+    decider,
+    learn,
+    probabilities,
+    remember,
+    replay_choice,
+    update,
+)
 from adhere.policies.policy import policy
-from adhere.policies.recycling import holds_arm, remove_outcome, store_outcome, take_outcome
+from adhere.policies.recycling import count_outcomes, holds_arm, take_outcome
 from adhere.policies.thompson_bounded_rule import INNER, NONE, SAMPLER, ThompsonBoundedParameters, ThompsonBoundedRule
 from adhere.randomness import Stream, draw_ahead
 
@@ -77,7 +86,7 @@ def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: St
     """What was recycled leaves the cache and teaches the sampler again."""
     third = memo.recycled_arm
     if third != NONE:
-        remove_outcome(rule.cache, state.cache, third, memo.recycled_reward)
+        count_outcomes(rule.cache, state.cache, third, memo.recycled_reward, -1)
         learn(rule.sampler, state.sampler, memo.sampler, third, memo.recycled_success, 1.0, rng)
     if memo.decided == INNER:
         replay_choice(rule.inner, state.inner, memo.inner, rng)
@@ -93,7 +102,7 @@ def update_thompson_bounded(
         if decided == SAMPLER or not rule.certified:
             learn(rule.sampler, state.sampler, memo.sampler, chosen, reward, 1.0, rng)
         else:
-            store_outcome(rule.cache, state.cache, chosen, reward)
+            count_outcomes(rule.cache, state.cache, chosen, reward, +1)
     if decided == INNER or not rule.literal:
         update(rule.inner, state.inner, memo.inner, chosen, feedback, reward, 1.0, rng)
 

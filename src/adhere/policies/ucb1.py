@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from adhere.compilation import Memo, Number, PerArm, State, implements, inline
-from adhere.compilation.layout import Floats
-from adhere.policies.generic import Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import keeps_tie, share_among_largest
 from adhere.randomness import Stream

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import Memo, State, implements
-from adhere.compilation.layout import Floats
-from adhere.policies.generic import Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import Learner, policy
 from adhere.randomness import Stream, uniform
 
