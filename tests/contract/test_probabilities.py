@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from adhere import Trial
-from adhere.policies.policy import Floats
+from adhere.compilation.layout import Floats
 from adhere.trial.engine import CHOOSE_ARM
 
 from .playing import trial_on

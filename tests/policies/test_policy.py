@@ -36,7 +36,7 @@ def test_a_parameter_out_of_range_is_named(gamma: Any) -> None:
 
 
 def test_ranges_are_said_in_words() -> None:
-    def expected(**bounds: float) -> str:
+    def expected(**bounds: Any) -> str:
         with pytest.raises(InputError) as error:
             parameter(default=0.0, **bounds).metadata["check"]("x", "no number")
         return error.value.expected

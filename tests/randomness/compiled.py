@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adhere.compilation import state_of
 from adhere.policies.beta import draw_success
 from adhere.policies.gamma import draw_gamma
-from adhere.policies.recycling import CacheRule, store_outcome, take_outcome
+from adhere.policies.recycling import CacheRule, count_outcomes, take_outcome
 from adhere.policies.selection import draw_from, keeps_tie
 from adhere.randomness import CHOOSE, point, stream, uniform
 
@@ -77,7 +77,7 @@ def _fill_outcomes(rng: Any, taken: Any, rule: Any, cache: Any, counts: Any) -> 
         point(rng, i, CHOOSE)
         for value in range(counts.size):
             for _ in range(counts[value]):
-                store_outcome(rule, state_of(rule, cache), 1, rule.values[value])
+                count_outcomes(rule, state_of(rule, cache), 1, rule.values[value], +1)
         for j in range(taken.shape[1]):
             taken[i, j] = take_outcome(rule, state_of(rule, cache), 1, rng)
 

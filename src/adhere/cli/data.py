@@ -101,7 +101,7 @@ def _table(counts: Sequence[StrokeCount]) -> str:
     """The counts and how many they are in each trial, in columns."""
     rows = [["trial", "allocated", "taken", "survived", "died", "patients"]]
     for trial in dict.fromkeys(row.trial for row in counts):
-        group = [[*row, _patients(row)] for row in counts if row.trial == trial]
+        group = [[*row, row.patients] for row in counts if row.trial == trial]
         total = [trial, "all", "all", *(sum(numbers) for numbers in list(zip(*group, strict=True))[3:])]
         rows += [[*row[:3], *(f"{number:,}" for number in row[3:])] for row in (*group, total)]
     return _aligned(rows, n_words=3)

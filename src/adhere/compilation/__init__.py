@@ -7,7 +7,6 @@ functions by that type.
 from adhere.compilation.dispatch import generic as generic
 from adhere.compilation.dispatch import generic_with_default as generic_with_default
 from adhere.compilation.dispatch import implementation as implementation
-from adhere.compilation.dispatch import implementations_not_inlined as implementations_not_inlined
 from adhere.compilation.dispatch import implements as implements
 from adhere.compilation.dispatch import inline as inline
 from adhere.compilation.dispatch import no_inline as no_inline
@@ -31,6 +30,6 @@ from adhere.compilation.layout_types import FEW_ON_GPU as FEW_ON_GPU
 from adhere.compilation.layout_types import memo_of as memo_of
 from adhere.compilation.layout_types import state_of as state_of
 from adhere.compilation.sources import note_sources as note_sources
-from adhere.compilation.static import static_number as static_number
+from adhere.compilation.static import if_two_arms as if_two_arms
 from adhere.compilation.view import strip as strip
 from adhere.compilation.view import view as view

@@ -8,14 +8,13 @@ from typing import Any, TypeVar, cast
 
 from numba.extending import overload, register_jitable
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+AnyFunction = Callable[..., Any]
+Function = TypeVar("Function", bound=AnyFunction)
 # These functions are never called from C. Inlining small ones makes a kernel up to twice as fast; inlining large
 # ones makes it large, and slow to compile.
 _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
-_not_inlined: set[Callable[..., Any]] = set()
-_implemented: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
-_defaults: dict[Callable[..., Any], Callable[..., Any]] = {}
+_implemented: dict[AnyFunction, dict[type, AnyFunction]] = {}
 
 
 def inline(function: Function) -> Function:
@@ -28,12 +27,6 @@ def no_inline(function: Function) -> Function:
     """Let compiled code call a plain function that is large or seldom needed."""
     register_jitable(**_CALLED)(function)
     return function
-
-
-def implementations_not_inlined(generic: Function) -> Function:
-    """Mark a generic function whose implementations are large or seldom needed."""
-    _not_inlined.add(generic)
-    return generic
 
 
 def generic(function: Function) -> Function:
@@ -52,24 +45,30 @@ def generic(function: Function) -> Function:
 def generic_with_default(function: Function) -> Function:
     """As `generic`; what is written in the function's body is run for rules without an implementation."""
     dispatch = generic(function)
-    _defaults[dispatch] = function
+    implements(dispatch, object)(function)
     return dispatch
 
 
-def specialise(generic: Callable[..., Any], pick: Callable[..., Any], target: str = "generic") -> None:
+def specialise(generic: AnyFunction, pick: AnyFunction, target: str = "generic", inlined: bool = True) -> None:
     """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`.
 
     With the target "cpu", on processors only.
     """
-    options = _CALLED if generic in _not_inlined else _INLINED
-    overload(generic, target=target, strict=False, jit_options=options)(pick)
+    overload(generic, target=target, strict=False, jit_options=_INLINED if inlined else _CALLED)(pick)
 
 
-def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function], Function]:
-    """Register the decorated function as `generic`'s implementation for a class of rules or of policies."""
+def implements(generic: AnyFunction, owner: type, inlined: bool = True) -> Callable[[Function], Function]:
+    """Register the decorated function as `generic`'s implementation for a class of rules or of policies.
+
+    That for `object` is the default of rules without one of their own. The first one says whether all are inlined.
+    """
     if generic not in _implemented:
         _implemented[generic] = {}
-        specialise(generic, lambda rule, *_: implementation(generic, getattr(rule, "instance_class", type(None))))
+
+        def pick(rule: Any, *_: Any) -> AnyFunction | None:
+            return implementation(generic, getattr(rule, "instance_class", type(None)))
+
+        specialise(generic, pick, inlined=inlined)
 
     def register(function: Function) -> Function:
         _implemented[generic][getattr(owner, "rule_class", owner)] = function
@@ -78,6 +77,7 @@ def implements(generic: Callable[..., Any], owner: type) -> Callable[[Function],
     return register
 
 
-def implementation(generic: Callable[..., Any], rule_class: type) -> Callable[..., Any] | None:
+def implementation(generic: AnyFunction, rule_class: type) -> AnyFunction | None:
     """A generic function's implementation for a class of rules, or its default, if there is one."""
-    return _implemented.get(generic, {}).get(rule_class, _defaults.get(generic))
+    known = _implemented.get(generic, {})
+    return known.get(rule_class, known.get(object))

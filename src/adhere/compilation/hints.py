@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -17,18 +18,25 @@ def is_gpu(context: Any) -> bool:
     return "cuda" in type(context).__module__
 
 
-def _unlikely(typing_context: Any, condition: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if is_gpu(context):
-            return arguments[0]
-        bit = ir.IntType(1)
-        expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
-        return builder.call(expect, [arguments[0], ir.Constant(bit, 0)])
+def _hint(kind: Any, on_processors: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """An intrinsic that gives back its argument, by instructions of its own on processors."""
 
-    return types.boolean(types.boolean), code
+    def definition(typing_context: Any, value: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return arguments[0] if is_gpu(context) else on_processors(builder, arguments[0])
+
+        return kind(kind), code
+
+    return intrinsic(definition)
 
 
-@intrinsic(_unlikely)
+def _expect_false(builder: Any, condition: Any) -> Any:
+    bit = condition.type
+    expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
+    return builder.call(expect, [condition, ir.Constant(bit, 0)])
+
+
+@_hint(types.boolean, _expect_false)
 def unlikely(condition: bool) -> bool:
     """The condition itself, mostly false: what it guards is kept out of the way of the rest.
 
@@ -37,35 +45,29 @@ def unlikely(condition: bool) -> bool:
     return condition
 
 
-def _guessed(typing_context: Any, value: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        (number,) = arguments
-        if is_gpu(context):
-            return number
-        found = []
-        after = builder.append_basic_block("guessed")
-        for guess in range(_GUESSES):
-            is_it, is_not = builder.append_basic_block("is_it"), builder.append_basic_block("is_not")
-            known = ir.Constant(number.type, guess)
-            builder.cbranch(builder.icmp_signed("==", number, known), is_it, is_not)
-            builder.position_at_end(is_it)
-            # Behind an instruction of no bytes, or the compiler would see that all of this changes nothing.
-            hidden = builder.asm(ir.FunctionType(number.type, [number.type]), "", "=r,0", [known], side_effect=False)
-            builder.branch(after)
-            found.append((hidden, is_it))
-            builder.position_at_end(is_not)
-        found.append((number, builder.block))
+def _compare_with_guesses(builder: Any, number: Any) -> Any:
+    found = []
+    after = builder.append_basic_block("guessed")
+    for guess in range(_GUESSES):
+        is_it, is_not = builder.append_basic_block("is_it"), builder.append_basic_block("is_not")
+        known = ir.Constant(number.type, guess)
+        builder.cbranch(builder.icmp_signed("==", number, known), is_it, is_not)
+        builder.position_at_end(is_it)
+        # Behind an instruction of no bytes, or the compiler would see that all of this changes nothing.
+        hidden = builder.asm(ir.FunctionType(number.type, [number.type]), "", "=r,0", [known], side_effect=False)
         builder.branch(after)
-        builder.position_at_end(after)
-        result = builder.phi(number.type)
-        for known, block in found:
-            result.add_incoming(known, block)
-        return result
+        found.append((hidden, is_it))
+        builder.position_at_end(is_not)
+    found.append((number, builder.block))
+    builder.branch(after)
+    builder.position_at_end(after)
+    result = builder.phi(number.type)
+    for known, block in found:
+        result.add_incoming(known, block)
+    return result
 
-    return types.int64(types.int64), code
 
-
-@intrinsic(_guessed)
+@_hint(types.int64, _compare_with_guesses)
 def guessed(value: int) -> int:
     """The value itself, a small whole number that is often the same.
 

@@ -20,7 +20,9 @@ definitions on the rule's type (`layout_types`), so that with a static number of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -51,15 +53,14 @@ class Layout:
     @classmethod
     def size(cls, rule: Any, with_scratch: bool = True) -> Any:
         """How many places there are; without scratch, those that outlive a decision."""
-        return sum(
-            field.size(rule, with_scratch) for field in cls.fields.values() if with_scratch or not field.scratch
-        )
+        kept = [field for field in cls.fields.values() if with_scratch or not field.scratch]
+        return sum(field.size(rule, with_scratch) for field in kept)
 
     @classmethod
     def offset(cls, rule: Any, name: str) -> Any:
         """The first place of a field."""
         names = list(cls.fields)
-        return sum(cls.fields[before].size(rule, True) for before in names[: names.index(name)])
+        return sum(cls.fields[before].size(rule) for before in names[: names.index(name)])
 
     @classmethod
     def initial(cls, rule: Any) -> Floats:
@@ -77,23 +78,27 @@ class Field:
     def __set_name__(self, owner: type[Layout], name: str) -> None:
         self.kind, self.name = owner.kind, name
 
-    def size(self, rule: Any, with_scratch: bool) -> Any:
+    def shape(self, rule: Any) -> tuple[Any, ...]:
+        """The lengths of its dimensions; one float has none."""
+        return ()
+
+    def size(self, rule: Any, with_scratch: bool = True) -> Any:
         """How many places it takes."""
-        raise NotImplementedError
+        return math.prod(self.shape(rule))
 
     def initial(self, rule: Any) -> Floats:
         """Its first values."""
-        return np.zeros(self.size(rule, True))
+        return np.zeros(self.size(rule))
 
     def read(self, rule: Any, floats: Floats) -> Any:
-        """What the attribute gives, from the field's own places."""
-        raise NotImplementedError
+        """What the attribute gives, from the field's own places: a float or an array."""
+        return floats.reshape(self.shape(rule))[()]
 
     def __get__(self, view: Layout | None, owner: type[Layout]) -> Any:
         if view is None:
             return self
         start = owner.offset(view.rule, self.name)
-        return self.read(view.rule, view.floats[start : start + self.size(view.rule, True)])
+        return self.read(view.rule, view.floats[start : start + self.size(view.rule)])
 
     def __set__(self, view: Layout, value: float) -> None:
         view.floats[type(view).offset(view.rule, self.name)] = value
@@ -105,17 +110,9 @@ class Number(Field):
     def __init__(self, initial: float | FromRule = 0.0) -> None:
         self._initial = initial
 
-    def size(self, rule: Any, with_scratch: bool) -> Any:
-        """One place."""
-        return 1
-
     def initial(self, rule: Any) -> Floats:
         """As declared."""
-        return np.full(self.size(rule, True), self._initial(rule) if callable(self._initial) else self._initial)
-
-    def read(self, rule: Any, floats: Floats) -> Any:
-        """The float."""
-        return floats[0]
+        return np.full(self.size(rule), self._initial(rule) if callable(self._initial) else self._initial)
 
 
 class Index(Number):
@@ -133,13 +130,9 @@ class Vector(Number):
         super().__init__(initial)
         self._length, self.scratch = length, scratch
 
-    def size(self, rule: Any, with_scratch: bool) -> Any:
+    def shape(self, rule: Any) -> tuple[Any, ...]:
         """The length."""
-        return self._length(rule)
-
-    def read(self, rule: Any, floats: Floats) -> Any:
-        """The floats."""
-        return floats
+        return (self._length(rule),)
 
 
 class PerArm(Vector):
@@ -153,66 +146,58 @@ class Matrix(Field):
     """Rows of floats; `matrix[i]` is a row."""
 
     def __init__(self, rows: FromRule, columns: FromRule) -> None:
-        self.rows, self.columns = rows, columns
+        self._rows, self._columns = rows, columns
 
-    def size(self, rule: Any, with_scratch: bool) -> Any:
-        """Rows times columns."""
-        return self.rows(rule) * self.columns(rule)
-
-    def read(self, rule: Any, floats: Floats) -> Any:
-        """Two-dimensional."""
-        return floats.reshape(self.rows(rule), self.columns(rule))
+    def shape(self, rule: Any) -> tuple[Any, ...]:
+        """Rows and columns."""
+        return self._rows(rule), self._columns(rule)
 
 
-class Part(Field):
-    """The state (in a state) or the memo (in a memo) of a rule inside the rule, by default of the same name."""
+class Parts(Field):
+    """One strip for each of several rules inside the rule, all strips of the same length; see `strip`.
+
+    By default the rules are those in the rule's field of the same name.
+    """
 
     def __init__(self, rule: FromRule | None = None, *, scratch: bool = False) -> None:
         self._inner, self.scratch = rule, scratch
 
     def inner(self, rule: Any) -> Any:
-        """The rule it belongs to."""
+        """The rules."""
         return self._inner(rule) if self._inner else getattr(rule, self.name)
-
-    def size(self, rule: Any, with_scratch: bool) -> Any:
-        """What the inner rule needs."""
-        inner = self.inner(rule)
-        return layout_of(self.kind, inner).size(inner, with_scratch)
-
-    def initial(self, rule: Any) -> Floats:
-        """As the inner rule begins."""
-        inner = self.inner(rule)
-        return layout_of(self.kind, inner).initial(inner)
-
-    def read(self, rule: Any, floats: Floats) -> Any:
-        """A view by the inner rule's layout."""
-        inner = self.inner(rule)
-        return layout_of(self.kind, inner)(inner, floats)
-
-
-class Parts(Part):
-    """One strip for each of several rules inside the rule, all strips of the same length; see `strip`."""
 
     def stride(self, rule: Any) -> Any:
         """The length of a strip."""
-        longest: Any = 0
-        for inner in self.inner(rule):
-            longest = _larger(longest, layout_of(self.kind, inner).size(inner))
-        return longest
+        return reduce(_larger, [layout_of(self.kind, inner).size(inner) for inner in self.inner(rule)])
 
-    def size(self, rule: Any, with_scratch: bool) -> Any:
+    def shape(self, rule: Any) -> tuple[Any, ...]:
         """All strips."""
-        return self.stride(rule) * len(self.inner(rule))
+        return (self.stride(rule) * len(self.inner(rule)),)
 
     def initial(self, rule: Any) -> Floats:
         """As the inner rules begin, each filled up with zeros."""
-        stride, inner = self.stride(rule), self.inner(rule)
-        strips = [layout_of(self.kind, one).initial(one) for one in inner]
-        return np.concatenate([np.pad(strip, (0, stride - strip.size)) for strip in strips])
+        strips = [layout_of(self.kind, inner).initial(inner) for inner in self.inner(rule)]
+        return np.concatenate([np.pad(strip, (0, self.stride(rule) - strip.size)) for strip in strips])
+
+
+class Part(Parts):
+    """The state (in a state) or the memo (in a memo) of one rule inside the rule."""
+
+    def layout(self, rule: Any) -> type[Layout]:
+        """The inner rule's own layout."""
+        return layout_of(self.kind, self.inner(rule))
+
+    def size(self, rule: Any, with_scratch: bool = True) -> Any:
+        """What the inner rule needs."""
+        return self.layout(rule).size(self.inner(rule), with_scratch)
+
+    def initial(self, rule: Any) -> Floats:
+        """As the inner rule begins."""
+        return self.layout(rule).initial(self.inner(rule))
 
     def read(self, rule: Any, floats: Floats) -> Any:
-        """All strips; see `strip`."""
-        return floats
+        """A view by the inner rule's layout."""
+        return self.layout(rule)(self.inner(rule), floats)
 
 
 class State(Layout):

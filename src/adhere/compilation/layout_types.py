@@ -12,19 +12,17 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils
-from numba.core import types as _types
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
-from numba.core.imputils import lower_builtin, lower_getattr_generic, lower_setattr_generic
+from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import fix_integer_index
 
 from adhere.compilation.hints import is_gpu
 from adhere.compilation.intrinsic import intrinsic
-from adhere.compilation.layout import Index, Layout, Matrix, Number, Part, Parts, Vector, layout_of
+from adhere.compilation.layout import Index, Layout, Part, layout_of
+from adhere.compilation.static import types
 from adhere.compilation.view import array_at
-
-types: Any = _types  # whose own annotations leave most of it out
 
 _INT = ir.IntType(64)
 # Up to how many entries are read and written by comparing, which leaves them in registers, rather than by address.
@@ -59,9 +57,7 @@ class VectorType(types.Array):  # type: ignore[misc]
         return "vector", self.length
 
 
-@register_default(VectorType)
-class _VectorModel(models.ArrayModel):  # type: ignore[misc]
-    pass
+register_default(VectorType)(models.ArrayModel)
 
 
 @register_default(LayoutType)
@@ -112,10 +108,7 @@ class _Rule:
 
     def __init__(self, kind: Any, builder: Any = None, value: Any = None) -> None:
         self.kind, self.builder, self.value = kind, builder, value
-
-    @property
-    def instance_class(self) -> Any:
-        return self.kind.instance_class
+        self.instance_class = getattr(kind, "instance_class", None)
 
     def __len__(self) -> int:
         return len(self.kind.types)
@@ -139,34 +132,13 @@ def _is_static(kind: Any) -> bool:
     return isinstance(kind, types.Literal) or not isinstance(kind, types.Integer)
 
 
-def _bare(kind: Any) -> Any:
-    """The type of a rule without what layouts do not need, parameters and tables."""
-    if not isinstance(kind, types.BaseTuple):
-        return kind if isinstance(kind, types.Integer) else types.none
-    parts = tuple(_bare(part) for part in kind.types)
-    return types.NamedTuple(parts, kind.instance_class) if hasattr(kind, "instance_class") else types.Tuple(parts)
-
-
-def _bare_value(context: Any, builder: Any, kind: Any, bare: Any, value: Any) -> Any:
-    if isinstance(bare, types.NoneType):
-        return context.get_dummy_value()
-    if not isinstance(bare, types.BaseTuple):
-        return value
-    parts = zip(kind.types, bare.types, cgutils.unpack_tuple(builder, value, len(kind.types)), strict=True)
-    return context.make_tuple(builder, bare, [_bare_value(context, builder, *part) for part in parts])
-
-
-def _layout(context: Any, builder: Any, kind: Any, floats: Any, rule_value: Any) -> Any:
-    """A value of a layout's type; the rule's value is bare."""
+def _layout(context: Any, builder: Any, kind: Any, floats: Any, rule: Any) -> Any:
+    """A value of a layout's type."""
     own = cgutils.create_struct_proxy(kind)(context, builder)
     own.floats = floats
     if not _is_static(kind.rule):
-        own.rule = rule_value
-    return own._getvalue()
-
-
-def _static(number: Any) -> int | None:
-    return number if isinstance(number, int) else None
+        own.rule = rule
+    return impl_ret_borrowed(context, builder, kind, own._getvalue())
 
 
 @infer_getattr
@@ -175,16 +147,16 @@ class _LayoutAttributes(AttributeTemplate):  # type: ignore[misc]
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
         field, rule = kind.layout.fields.get(name), _Rule(kind.rule)
-        if isinstance(field, Part) and not isinstance(field, Parts):
-            inner = field.inner(rule)
-            return LayoutType(layout_of(field.kind, inner), inner.kind)
-        if isinstance(field, Matrix):
-            return types.Array(types.float64, 2, "C")
-        if isinstance(field, (Vector, Parts)):
-            return VectorType(_static(field.size(rule, True)))
+        if field is None:
+            return None
+        if isinstance(field, Part):
+            return LayoutType(field.layout(rule), field.inner(rule).kind)
         if isinstance(field, Index):
             return types.int64
-        return types.float64 if isinstance(field, Number) else None
+        shape = field.shape(rule)
+        if len(shape) == 1:
+            return VectorType(shape[0] if isinstance(shape[0], int) else None)
+        return types.Array(types.float64, 2, "C") if shape else types.float64
 
 
 def _place(context: Any, builder: Any, kind: Any, view: Any, name: str) -> tuple[Any, _Rule]:
@@ -200,11 +172,8 @@ def _get(context: Any, builder: Any, kind: Any, view: Any, name: str) -> Any:
     place, rule = _place(context, builder, kind, view, name)
     if isinstance(wanted, LayoutType):
         return _layout(context, builder, wanted, place, field.inner(rule).value)
-    if isinstance(field, Matrix):
-        shape = [_value_of(field.rows(rule)), _value_of(field.columns(rule))]
-        return array_at(context, builder, wanted, place, shape)
-    if isinstance(wanted, VectorType):
-        return array_at(context, builder, wanted, place, [_value_of(field.size(rule, True))])
+    if isinstance(wanted, types.Array):
+        return array_at(context, builder, wanted, place, [_value_of(length) for length in field.shape(rule)])
     number = builder.load(place)
     return builder.fptosi(number, _INT) if isinstance(field, Index) else number
 
@@ -247,29 +216,22 @@ def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: 
 
     Among few, an index is compared as it is: it must not be negative, unless it is a constant.
     """
-    array = context.make_array(kind)(context, builder, arguments[0])
-    few = FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU
-    is_few = kind.length is not None and kind.length <= few
-    is_constant = isinstance(arguments[1], ir.Constant)
-    if is_few and not is_constant:
-        return array.data, arguments[1], _pointers(builder, array.data, kind.length)
-    size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
-    index = fix_integer_index(context, builder, index_kind, arguments[1], size)
-    return array.data, index, _pointers(builder, array.data, kind.length) if is_few else None
-
-
-def _pointers(builder: Any, floats: Any, n: int) -> list[Any]:
-    return [builder.gep(floats, [ir.Constant(_INT, entry)]) for entry in range(n)]
+    array, index = context.make_array(kind)(context, builder, arguments[0]), arguments[1]
+    is_few = kind.length is not None and kind.length <= (FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU)
+    if not is_few or isinstance(index, ir.Constant):
+        size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
+        index = fix_integer_index(context, builder, index_kind, index, size)
+    places = [builder.gep(array.data, [ir.Constant(_INT, entry)]) for entry in range(kind.length if is_few else 0)]
+    return array.data, index, places or None
 
 
 def _view_of(kind_name: str) -> Any:
     def definition(typing_context: Any, rule: Any, floats: Any) -> Any:
-        kind = LayoutType(getattr(rule.instance_class, kind_name), _bare(rule))
+        kind = LayoutType(layout_of(kind_name, rule), rule)
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = context.make_array(floats)(context, builder, arguments[1])
-            value = None if _is_static(kind.rule) else _bare_value(context, builder, rule, kind.rule, arguments[0])
-            return _layout(context, builder, kind, array.data, value)
+            return _layout(context, builder, kind, array.data, arguments[0])
 
         return kind(rule, floats), code
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.np.arrayobj import populate_array
 
 from adhere.compilation.intrinsic import intrinsic
 from adhere.compilation.static import MAX_STATIC
+from adhere.compilation.view import array_at
 
 
 def _local(kind: Any) -> Any:
@@ -25,20 +25,9 @@ def _local(kind: Any) -> Any:
             return array(length, array), lambda context, builder, signature, arguments: arguments[1]
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            number = context.get_data_type(kind)
-            size = context.get_constant(types.intp, context.get_abi_sizeof(number))
             with builder.goto_entry_block():  # not Numba's own, which sets all to 0 in a loop
-                room = builder.alloca(ir.ArrayType(number, max(1, length.literal_value)))
-            own = context.make_array(array)(context, builder)
-            populate_array(
-                own,
-                data=builder.bitcast(room, own.data.type),
-                shape=[context.get_constant(types.intp, length.literal_value)],
-                strides=[size],
-                itemsize=size,
-                meminfo=cgutils.get_null_value(own.meminfo.type),
-            )
-            return own._getvalue()
+                room = builder.alloca(ir.ArrayType(context.get_data_type(kind), max(1, length.literal_value)))
+            return array_at(context, builder, array, room, [context.get_constant(types.intp, length.literal_value)])
 
         return array(length, array), code
 

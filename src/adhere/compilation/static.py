@@ -7,13 +7,13 @@ protocols, share code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
 from numba.core import types as _types
 
 types: Any = _types  # whose own annotations leave most of it out
-
 
 # Larger ones are lengths of a state that no register holds: as many rewards as there are patients, say.
 MAX_STATIC = 1024
@@ -30,15 +30,16 @@ def _in_tuple(value: Any) -> Any:
     if not isinstance(value, tuple):
         return numba.typeof(value)
     parts = tuple(_in_tuple(part) for part in value)
-    alike = len(set(parts)) == 1
-    if hasattr(value, "_fields"):
-        return (
-            types.NamedUniTuple(parts[0], len(parts), type(value)) if alike else types.NamedTuple(parts, type(value))
-        )
-    return types.UniTuple(parts[0], len(parts)) if alike else types.Tuple(parts)
+    named = [type(value)] if hasattr(value, "_fields") else []
+    if len(set(parts)) == 1:
+        return (types.NamedUniTuple if named else types.UniTuple)(parts[0], len(parts), *named)
+    return (types.NamedTuple if named else types.Tuple)(parts, *named)
 
 
-def static_number(rule: Any, field: str) -> int | None:
-    """The whole number that a rule's type holds in a field; None if it is not static."""
-    kind = rule.types[rule.fields.index(field)]
-    return kind.literal_value if isinstance(kind, types.IntegerLiteral) else None
+def if_two_arms(of_two: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """What `specialise` picks by: a function for rules that are known to have two arms, and one for the others."""
+
+    def pick(rule: Any, *_: Any) -> Callable[..., Any]:
+        return of_two if rule.types[rule.fields.index("n_arms")] == types.literal(2) else otherwise
+
+    return pick

@@ -15,28 +15,27 @@ from numba.np.arrayobj import populate_array
 
 from adhere.compilation.intrinsic import intrinsic
 
-_ITEM = ir.Constant(ir.IntType(64), 8)
+_ITEM = ir.Constant(ir.IntType(64), 8)  # bytes of a float or of a whole number
+_FLOATS = types.Array(types.float64, 1, "C")
 
 
-def array_at(context: Any, builder: Any, kind: Any, floats: Any, shape: list[Any]) -> Any:
-    """An array of floats, of one or two dimensions, at a pointer into another that outlives it."""
+def array_at(context: Any, builder: Any, kind: Any, place: Any, shape: list[Any]) -> Any:
+    """An array of one or two dimensions at a pointer to numbers that outlive it."""
     own = context.make_array(kind)(context, builder)
     strides = [builder.mul(_ITEM, shape[1]), _ITEM] if len(shape) == 2 else [_ITEM]
     uncounted = cgutils.get_null_value(own.meminfo.type)
-    populate_array(own, data=floats, shape=shape, strides=strides, itemsize=_ITEM, meminfo=uncounted)
+    data = builder.bitcast(place, own.data.type)
+    populate_array(own, data=data, shape=shape, strides=strides, itemsize=_ITEM, meminfo=uncounted)
     return own._getvalue()
 
 
 def _view(typing_context: Any, array: Any, start: Any) -> Any:
-    kind = types.Array(types.float64, 1, "C")
-
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         whole = context.make_array(array)(context, builder, arguments[0])
-        size = cgutils.unpack_tuple(builder, whole.shape, 1)[0]
         floats = builder.gep(whole.data, [arguments[1]])
-        return array_at(context, builder, kind, floats, [builder.sub(size, arguments[1])])
+        return array_at(context, builder, _FLOATS, floats, [builder.sub(whole.nitems, arguments[1])])
 
-    return kind(array, types.intp), code
+    return _FLOATS(array, types.intp), code
 
 
 @intrinsic(_view)
@@ -51,15 +50,13 @@ def view(array: Any, start: int) -> Any:
 
 
 def _strip(typing_context: Any, array: Any, index: Any, count: Any) -> Any:
-    kind = types.Array(types.float64, 1, "C")
-
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         whole = context.make_array(array)(context, builder, arguments[0])
-        length = builder.udiv(cgutils.unpack_tuple(builder, whole.shape, 1)[0], arguments[2])
+        length = builder.udiv(whole.nitems, arguments[2])
         floats = builder.gep(whole.data, [builder.mul(length, arguments[1])])
-        return array_at(context, builder, kind, floats, [length])
+        return array_at(context, builder, _FLOATS, floats, [length])
 
-    return kind(array, types.intp, types.intp), code
+    return _FLOATS(array, types.intp, types.intp), code
 
 
 @intrinsic(_strip)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
-from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
 from adhere.policies.registry import lookup
 from adhere.randomness import Stream
@@ -81,7 +81,7 @@ def learn_base_thompson(
 
 @implements(probabilities, BaseThompson)
 def probabilities_base_thompson(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
     """By quadrature."""
     probabilities_of_being_largest(state.successes, state.failures, weight, out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import importlib
 import importlib.util
@@ -13,23 +12,21 @@ from types import ModuleType
 from typing import Any
 
 from adhere.errors import InputError
-from adhere.policies.policy import MAX_DEPTH, Learner, Policy
+from adhere.policies.policy import MAX_DEPTH, Learner, Policy, parameters_of
 from adhere.policies.registry import lookup
-from adhere.protocols import as_protocol
 
 
 def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
     """A policy from its name and the values of its fields, with an error that names what does not fit."""
     cls: type[Policy] = lookup(name)
-    fields = [item.name for item in dataclasses.fields(cls) if item.name != "protocol"]
+    fields = parameters_of(cls)
     if len(arguments) > len(fields):
         raise InputError(f"policy {name}", arguments[len(fields)], f"at most {len(fields)} arguments")
     values = dict(zip(fields, arguments, strict=False))
     allowed = [*fields, "protocol"] if issubclass(cls, Learner) else fields
     for key, value in options.items():
         if key not in allowed:
-            listed = f"one of {', '.join(allowed)}" if allowed else "no option"
-            raise InputError(f"policy {name}", f"{key}=…", listed)
+            raise InputError(f"policy {name}", f"{key}=…", f"one of {', '.join(allowed)}")
         if key in values:
             raise InputError(f"policy {name}", f"{key} twice", "each option once")
         values[key] = value
@@ -51,13 +48,9 @@ def from_json(data: object, depth: int = 1) -> Policy:
 
 
 def _value_from_json(key: str, value: Any, depth: int) -> object:
-    if key == "protocol":
-        return as_protocol(value)
-    if isinstance(value, Mapping):
-        return from_json(value, depth)
-    if isinstance(value, list):
-        return [from_json(item, depth) for item in value]
-    return value
+    if key == "protocol" or not isinstance(value, (Mapping, list)):
+        return value
+    return [from_json(item, depth) for item in value] if isinstance(value, list) else from_json(value, depth)
 
 
 def import_policies(path: str | Path) -> ModuleType:
@@ -78,10 +71,9 @@ def import_policies(path: str | Path) -> ModuleType:
         sys.path.insert(0, str(file.parent))
     try:
         spec.loader.exec_module(module)
-    except InputError:
-        del sys.modules[name]
-        raise
     except (Exception, SystemExit) as error:
         del sys.modules[name]
+        if isinstance(error, InputError):
+            raise
         raise InputError("import", str(path), f"a file that runs, but it raised {error!r}") from error
     return module

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import Memo, Number, PerArm, State, implements, unlikely
-from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.parameters import parameter
 from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import keeps_tie, share_among_largest
@@ -109,7 +109,7 @@ def learn_epsilon_greedy(
 
 @implements(probabilities, EpsilonGreedy)
 def probabilities_epsilon_greedy(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
     """ε/k each, and the rest shared among the arms with the highest mean."""
     n_arms = rule.n_arms

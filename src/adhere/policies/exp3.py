@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements, inline, unlikely
-from adhere.errors import InputError
-from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities, remember
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities, remember
 from adhere.policies.parameters import parameter
 from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import draw_from, largest_of
@@ -26,6 +24,11 @@ class Exp3Memo(Memo):
     """What a lesson is weighted by."""
 
     probabilities = PerArm()  # of each arm at the decision
+
+
+def gamma_of(n_arms: int, horizon: int) -> float:
+    """The γ of Corollary 3.2."""
+    return min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1.0) * horizon)))
 
 
 @policy("exp3", state=Exp3State, memo=Exp3Memo)
@@ -65,17 +68,7 @@ class Exp3(Learner):
     """
 
     uses_weight: ClassVar[bool] = True
-    gamma: float | None = parameter(default=None, above=0, at_most=1)
-
-    def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """γ from the horizon where it was left open."""
-        if self.gamma is not None:
-            return self
-        if horizon is None:
-            expected = "a number above 0 and at most 1, or a horizon (number of patients) to derive it from"
-            raise InputError("exp3 gamma", None, expected)
-        bound = math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1.0) * horizon))
-        return dataclasses.replace(self, gamma=min(1.0, bound))
+    gamma: float | None = parameter(default=None, above=0, at_most=1, from_horizon=gamma_of)
 
 
 @implements(remember, Exp3)
@@ -108,7 +101,7 @@ def learn_exp3(rule: Rule, state: State, memo: Memo, arm: int, reward: float, we
 
 
 @implements(probabilities, Exp3)
-def probabilities_exp3(rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream) -> None:
+def probabilities_exp3(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """As remembered."""
     for arm in range(rule.n_arms):
         out[arm] = memo.probabilities[arm]

@@ -6,7 +6,7 @@ recursion over the tuple, which the compiler unrolls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from numba import types
@@ -17,7 +17,6 @@ from adhere.compilation import (
     State,
     generic_with_default,
     implements,
-    inline,
     memo_of,
     specialise,
     state_of,
@@ -25,13 +24,7 @@ from adhere.compilation import (
     view,
 )
 from adhere.policies.generic import Rule, choose, learn, probabilities, remember, update
-from adhere.policies.recycling import (
-    AnyCacheRule,
-    CacheRule,
-    holds_every_arm,
-    store_outcome,
-    take_outcome,
-)
+from adhere.policies.recycling import AnyCacheRule, CacheRule, count_outcomes, holds_every_arm, take_outcome
 from adhere.randomness import Stream
 
 
@@ -74,20 +67,6 @@ choose_nth = for_nth_expert(choose)
 probabilities_nth = for_nth_expert(probabilities)
 learn_nth = for_nth_expert(learn)
 update_nth = for_nth_expert(update)
-
-
-MAX_EXPERTS = 62  # a set of them is the bits of a whole number
-
-
-def set_of(members: Sequence[bool]) -> int:
-    """Which experts are meant, as a number that compiled code can look up."""
-    return sum(1 << i for i, is_member in enumerate(members) if is_member)
-
-
-@inline
-def is_in(experts: int, i: int) -> int:
-    """Whether expert i belongs to a set; 0 or 1."""
-    return (experts >> i) & 1
 
 
 class ByProbability(NamedTuple):
@@ -137,4 +116,4 @@ def recycle_outcome(
         own_arm = choose_nth(rule.experts, nth, state.experts, memo.recycling, 1.0, rng)
         outcome = take_outcome(cache, kept, own_arm, rng)
         learn_nth(rule.experts, nth, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
-    store_outcome(cache, kept, chosen, reward)
+    count_outcomes(cache, kept, chosen, reward, +1)

@@ -35,18 +35,17 @@ from adhere.compilation import (
     classes_of,
     generic,
     generic_with_default,
+    if_two_arms,
     implementation,
-    implementations_not_inlined,
-    inline,
+    implements,
     memo_of,
     specialise,
     state_of,
-    static_number,
 )
+from adhere.compilation.layout import Floats as Floats  # part of the signatures below
 from adhere.randomness import Stream
 
 Rule = Any  # the compiled form of a policy: a NamedTuple
-Probabilities = Any  # an array to write them into
 
 
 @generic_with_default
@@ -60,8 +59,7 @@ def choose(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> 
     raise NotImplementedError
 
 
-@implementations_not_inlined
-def probabilities(rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream) -> None:
+def probabilities(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """Write the probability of each arm into the first `n_arms` places of `out`; the rest is room to work in.
 
     Called from Python, it mixes the parts of a hybrid in Python and runs compiled code for each learner: a kernel
@@ -102,26 +100,18 @@ def learn(rule: Rule, state: State, memo: Memo, arm: Any, reward: float, weight:
     """Learn that an arm gave a reward."""
 
 
-@generic
+@generic_with_default
 def update(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Learn from one patient."""
+    """Learn from one patient; a learner credits the arm its protocol names, if any."""
+    teach(rule, state, memo, rule.credit[chosen, feedback], reward, weight, rng)
 
 
 @generic_with_default
 def decider(rule: Rule, memo: Memo) -> int:
     """Which part made the decision, as an index into the policy's `deciders`; a learner has one."""
     return 0
-
-
-@inline
-def update_learner(
-    rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
-) -> None:
-    """A learner credits the arm its protocol names, if any."""
-    arm = rule.credit[chosen, feedback]
-    teach(rule, state, memo, arm, reward, weight, rng)
 
 
 def teach(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
@@ -141,16 +131,14 @@ def teach_one_of_two(
 
 
 specialise(teach, lambda *_: teach)
-specialise(teach, lambda rule, *_: teach_one_of_two if static_number(rule, "n_arms") == 2 else teach, target="cpu")
+specialise(teach, if_two_arms(teach_one_of_two, teach), target="cpu")
 
 
 ESTIMATE_DRAWS = 1000
 
 
-@inline
-def estimate_probabilities(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+@implements(probabilities, object, inlined=False)
+def estimate_probabilities(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """For learners that do not give their probabilities: the frequencies of 1000 draws.
 
     Each arm has half a draw for a start: what can be drawn is never given the probability 0, by which others divide.

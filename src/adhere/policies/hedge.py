@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from adhere.compilation.layout import Floats
 from adhere.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,12 @@ def hedge(losses: ArrayLike, eta: float | None = None) -> HedgePlay:
     >>> hedge([[0.0, 1.0]] * 100).regret < (100 * math.log(2) / 2) ** 0.5
     True
     """
-    matrix = _checked(losses, "losses", dimensions=2)
+    matrix = _checked(losses, dimensions=2)
     n_rounds, n_actions = matrix.shape
     rate = _rate("eta", eta, n_rounds, n_actions)
     weights = _softmax(-rate * _before(matrix))
     suffered = (weights * matrix).sum(axis=1)
-    return HedgePlay(weights, suffered, float(suffered.sum() - matrix.sum(axis=0).min()))
+    return HedgePlay(weights, suffered, _regret(suffered, matrix))
 
 
 def hierarchical_hedge(
@@ -64,30 +63,25 @@ def hierarchical_hedge(
     >>> play.losses[0], bool(play.losses[-1] < 0.2)
     (np.float64(0.75), True)
     """
-    tensor = _checked(losses, "losses", dimensions=3)
+    tensor = _checked(losses, dimensions=3)
     n_rounds, n_experts, n_actions = tensor.shape
     top_rate, rate = _rate("eta", eta, n_rounds, n_experts), _rate("rho", rho, n_rounds, n_actions)
     weights = _softmax(-rate * _before(tensor))
     compound = (weights * tensor).sum(axis=2)
     top_weights = _softmax(-top_rate * _before(compound))
     suffered = (top_weights * compound).sum(axis=1)
-    return HierarchicalHedgePlay(
-        top_weights,
-        weights,
-        suffered,
-        float(suffered.sum() - compound.sum(axis=0).min()),
-        float(suffered.sum() - tensor.sum(axis=0).min()),
-    )
+    regrets = _regret(suffered, compound), _regret(suffered, tensor)
+    return HierarchicalHedgePlay(top_weights, weights, suffered, *regrets)
 
 
-def _checked(losses: ArrayLike, name: str, dimensions: int) -> Floats:
+def _checked(losses: ArrayLike, dimensions: int) -> Floats:
     array = np.asarray(losses, dtype=np.float64)
     if array.ndim != dimensions or 0 in array.shape or array.shape[-1] < 2:
         shape = "[rounds, actions]" if dimensions == 2 else "[rounds, experts, actions]"
-        raise InputError(name, f"shape {array.shape}", f"an array {shape} with at least two actions")
+        raise InputError("losses", f"shape {array.shape}", f"an array {shape} with at least two actions")
     outside = ~((array >= 0.0) & (array <= 1.0))
     if outside.any():
-        raise InputError(name, float(array[outside][0]), "numbers from 0 to 1")
+        raise InputError("losses", float(array[outside][0]), "numbers from 0 to 1")
     return array
 
 
@@ -101,11 +95,14 @@ def _rate(name: str, given: float | None, n_rounds: int, n_actions: int) -> floa
 
 def _before(losses: Floats) -> Floats:
     """Cumulative losses before each round."""
-    result: Floats = np.cumsum(losses, axis=0) - losses
-    return result
+    return np.cumsum(losses, axis=0) - losses
+
+
+def _regret(suffered: Floats, losses: Floats) -> float:
+    return float(suffered.sum() - losses.sum(axis=0).min())
 
 
 def _softmax(logarithms: Floats) -> Floats:
     weights: Floats = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
-    result: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return result
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights

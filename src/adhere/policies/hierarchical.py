@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 from adhere.compilation import Memo, State, guessed, implements, view
-from adhere.policies.experts import (
-    choose_nth,
-    is_in,
-    probabilities_nth,
-    recycle_nth,
-    remember_nth,
-    update_nth,
-    weight_of,
-)
-from adhere.policies.generic import (
-    Probabilities,
-    Rule,
-    choose,
-    decider,
-    learn,
-    probabilities,
-    remember,
-    update,
-)
-from adhere.policies.hierarchical_rule import (
-    NO_EXPERT,
-    HierarchicalMemo,
-    HierarchicalParameters,
-    HierarchicalRule,
-    HierarchicalState,
-)
+from adhere.policies.experts import choose_nth, probabilities_nth, recycle_nth, remember_nth, update_nth, weight_of
+from adhere.policies.generic import Floats, Rule, choose, decider, learn, probabilities, remember, update
+from adhere.policies.hierarchical_rule import NO_EXPERT, HierarchicalParameters, HierarchicalRule, is_in
 from adhere.policies.policy import policy
 from adhere.randomness import Stream, draw_ahead
 
 
-@policy("hierarchical", rule=HierarchicalRule, state=HierarchicalState, memo=HierarchicalMemo)
+@policy("hierarchical", rule=HierarchicalRule)
 class HierarchicalBandit(HierarchicalParameters):
     """A top bandit draws one of several experts; the expert draws the arm.
 
@@ -111,9 +88,7 @@ def update_hierarchical(
 
 
 @implements(probabilities, HierarchicalBandit)
-def probabilities_hierarchical(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+def probabilities_hierarchical(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """The experts' probabilities, mixed by the top's."""
     of_top, of_expert = memo.top_probabilities, view(out, rule.n_arms)
     probabilities(rule.top, state.top, memo.top, 1.0, of_top, rng)

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from adhere.compilation import Memo, State, implements
-from adhere.policies.generic import (
-    Probabilities,
-    Rule,
-    choose,
-    decider,
-    probabilities,
-    remember,
-    update,
-)
-from adhere.policies.hierarchical_exp3_rule import (
-    N_EXPERTS,
-    HierarchicalExp3Memo,
-    HierarchicalExp3Parameters,
-    HierarchicalExp3Rule,
-    HierarchicalExp3State,
-)
-from adhere.policies.log_weights import lower, normalise
-from adhere.policies.policy import policy
+import numpy as np
+
+from adhere.compilation import Index, Matrix, Memo, State, Vector, implements, laid_out
+from adhere.policies.exp3 import Exp3
+from adhere.policies.generic import Floats, Rule, choose, decider, probabilities, remember, update
+from adhere.policies.log_weights import lower, normalise, rate
+from adhere.policies.parameters import parameter
+from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape, policy
 from adhere.policies.selection import draw_from
+from adhere.protocols import ACTUAL, CHOSEN, COMPLY, feedback_table
 from adhere.randomness import Stream
 
+_PROTOCOLS = (CHOSEN, ACTUAL, COMPLY)
+N_EXPERTS = len(_PROTOCOLS)
 
-@policy("hierarchical-exp3", rule=HierarchicalExp3Rule, state=HierarchicalExp3State, memo=HierarchicalExp3Memo)
-class HierarchicalExp3(HierarchicalExp3Parameters):
+
+class HierarchicalExp3State(State):
+    """Logarithms of the weights."""
+
+    log_v = Vector(lambda rule: N_EXPERTS)
+    log_w = Matrix(rows=lambda rule: N_EXPERTS, columns=lambda rule: rule.n_arms)
+
+
+class HierarchicalExp3Memo(Memo):
+    """The expert drawn, and the probabilities x and y of the decision."""
+
+    drawn = Index()
+    x = Vector(lambda rule: N_EXPERTS)
+    y = Matrix(rows=lambda rule: N_EXPERTS, columns=lambda rule: rule.n_arms)
+
+
+@laid_out(state=HierarchicalExp3State, memo=HierarchicalExp3Memo)
+class HierarchicalExp3Rule(NamedTuple):
+    """The compiled form of `HierarchicalExp3`."""
+
+    eta: float
+    rho: float
+    n_arms: int
+    credit: Any  # by expert, chosen arm and feedback
+    certified: bool
+
+
+@policy("hierarchical-exp3", rule=HierarchicalExp3Rule)
+class HierarchicalExp3(Policy):
     """Exponential weights v over three experts, and weights w_i of each expert over the arms.
 
         v_i ← v_i · exp(-η ℓ / x_i),    w_ij ← w_ij · exp(-ρ ℓ / (x_i y_ij)),    ℓ = 1 - r
@@ -62,6 +81,20 @@ class HierarchicalExp3(HierarchicalExp3Parameters):
     'hierarchical-exp3(eta=0.08558..., rho=0.08325...)'
 
     """
+
+    eta: float | None = parameter(default=None, above=0, from_horizon=lambda _, horizon: rate(N_EXPERTS, horizon))
+    rho: float | None = parameter(default=None, above=0, from_horizon=rate)
+
+    def learners(self) -> tuple[Learner, ...]:
+        """Three instances of EXP3; their weights live in this policy's own state."""
+        return tuple(Exp3(protocol=protocol) for protocol in _PROTOCOLS)
+
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """The rates, and the experts' feedback tables."""
+        credit = np.stack([feedback_table(protocol, shape.n_arms) for protocol in _PROTOCOLS])
+        assert self.eta is not None and self.rho is not None  # noqa: PT018  (resolved)
+        rule = HierarchicalExp3Rule(self.eta, self.rho, shape.n_arms, credit, certified)
+        return CompiledPolicy(rule, tuple(f"exp3/{protocol}" for protocol in _PROTOCOLS))
 
 
 @implements(remember, HierarchicalExp3)
@@ -98,7 +131,7 @@ def update_hierarchical_exp3(
 
 @implements(probabilities, HierarchicalExp3)
 def probabilities_hierarchical_exp3(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
     """Σ_i x_i y_i."""
     for arm in range(rule.n_arms):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector
+from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector, inline, laid_out
 from adhere.errors import InputError
 from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
-from adhere.policies.experts import MAX_EXPERTS, ByOne, ByProbability, Weighting, set_of
+from adhere.policies.experts import ByOne, ByProbability, Weighting
 from adhere.policies.generic import Rule
 from adhere.policies.parameters import flag
 from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape
@@ -18,6 +19,18 @@ from adhere.policies.recycling import AnyCacheRule, cache_rule
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
 
 NO_EXPERT = -1
+MAX_EXPERTS = 62  # a set of them is the bits of a whole number
+
+
+def set_of(members: Sequence[bool]) -> int:
+    """Which experts are meant, as a number that compiled code can look up."""
+    return sum(1 << i for i, is_member in enumerate(members) if is_member)
+
+
+@inline
+def is_in(experts: int, i: int) -> int:
+    """Whether expert i belongs to a set; 0 or 1."""
+    return (experts >> i) & 1
 
 
 class HierarchicalState(State):
@@ -39,6 +52,7 @@ class HierarchicalMemo(Memo):
     recycling = Parts(lambda rule: rule.experts, scratch=True)  # what a choice from the cache remembers
 
 
+@laid_out(state=HierarchicalState, memo=HierarchicalMemo)
 class HierarchicalRule(NamedTuple):
     """The rules that a hierarchy is made of."""
 
@@ -99,11 +113,6 @@ class HierarchicalParameters(Policy):
         """The experts, then the top."""
         return (*self._all_experts(), self.top)
 
-    @property
-    def depth(self) -> int:
-        """Learners are one level below."""
-        return 2
-
     def _all_experts(self) -> tuple[Learner, ...]:
         if self.base is not None:
             return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))
@@ -111,12 +120,8 @@ class HierarchicalParameters(Policy):
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
         """Every learner settled for its own number of arms; the top's arms are the experts."""
-        return dataclasses.replace(
-            self,
-            base=self.base and self.base.resolved(n_arms, horizon),
-            top=self.top.resolved(len(self._all_experts()), horizon),
-            experts=self.experts and tuple(expert.resolved(n_arms, horizon) for expert in self.experts),
-        )
+        top = self.top.resolved(len(self._all_experts()), horizon)
+        return Policy.resolved(dataclasses.replace(self, top=top), n_arms, horizon)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rules of the top and of the experts; a certified expert's takes weights, unless it recycles."""

@@ -11,6 +11,11 @@ from adhere.policies.selection import largest_of
 _LOWEST_LOG_WEIGHT = -1e6  # exp of it is 0 already; a floor keeps differences of logarithms finite
 
 
+def rate(n: int, horizon: int) -> float:
+    """The learning rate for n weights that the usual bound on EXP3's regret asks for."""
+    return math.sqrt(2.0 * math.log(n) / (n * horizon))
+
+
 @inline
 def normalise(log_weights: Any, out: Any) -> None:
     """Weights that sum to one, from their logarithms."""

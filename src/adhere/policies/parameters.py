@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -18,8 +19,12 @@ def parameter(
     above: float = -math.inf,
     at_least: float = -math.inf,
     at_most: float = math.inf,
+    from_horizon: Callable[[int, int], float] | None = None,
 ) -> Any:
-    """A number of a policy and the range it must lie in; None means that the policy sets it."""
+    """A number of a policy and the range it must lie in; None means that the policy sets it.
+
+    With `from_horizon` it does so before a trial, from the number of arms and the horizon.
+    """
     lowest = f"above {above:g}" if above > -math.inf else f"at least {at_least:g}" if at_least > -math.inf else ""
     highest = f"at most {at_most:g}" if at_most < math.inf else ""
     expected = " ".join(["a number", *" and ".join(part for part in (lowest, highest) if part).split()])
@@ -37,7 +42,7 @@ def parameter(
             raise InputError(name, value, expected)
         return number
 
-    return field(default=default, metadata={"check": check})
+    return field(default=default, metadata={"check": check, "expected": expected, "from_horizon": from_horizon})
 
 
 def flag(*, default: bool) -> Any:

@@ -11,17 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
-import numpy as np
-from numpy.typing import NDArray
-
-from adhere.compilation import Memo, State, implementation, implements, laid_out, layout_of, note_sources
+from adhere.compilation import Memo, State, implementation, laid_out, layout_of, note_sources
+from adhere.compilation.layout import Floats
 from adhere.errors import InputError
 from adhere.policies import generic
 from adhere.policies.parameters import flag, parameter
 from adhere.policies.registry import registry
 from adhere.protocols import CHOSEN, Protocol, as_protocol, feedback_table
 
-Floats = NDArray[np.float64]
 PolicyClass = TypeVar("PolicyClass", bound="type[Policy]")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*")
 MAX_DEPTH = 8  # policies inside each other
@@ -74,29 +71,34 @@ class Policy:
                 object.__setattr__(self, item.name, value)
 
     def __str__(self) -> str:
-        return self._text()
-
-    def _text(self) -> str:
         """The canonical text form: what differs from the defaults, in the order of the fields."""
-        parts = []
-        for item in self._changed():
-            value = text_of(getattr(self, item.name))
-            parts.append(value if item.metadata.get("bare") else f"{item.name}={value}")
+        changed = [item for item in self._changed() if item.name != "protocol"]
+        keys = ("" if item.metadata.get("bare") else f"{item.name}=" for item in changed)
+        parts = [key + text_of(getattr(self, item.name)) for key, item in zip(keys, changed, strict=True)]
         return f"{self.name}({', '.join(parts)})" if parts else self.name
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary that `policies.from_json` turns back into an equal policy."""
-        return {
-            "name": self.name,
-            **{item.name: json_of(getattr(self, item.name)) for item in self._changed()},
-        }
+        return {"name": self.name} | {item.name: json_of(getattr(self, item.name)) for item in self._changed()}
 
     def _changed(self) -> list[dataclasses.Field[Any]]:
         return [item for item in dataclasses.fields(self) if getattr(self, item.name) != item.default]
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
         """The same policy with every open number settled for a trial of this size."""
-        return self
+        settled: dict[str, Any] = {}
+        for item in dataclasses.fields(self):
+            value, from_horizon = getattr(self, item.name), item.metadata.get("from_horizon")
+            if isinstance(value, Policy):
+                settled[item.name] = value.resolved(n_arms, horizon)
+            elif isinstance(value, tuple):
+                settled[item.name] = tuple(part.resolved(n_arms, horizon) for part in value)
+            elif value is None and from_horizon and horizon is None:
+                expected = f"{item.metadata['expected']}, or a horizon (number of patients) to derive it from"
+                raise InputError(f"{self.name} {item.name}", None, expected)
+            elif value is None and from_horizon:
+                settled[item.name] = from_horizon(n_arms, horizon)
+        return dataclasses.replace(self, **settled)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The compiled form. Parts of an uncertified hybrid all learn from every round, with weight 1."""
@@ -105,7 +107,7 @@ class Policy:
     @property
     def depth(self) -> int:
         """How many policies are inside each other, this one included."""
-        return 1
+        return 1 + max((part.depth for part in self._inside()), default=0)
 
     def learners(self) -> tuple[Learner, ...]:
         """Every learner in the policy."""
@@ -114,16 +116,20 @@ class Policy:
     def parts(self) -> Iterator[Policy]:
         """The policy itself and every one inside it."""
         yield self
+        for part in self._inside():
+            yield from part.parts()
+
+    def _inside(self) -> Iterator[Policy]:
         for item in dataclasses.fields(self):
             value = getattr(self, item.name)
-            for part in value if isinstance(value, tuple) else (value,):
-                if isinstance(part, Policy):
-                    yield from part.parts()
+            values = value if isinstance(value, tuple) else (value,)
+            yield from (part for part in values if isinstance(part, Policy))
 
     @property
     def estimates_probabilities(self) -> bool:
         """Whether some learner does not say its probabilities, so that they must be estimated by drawing."""
-        return any(type(learner) in _without_probabilities for learner in self.learners())
+        used = (implementation(generic.probabilities, learner.rule_class) for learner in self.learners())
+        return generic.estimate_probabilities in used
 
 
 @dataclass(frozen=True)
@@ -138,10 +144,8 @@ class Learner(Policy):
     uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
     protocol: Protocol = field(default=CHOSEN, kw_only=True, metadata={"check": lambda _, value: as_protocol(value)})
 
-    def _text(self) -> str:
-        if self.protocol == CHOSEN:
-            return super()._text()
-        return f"{dataclasses.replace(self, protocol=CHOSEN)}/{self.protocol}"
+    def __str__(self) -> str:
+        return super().__str__() if self.protocol == CHOSEN else f"{super().__str__()}/{self.protocol}"
 
     def under(self, protocol: Protocol) -> Self:
         """The same learner under another protocol."""
@@ -153,38 +157,18 @@ class Learner(Policy):
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """A rule of the declared numbers, `n_arms` and the feedback table of the protocol."""
-        _complete(type(self))
-        numbers = {
-            item.name: math.nan if getattr(self, item.name) is None else getattr(self, item.name)
-            for item in dataclasses.fields(self)
-            if item.name != "protocol"
-        }
-        credit = feedback_table(self.protocol, shape.n_arms)
-        rule = self.rule_class(**numbers, n_arms=shape.n_arms, credit=credit)
+        for function in (generic.choose, generic.learn):
+            if implementation(function, self.rule_class) is None:
+                expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"
+                raise InputError(f"policy {self.name}", f"no {function.__name__}", expected)
+        numbers = (getattr(self, name) for name in parameters_of(type(self)))
+        known = (math.nan if number is None else number for number in numbers)
+        rule = self.rule_class(*known, n_arms=shape.n_arms, credit=feedback_table(self.protocol, shape.n_arms))
         return CompiledPolicy(rule, (str(self),))
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
         """The compiled form as a certified expert, which is asked with a probability below 1."""
         return self.assemble(shape)
-
-
-_without_probabilities: set[type[Learner]] = set()
-_completed: set[type[Learner]] = set()
-
-
-def _complete(learner: type[Learner]) -> None:
-    """Give a learner the default of whatever it leaves out, once all of its file has been read."""
-    if learner in _completed:
-        return
-    for function in (generic.choose, generic.learn):
-        if implementation(function, learner.rule_class) is None:
-            expected = f"a function decorated with @implements({function.__name__}, {learner.__name__})"
-            raise InputError(f"policy {learner.name}", f"no {function.__name__}", expected)
-    implements(generic.update, learner)(generic.update_learner)
-    if implementation(generic.probabilities, learner.rule_class) is None:
-        implements(generic.probabilities, learner)(generic.estimate_probabilities)
-        _without_probabilities.add(learner)
-    _completed.add(learner)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(parameter, flag, field))
@@ -198,22 +182,21 @@ def policy(
     name
         Small letters, digits and single hyphens.
     state, memo
-        The layouts of what it learns and of what a decision must remember.
+        The layouts of what a learner learns and of what a decision must remember.
     rule
-        The compiled form of a hybrid, a NamedTuple. That of a learner is made of its parameters.
+        The compiled form of a hybrid, a NamedTuple `laid_out` by itself. That of a learner is made of its parameters.
 
     """
     if not _NAME.fullmatch(name) or name in _RESERVED:
         raise InputError("policy name", name, "small letters, digits and single hyphens, e.g. my-policy")
 
     def declare(cls: PolicyClass) -> PolicyClass:
-        if name in registry and registry[name].__module__ != cls.__module__:
-            owner = registry[name].__module__
-            if owner.startswith("adhere."):
-                raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
+        owner = registry[name].__module__ if name in registry else cls.__module__
+        if owner != cls.__module__ and owner.startswith("adhere."):
+            raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
         cls.name = name
         frozen: Any = dataclass(frozen=True)(cls)
-        frozen.rule_class = laid_out(state=state, memo=memo)(rule or _rule_of_learner(frozen))
+        frozen.rule_class = rule or laid_out(state=state, memo=memo)(_rule_of_learner(frozen))
         registry[name] = frozen
         note_sources(cls.__module__)
         return frozen  # type: ignore[no-any-return]
@@ -221,9 +204,14 @@ def policy(
     return declare
 
 
+def parameters_of(policy: Any) -> list[str]:
+    """The fields of a policy but its protocol, in order."""
+    return [item.name for item in dataclasses.fields(policy) if item.name != "protocol"]
+
+
 def _rule_of_learner(learner: Any) -> Any:
-    numbers = [item.name for item in dataclasses.fields(learner) if item.name != "protocol"]
-    rule: Any = namedtuple(f"{learner.__name__}Rule", [*numbers, "n_arms", "credit"])  # type: ignore[misc]
+    fields = [*parameters_of(learner), "n_arms", "credit"]
+    rule: Any = namedtuple(f"{learner.__name__}Rule", fields)  # type: ignore[misc]
     rule.__module__ = learner.__module__
     # Numba's disk cache pickles the rule's class by reference, so its module must hold it.
     setattr(sys.modules[learner.__module__], rule.__name__, rule)

@@ -56,19 +56,14 @@ def holds_arm(rule: AnyCacheRule, cache: Cache, arm: int) -> bool:
 
 
 @generic_with_default
-def store_outcome(rule: AnyCacheRule, cache: Cache, arm: int, reward: float) -> None:
-    """Keep the outcome of a round, if there is a cache."""
-
-
-@generic_with_default
 def take_outcome(rule: AnyCacheRule, cache: Cache, arm: int, rng: Stream) -> float:
     """Draw one of an arm's outcomes and remove it; returns its reward."""
     return 0.0
 
 
 @generic_with_default
-def remove_outcome(rule: AnyCacheRule, cache: Cache, arm: int, reward: float) -> None:
-    """Remove an outcome that was taken, by its reward.
+def count_outcomes(rule: AnyCacheRule, cache: Cache, arm: int, reward: float, change: int) -> None:
+    """Keep (+1) the outcome of a round, if there is a cache, or remove (-1) one that was taken, by its reward.
 
     Where a report was corrected afterwards, the outcome may have another reward now: then a count is owed, until an
     outcome with this reward comes.
@@ -81,20 +76,8 @@ def holds_arm_in_cache(rule: CacheRule, cache: Cache, arm: int) -> bool:
     return cache.totals[arm] > 0.0  # type: ignore[no-any-return]
 
 
-@implements(store_outcome, CacheRule)
-def store_in_cache(rule: CacheRule, cache: Cache, arm: int, reward: float) -> None:
-    """Count the outcome under its reward."""
-    count_outcome(rule, cache, arm, reward, 1.0)
-
-
-@implements(remove_outcome, CacheRule)
-def remove_from_cache(rule: CacheRule, cache: Cache, arm: int, reward: float) -> None:
-    """Count one less under its reward."""
-    count_outcome(rule, cache, arm, reward, -1.0)
-
-
-@inline
-def count_outcome(rule: CacheRule, cache: Cache, arm: int, reward: float, change: float) -> None:
+@implements(count_outcomes, CacheRule)
+def count_in_cache(rule: CacheRule, cache: Cache, arm: int, reward: float, change: int) -> None:
     """Change the arm's total, and its count of outcomes with this reward."""
     value = 0
     while value < rule.n_values - 1 and rule.values[value] < reward:

@@ -13,18 +13,20 @@ Spaces and case do not matter. `str(policy)` writes the canonical form, which le
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
-from adhere.errors import InputError, nearest
+from adhere.errors import InputError
 from adhere.policies.catalogue import from_json, make
 from adhere.policies.policy import MAX_DEPTH, Learner, Policy
-from adhere.protocols import NAMED, as_protocol
+from adhere.protocols import as_protocol
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)(?![a-z0-9_-]))"
     r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-]))"
 )
 _MAX_ARM_DIGITS = 6
+Item = TypeVar("Item")
 
 
 class _Token(NamedTuple):
@@ -99,12 +101,7 @@ class _Parser:
         arguments: list[object] = []
         options: dict[str, object] = {}
         if self._at("("):
-            self._skip("(")
-            while not self._at(")"):
-                self._argument(arguments, options)
-                if not self._at(")"):
-                    self._skip(",")
-            self._skip(")")
+            self._list("(", lambda: self._argument(arguments, options), ")")
         policy = make(name, arguments, options)
         self._depth -= 1
         return self._under_protocol(policy) if self._at("/") else policy
@@ -128,26 +125,22 @@ class _Parser:
             return float(self._take().text)
         if token.text in ("true", "false"):
             return self._take().text == "true"
-        if self._at("["):
-            self._skip("[")
-            items = []
-            while not self._at("]"):
-                items.append(self._policy())
-                if not self._at("]"):
-                    self._skip(",")
-            self._skip("]")
-            return items
-        return self._policy()
+        return self._list("[", self._policy, "]") if self._at("[") else self._policy()
+
+    def _list(self, opening: str, item: Callable[[], Item], closing: str) -> list[Item]:
+        items = []
+        self._skip(opening)
+        while not self._at(closing):
+            items.append(item())
+            if not self._at(closing):
+                self._skip(",")
+        self._skip(closing)
+        return items
 
     def _under_protocol(self, policy: Policy) -> Policy:
         self._skip("/")
-        token = self._take()
-        if token.text == "credit" and token.kind == "name":
-            protocol = as_protocol(self._credit_table())
-        elif token.kind == "name" and token.text in NAMED:
-            protocol = NAMED[token.text]
-        else:
-            raise InputError("protocol", token.text, nearest(token.text, [*NAMED, "credit[…]"]))
+        name = self._take().text
+        protocol = as_protocol(self._credit_table() if name == "credit" else name)
         if not isinstance(policy, Learner):
             expected = f"a learner before /{protocol}: the hybrid {policy.name} sets its experts' protocols itself"
             raise InputError("policy", self._text, expected)

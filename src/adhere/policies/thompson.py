@@ -10,15 +10,15 @@ from adhere.compilation import (
     PerArm,
     State,
     guessed,
+    if_two_arms,
     implements,
     inline,
     specialise,
-    static_number,
     unlikely,
 )
 from adhere.policies.base_thompson import BaseThompson
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
-from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
 from adhere.randomness import Stream, uniform
 
@@ -92,9 +92,7 @@ def never_drawn(rule: Rule, state: State, rng: Stream) -> int:
     return 0
 
 
-specialise(
-    choose_by_drawing, lambda rule, *_: never_drawn if static_number(rule, "n_arms") == 2 else choose_by_drawing
-)
+specialise(choose_by_drawing, if_two_arms(never_drawn, choose_by_drawing))
 
 
 @implements(learn, Thompson)
@@ -140,9 +138,7 @@ def follow_p(state: State, arm: int, success: bool) -> None:
 
 
 @implements(probabilities, Thompson)
-def probabilities_thompson(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+def probabilities_thompson(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """With two arms p itself, else by quadrature."""
     if rule.n_arms == 2:
         out[1] = min(1.0, max(0.0, state.p))  # rounding may have carried p a little too far

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adhere.compilation import Memo, State, implements, view
 from adhere.policies.beta import draw_success
 from adhere.policies.generic import (
-    Probabilities,
+    Floats,
     Rule,
     choose,
     decider,
@@ -16,20 +16,12 @@ from adhere.policies.generic import (
     update,
 )
 from adhere.policies.policy import policy
-from adhere.policies.recycling import holds_arm, remove_outcome, store_outcome, take_outcome
-from adhere.policies.thompson_bounded_rule import (
-    INNER,
-    NONE,
-    SAMPLER,
-    ThompsonBoundedMemo,
-    ThompsonBoundedParameters,
-    ThompsonBoundedRule,
-    ThompsonBoundedState,
-)
+from adhere.policies.recycling import count_outcomes, holds_arm, take_outcome
+from adhere.policies.thompson_bounded_rule import INNER, NONE, SAMPLER, ThompsonBoundedParameters, ThompsonBoundedRule
 from adhere.randomness import Stream, draw_ahead
 
 
-@policy("thompson-bounded", rule=ThompsonBoundedRule, state=ThompsonBoundedState, memo=ThompsonBoundedMemo)
+@policy("thompson-bounded", rule=ThompsonBoundedRule)
 class ThompsonBounded(ThompsonBoundedParameters):
     """Draw two arms from a Thompson sampler; if they agree pull a third draw, if not the inner policy's arm.
 
@@ -94,7 +86,7 @@ def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: St
     """What was recycled leaves the cache and teaches the sampler again."""
     third = memo.recycled_arm
     if third != NONE:
-        remove_outcome(rule.cache, state.cache, third, memo.recycled_reward)
+        count_outcomes(rule.cache, state.cache, third, memo.recycled_reward, -1)
         learn(rule.sampler, state.sampler, memo.sampler, third, memo.recycled_success, 1.0, rng)
     if memo.decided == INNER:
         replay_choice(rule.inner, state.inner, memo.inner, rng)
@@ -110,14 +102,14 @@ def update_thompson_bounded(
         if decided == SAMPLER or not rule.certified:
             learn(rule.sampler, state.sampler, memo.sampler, chosen, reward, 1.0, rng)
         else:
-            store_outcome(rule.cache, state.cache, chosen, reward)
+            count_outcomes(rule.cache, state.cache, chosen, reward, +1)
     if decided == INNER or not rule.literal:
         update(rule.inner, state.inner, memo.inner, chosen, feedback, reward, 1.0, rng)
 
 
 @implements(probabilities, ThompsonBounded)
 def probabilities_thompson_bounded(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
     """With Thompson's probabilities p_j, the inner policy's h_j and s = Σ p_j²: s·p_j + (1 - s)·h_j.
 

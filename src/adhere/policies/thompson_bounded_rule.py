@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from adhere.compilation import Index, Memo, Number, Part, State
+from adhere.compilation import Index, Memo, Number, Part, State, laid_out
 from adhere.errors import InputError
 from adhere.policies.generic import Rule
 from adhere.policies.parameters import flag
@@ -36,6 +35,7 @@ class ThompsonBoundedMemo(Memo):
     inner = Part()
 
 
+@laid_out(state=ThompsonBoundedState, memo=ThompsonBoundedMemo)
 class ThompsonBoundedRule(NamedTuple):
     """The compiled form of `ThompsonBounded`."""
 
@@ -63,18 +63,9 @@ class ThompsonBoundedParameters(Policy):
     recycle: bool = flag(default=False)
     literal: bool = flag(default=False)
 
-    @property
-    def depth(self) -> int:
-        """One more than the inner policy."""
-        return 1 + self.inner.depth
-
     def learners(self) -> tuple[Learner, ...]:
         """The sampler, then the inner policy's."""
         return (Thompson(), *self.inner.learners())
-
-    def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """The inner policy settled for the trial."""
-        return dataclasses.replace(self, inner=self.inner.resolved(n_arms, horizon))
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rules of the sampler, the inner policy and the cache."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from adhere.compilation import Memo, Number, PerArm, State, implements, inline
-from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import keeps_tie, share_among_largest
 from adhere.randomness import Stream
@@ -88,7 +88,7 @@ def learn_ucb1(rule: Rule, state: State, memo: Memo, arm: int, reward: float, we
 
 
 @implements(probabilities, Ucb1)
-def probabilities_ucb1(rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream) -> None:
+def probabilities_ucb1(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """Shared equally among the arms with the highest bound."""
     for arm in range(rule.n_arms):
         out[arm] = upper_bound(state, arm)

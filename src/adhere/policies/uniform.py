@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import Memo, State, implements
-from adhere.policies.generic import Probabilities, Rule, choose, learn, probabilities
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import Learner, policy
 from adhere.randomness import Stream, uniform
 
@@ -45,9 +45,7 @@ def learn_nothing(rule: Rule, state: State, memo: Memo, arm: int, reward: float,
 
 
 @implements(probabilities, Uniform)
-def probabilities_uniform(
-    rule: Rule, state: State, memo: Memo, weight: float, out: Probabilities, rng: Stream
-) -> None:
+def probabilities_uniform(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """1/k each."""
     for arm in range(rule.n_arms):
         out[arm] = 1.0 / rule.n_arms
