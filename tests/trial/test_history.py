@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported
+from adhere.trial.evolve import changed_lessons
 from adhere.trial.history import History, Part, evolve_history
-from adhere.trial.state import changed_lessons
 
 K = 3
 AT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -214,11 +214,12 @@ def _set_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> An
 def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: Any) -> tuple[Any, Any, Any]:
     """A vector's pointer, the index, and pointers to all entries if they are few.
 
-    Among few, an index is compared as it is: it must not be negative, unless it is a constant.
+    Among few on a GPU, an index is compared as it is, since whole-number instructions are the bottleneck there: it must
+    not be negative, unless it is a constant.
     """
     array, index = context.make_array(kind)(context, builder, arguments[0]), arguments[1]
     is_few = kind.length is not None and kind.length <= (FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU)
-    if not is_few or isinstance(index, ir.Constant):
+    if not (is_few and is_gpu(context)) or isinstance(index, ir.Constant):
         size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
         index = fix_integer_index(context, builder, index_kind, index, size)
     places = [builder.gep(array.data, [ir.Constant(_INT, entry)]) for entry in range(kind.length if is_few else 0)]

@@ -19,11 +19,12 @@ from adhere.store import LessonBlock, ReadTransaction, WriteTransaction, open_st
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import AnyEvent, Recommended, created_event, decode
+from adhere.trial.evolve import evolve, lessons_of
 from adhere.trial.history import history_of
 from adhere.trial.lessons import Row, arrays, join, pack, split
 from adhere.trial.log.chain import walk
 from adhere.trial.snapshot import floats_from, restored_state
-from adhere.trial.state import TrialState, evolve, initial_state, lessons_of
+from adhere.trial.state import TrialState, initial_state
 
 CHECKPOINT_EVERY = 1024
 _END = 2**62

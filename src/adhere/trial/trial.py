@@ -13,7 +13,8 @@ from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import Reported
-from adhere.trial.state import evolve, initial_state
+from adhere.trial.evolve import evolve
+from adhere.trial.state import initial_state
 from adhere.trial.verbs.recommend import recommended
 from adhere.trial.verbs.report import check_not_contradicted
 

@@ -1,0 +1,101 @@
+"""`evolve`, the one reducer: the next state of a trial from an event.
+
+It is pure: it changes neither its arguments nor anything else. The in-memory `Trial`, the service, corrections and
+replay all use it. A lesson at the end of the log is learned at once. An event that changes an earlier lesson only
+marks the policy's state as outdated from that lesson's place on (`relearn_from`); `projection.Projection` then learns
+the later lessons again, in one compiled loop.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from adhere.trial.engine import Engine, Floats
+from adhere.trial.events import AnyEvent, Closed, Corrected, Paused, Recommended, Reported, Resumed
+from adhere.trial.history import History, evolve_history
+from adhere.trial.lessons import CHOICE, Row
+from adhere.trial.state import ChangedLessons, TrialState
+
+_UNCHANGED: ChangedLessons = {}
+
+
+def evolve(state: TrialState, event: AnyEvent) -> TrialState:
+    """The state after one more event."""
+    recommendation_id = getattr(event, "recommendation_id", None)
+    if recommendation_id is None:
+        return replace(
+            state, position=event.position, status=_status(state.status, event), changed_lessons=_UNCHANGED
+        )
+    before = state.histories.get(recommendation_id)
+    after = evolve_history(before, event)
+    changed = changed_lessons(state.engine, before, after)
+    policy_state, relearn_from = _learn(state, before, changed, event)
+    return replace(
+        state,
+        position=event.position,
+        n_recommendations=state.n_recommendations + isinstance(event, Recommended),
+        policy_state=policy_state,
+        relearn_from=relearn_from,
+        changed_lessons=changed,
+        histories=state.histories.set(recommendation_id, after),
+    )
+
+
+def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
+    """All lessons of a recommendation: the choice where it changes the policy's state, then what was reported."""
+    if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
+        return ()
+    lessons = history.lessons(engine.n_arms)
+    if not engine.recycles:
+        return lessons
+    return ((history.position, history.recommendation_id, history.chosen, CHOICE, 0.0, history.memo), *lessons)
+
+
+def changed_lessons(engine: Engine, before: History | None, after: History) -> ChangedLessons:
+    """The lessons by which two histories of a recommendation differ."""
+    old, new = lessons_of(engine, before), lessons_of(engine, after)
+    if old == new:
+        return _UNCHANGED
+    if not old and len(new) == 1:
+        return {new[0][0]: new[0]}
+    rows: dict[int, Row | None] = {row[0]: None for row in old if row not in new}
+    return rows | {row[0]: row for row in new if row not in old}
+
+
+def _learn(
+    state: TrialState, before: History | None, changed: ChangedLessons, event: AnyEvent
+) -> tuple[Floats, int | None]:
+    """The policy's state after an event, or the first place from which it must be learned again."""
+    places = set(changed)
+    if state.design.blinded and before is not None:
+        # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.
+        places |= _restated_places(before, event)
+    if not places:
+        return state.policy_state, state.relearn_from
+    first = min(places)
+    if state.relearn_from is not None or first < event.position:
+        return state.policy_state, min(first, state.relearn_from or first)
+    lesson = changed[event.position]  # the only one: a record reports one lesson
+    assert lesson is not None
+    return state.engine.learn_one(state.policy_state, lesson), None
+
+
+def _restated_places(before: History, event: AnyEvent) -> set[int]:
+    """The places of the parts that an event reports again, whether or not their values differ."""
+    if not isinstance(event, Reported | Corrected):
+        return set()
+    retracted = event.retract if isinstance(event, Corrected) else ()
+    restated = [
+        part
+        for name, value, part in (("actual", event.actual, before.actual), ("reward", event.reward, before.reward))
+        if value is not None or name in retracted
+    ]
+    return {part.place for part in restated if part is not None}
+
+
+def _status(status: str, event: AnyEvent) -> str:
+    if isinstance(event, Paused):
+        return "paused"
+    if isinstance(event, Resumed):
+        return "open"
+    return "closed" if isinstance(event, Closed) else status
