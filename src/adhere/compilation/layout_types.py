@@ -214,8 +214,8 @@ def _set_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> An
 def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: Any) -> tuple[Any, Any, Any]:
     """A vector's pointer, the index, and pointers to all entries if they are few.
 
-    Among few on a GPU, an index is compared as it is, since whole-number instructions are the bottleneck there: it must
-    not be negative, unless it is a constant.
+    Among few on a GPU, where whole-number instructions are the bottleneck, an index is compared as it is: it must not
+    be negative, unless it is a constant.
     """
     array, index = context.make_array(kind)(context, builder, arguments[0]), arguments[1]
     is_few = kind.length is not None and kind.length <= (FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU)
