@@ -17,7 +17,7 @@ from adhere.errors import InputError
 from adhere.policies import as_policy
 from adhere.policies.beta import work_size
 from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
-from adhere.policies.policy import MAX_DEPTH, Policy, TrialShape
+from adhere.policies.policy import MAX_DEPTH, CompiledPolicy, Policy, TrialShape
 from adhere.policies.recycling import CacheRule
 from adhere.policies.registry import registry
 from adhere.randomness import (
@@ -85,11 +85,14 @@ class Choice(NamedTuple):
 class _Buffers(threading.local):
     """Arrays that compiled code works in, one set for each thread: making them anew takes longer than most steps."""
 
-    def __init__(self, state: Floats, stream: Any, memo_size: int, memo_room: int, n_arms: int) -> None:
-        self.state, self.rng, self.memo = state.copy(), stream.copy(), np.zeros(memo_room)
+    def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
+        self.state, self.rng = compiled.state.copy(), stream.copy()
+        self.memo = np.zeros(compiled.memo_size + compiled.scratch_size)
+        self.named_state, self.named_memo = state_of(compiled.rule, self.state), memo_of(compiled.rule, self.memo)
         # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
+        n_arms = compiled.rule.n_arms
         self.out = np.zeros(2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms))
-        self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + memo_size)))
+        self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
         self.done = np.zeros(1, np.int64)
 
 
@@ -126,8 +129,7 @@ class Engine:
         self._rule = compiled.rule
         self._values = values if self.recycles else None
         self._stream = stream(check_seed(seed), run)
-        memo_room = compiled.memo_size + compiled.scratch_size
-        self._buffers = _Buffers(compiled.state, self._stream, self.memo_size, memo_room, n_arms)
+        self._buffers = _Buffers(compiled, self._stream)
         self._kernels: dict[Any, Any] = {}
         self.algorithm_version = _algorithm_version(self.policy, self._rule)
         # The random key of all recommendations; a recommendation's id is its place in the stream.
@@ -222,8 +224,8 @@ class Engine:
 
     def _probabilities(self, state: Floats) -> list[float]:
         buffers = self._buffers
-        rule, memo = self._rule, memo_of(self._rule, buffers.memo)
-        probabilities(rule, state_of(rule, state.copy()), memo, 1.0, buffers.out, buffers.rng)
+        buffers.state[:] = state
+        probabilities(self._rule, buffers.named_state, buffers.named_memo, 1.0, buffers.out, buffers.rng)
         return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
 
     def _run(self, kernel: Any, *arguments: Any) -> Any:

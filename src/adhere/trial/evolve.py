@@ -53,6 +53,8 @@ def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
 
 def changed_lessons(engine: Engine, before: History | None, after: History) -> ChangedLessons:
     """The lessons by which two histories of a recommendation differ."""
+    if before is None and not engine.recycles:  # nothing is reported yet
+        return _UNCHANGED
     old, new = lessons_of(engine, before), lessons_of(engine, after)
     if old == new:
         return _UNCHANGED
@@ -66,6 +68,8 @@ def _learn(
     state: TrialState, before: History | None, changed: ChangedLessons, event: AnyEvent
 ) -> tuple[Floats, int | None]:
     """The policy's state after an event, or the first place from which it must be learned again."""
+    if not changed and not state.design.blinded:
+        return state.policy_state, state.relearn_from
     places = set(changed)
     if state.design.blinded and before is not None:
         # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.

@@ -83,11 +83,12 @@ class Projection:
     def follow(self, event: AnyEvent) -> None:
         """As `apply`, for an event read from the log: what it needs is loaded before and dropped once complete."""
         number: int | None = getattr(event, "recommendation_id", None)
-        is_new = number is None or isinstance(event, Recommended)
-        if number is not None and not is_new and number not in self.state.histories:
-            self.load([number])
+        if number is None or isinstance(event, Recommended):
+            self.apply(event)
+            return
+        self.load([number])
         self.apply(event)
-        if number is not None and not is_new and not self.state.histories[number].is_open:
+        if not self.state.histories[number].is_open:
             self.forget([number])
 
     def catch_up(self) -> None:

@@ -139,7 +139,7 @@ def _compare_choice(event: Recommended, choice: Choice) -> str | None:
 
 
 def _compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]) -> str | None:
-    if tuple(logged) == tuple(derived):
+    if logged == derived:
         return None
     if len(logged) == len(derived) and np.allclose(logged, derived, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
         return None
