@@ -1,7 +1,5 @@
 """Trials in one SQLite file, or in memory. One process writes; others may read at any time.
 
-In memory means SQLite's temporary database: it spills to a nameless file once it outgrows the cache.
-
 Durability: write-ahead log with `synchronous=FULL`, so that a commit returns only once its bytes are on the disk.
 In memory there is one connection for all, so that a writer waits for the views of other threads to end.
 """
@@ -72,12 +70,17 @@ class SqliteStore(Store):
     """A file of trials (`None`: in memory, gone when closed).
 
     Opened to write, it takes a lock beside the file that the system releases when the process ends, however it ends.
+    A store in memory that `spills` moves to a nameless file once it outgrows the cache.
     """
 
     shared = False
 
-    def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
-        self._path, self._where = path, str(path or "the store in memory")
+    def __init__(self, path: Path | None, *, read_only: bool = False, spills: bool = False) -> None:
+        self._path, self._in_memory, self._where = (
+            path,
+            "" if spills else ":memory:",
+            str(path or "the store in memory"),
+        )
         # The writer, and in memory every reader too, share one connection.
         self._turn = threading.RLock()
         if path is not None:
@@ -95,7 +98,7 @@ class SqliteStore(Store):
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
         mode = "ro" if read_only else "rwc"
-        name = "" if self._path is None else f"{self._path.absolute().as_uri()}?mode={mode}"
+        name = self._in_memory if self._path is None else f"{self._path.absolute().as_uri()}?mode={mode}"
         try:
             connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30.0)
         except sqlite3.Error as error:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache, partial
 
 import msgspec
 
@@ -42,6 +43,8 @@ from adhere.trial.verbs import DECIDE
 from adhere.trial.verbs.context import Change, Context, needed_recommendations
 from adhere.trial.verbs.impute_missing import due, next_batch
 from adhere.trial.verbs.recommend import SOFTWARE
+
+new_salt = partial(secrets.token_bytes, 16)
 
 
 def utc_now() -> datetime:
@@ -133,8 +136,7 @@ class CommandProcessor:
                 transaction.catch_up()
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = _digest(command, None)
-            salt = secrets.token_bytes(16)
-            context = Context(command, self._now(), digest, salt, transaction.text_of, subject)
+            context = Context(command, self._now(), digest, new_salt, transaction.text_of, subject)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
             for change in DECIDE[type(command)](transaction.state, command, context):
@@ -237,7 +239,7 @@ def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:
     known = transaction.subject(pseudonym)
     if known is not None or isinstance(command, Erase):
         return known
-    salt = secrets.token_bytes(16)
+    salt = new_salt()
     return Subject(pseudonym, commitment(salt, pseudonym), salt)
 
 
@@ -246,10 +248,15 @@ _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 def _digest(command: Command, subject: Subject | None) -> str:
     """A digest of what a command says, with the subject's key for the pseudonym."""
-    skipped = ("trial", "request_id", "by", *command.private)
-    said = {name: getattr(command, name) for name in command.__struct_fields__ if name not in skipped}
-    content = (type(command).__name__, said, subject and subject.key)
+    kind = type(command)
+    content = (kind.__name__, [getattr(command, name) for name in _said(kind)], subject and subject.key)
     return hashlib.sha256(_encode(content)).hexdigest()[:32]
+
+
+@lru_cache
+def _said(kind: type[Command]) -> list[str]:
+    """The fields of a command that are part of its digest."""
+    return [name for name in kind.__struct_fields__ if name not in ("trial", "request_id", "by", *kind.private)]
 
 
 def _same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) -> bool:

@@ -15,7 +15,8 @@ from contextlib import closing, contextmanager
 
 from msgspec.structs import replace
 
-from adhere.store import LessonBlock, ReadTransaction, WriteTransaction, open_store
+from adhere.store import LessonBlock, ReadTransaction, WriteTransaction
+from adhere.store.sqlite import SqliteStore
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import AnyEvent, Recommended, created_event, decode
@@ -180,7 +181,7 @@ def project(log: ReadTransaction, cache: WriteTransaction, trial: int, engine: E
 @contextmanager
 def scratch_cache() -> Iterator[WriteTransaction]:
     """A cache of its own, for those who may only read the store. It is deleted at the end of the block."""
-    with closing(open_store()) as store, store.writing() as cache:
+    with closing(SqliteStore(None, spills=True)) as store, store.writing() as cache:
         yield cache
 
 

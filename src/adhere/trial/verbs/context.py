@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -27,18 +26,17 @@ class Change(NamedTuple):
     note: tuple[bytes, str] | None = None
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """The circumstances of a command.
 
-    `subject` is who the command names, if it names one; `salt` is for free text; `text_of` reads the free text that
-    belongs to a record.
+    `subject` is who the command names, if it names one; `new_salt` is for free text; `text_of` reads the free text
+    that belongs to a record.
     """
 
     command: Command
     at: datetime
     digest: str
-    salt: bytes
+    new_salt: Callable[[], bytes]
     text_of: Callable[[int], str | None]
     subject: Subject | None = None
 
@@ -54,7 +52,10 @@ class Context:
 
     def note_for(self, text: str | None) -> tuple[str, tuple[bytes, str] | None]:
         """The digest of free text for the log, and what is kept outside it."""
-        return ("", None) if text is None else (commitment(self.salt, text), (self.salt, text))
+        if text is None:
+            return "", None
+        salt = self.new_salt()
+        return commitment(salt, text), (salt, text)
 
 
 def find_history(state: TrialState, recommendation_id: int, site: str | None) -> History:
