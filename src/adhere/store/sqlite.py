@@ -76,11 +76,8 @@ class SqliteStore(Store):
     shared = False
 
     def __init__(self, path: Path | None, *, read_only: bool = False, spills: bool = False) -> None:
-        self._path, self._in_memory, self._where = (
-            path,
-            "" if spills else ":memory:",
-            str(path or "the store in memory"),
-        )
+        self._path, self._where = path, str(path or "the store in memory")
+        self._in_memory = "" if spills else ":memory:"
         # The writer, and in memory every reader too, share one connection.
         self._turn = threading.RLock()
         if path is not None:

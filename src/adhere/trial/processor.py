@@ -44,6 +44,9 @@ from adhere.trial.verbs.context import Change, Context, needed_recommendations
 from adhere.trial.verbs.impute_missing import due, next_batch
 from adhere.trial.verbs.recommend import SOFTWARE
 
+# As tuples: `isinstance` would make a union type anew at each command.
+_NAMES_SUBJECT = (Recommend, Erase)
+_ABOUT_ARM = (Recommend, Unblind)
 new_salt = partial(secrets.token_bytes, 16)
 
 
@@ -223,7 +226,7 @@ def _lock_and_fetch(
             number = getattr(command, "recommendation_id", None)
             if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
                 recommendation_ids.add(number)
-            if isinstance(command, Recommend | Erase):
+            if isinstance(command, _NAMES_SUBJECT):
                 with suppress(InputError):  # which is reported when the command is executed
                     pseudonyms.add(pseudonym_of(command))
     return writing.lock_and_fetch(
@@ -233,7 +236,7 @@ def _lock_and_fetch(
 
 def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:
     """The subject a command names; a new one for the first recommendation."""
-    if not isinstance(command, Recommend | Erase):
+    if not isinstance(command, _NAMES_SUBJECT):
         return None
     pseudonym = pseudonym_of(command)
     known = transaction.subject(pseudonym)
@@ -267,7 +270,7 @@ def _same_text(transaction: TrialTransaction, command: Command, event: AnyEvent)
 def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -> Response:
     """What the sender is told: the recommendation, or where in the log the command stands."""
     number: int | None = getattr(event, "recommendation_id", None)
-    if number is None or not isinstance(command, Recommend | Unblind):
+    if number is None or not isinstance(command, _ABOUT_ARM):
         return Receipt(event.position, number)
     transaction.load([number])
     design, arm = transaction.state.design, transaction.state.histories[number].chosen

@@ -70,6 +70,8 @@ def needed_recommendations(state: TrialState, command: Command) -> list[int]:
     """The recommendations whose histories a command needs."""
     needed = [getattr(command, "recommendation_id", None)]
     kit = getattr(command, "kit", None)
+    if kit is None and not state.design.blinded and (needed[0] is None or needed[0] in state.histories):
+        return []  # as for most commands: what they need was fetched with the lock
     if state.design.blinded and command.site is not None:
         kit = getattr(command, "actual", None)
     if kit is not None:
