@@ -17,7 +17,7 @@ from adhere import (
     import_policies,
     parse_policy,
 )
-from adhere.policies.hierarchical_rule import set_of
+from adhere.policies.hierarchical_parameters import set_of
 from adhere.policies.policy import TrialShape
 from adhere.randomness import stream
 from adhere.trial.engine import CHOOSE_ARM

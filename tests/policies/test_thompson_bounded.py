@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adhere import Recommendation, Trial, parse_policy
-from adhere.policies.hierarchical_rule import set_of
+from adhere.policies.hierarchical_parameters import set_of
 from adhere.policies.policy import TrialShape
 
 from .reference import chances_of_largest

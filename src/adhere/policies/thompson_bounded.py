@@ -17,7 +17,13 @@ from adhere.policies.generic import (
 )
 from adhere.policies.policy import policy
 from adhere.policies.recycling import count_outcomes, holds_arm, take_outcome
-from adhere.policies.thompson_bounded_rule import INNER, NONE, SAMPLER, ThompsonBoundedParameters, ThompsonBoundedRule
+from adhere.policies.thompson_bounded_parameters import (
+    INNER,
+    NONE,
+    SAMPLER,
+    ThompsonBoundedParameters,
+    ThompsonBoundedRule,
+)
 from adhere.randomness import Stream, draw_ahead
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias
 import msgspec
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What every command has: its trial, its request id, who sends it, and the site it acts for (None: any)."""
 
     trial: str

@@ -18,7 +18,7 @@ from adhere.trial.design import Design
 LOG_FORMAT = 2  # raised by every change of what follows; other formats are refused
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
     """What every record has: its position, when it was written, who sent the command, under which request id.
 
     `digest` is that of the command, to detect another command under the same request id.

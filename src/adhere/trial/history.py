@@ -30,7 +30,7 @@ class Part(NamedTuple):
     kit: int | None = None
 
 
-class History(msgspec.Struct, frozen=True):
+class History(msgspec.Struct, frozen=True, gc=False):
     """One recommendation and what was reported about it."""
 
     recommendation_id: int

@@ -134,7 +134,8 @@ class CommandProcessor:
         if (event := transaction.recorded(command.request_id)) is None:
             if transaction.state.status == "closed" and not command.when_closed:
                 raise ConflictError("trial", transaction.state.design.name, "a trial that is not closed")
-            transaction.load(needed_recommendations(transaction.state, command))
+            if needed := needed_recommendations(transaction.state, command):
+                transaction.load(needed)
             if isinstance(command, Recommend):
                 transaction.catch_up()
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log

@@ -17,7 +17,7 @@ Histories: TypeAlias = Map[int, History]
 ChangedLessons: TypeAlias = Mapping[int, Row | None]  # by place; None for a lesson that is gone
 
 
-class TrialState(msgspec.Struct, frozen=True):
+class TrialState(msgspec.Struct, frozen=True, gc=False):
     """What a log amounts to, up to a position.
 
     `histories` has the recommendations loaded so far, not all of them. `n_examined` is how far the rule for missing
