@@ -1,0 +1,37 @@
+"""An engine holds no state of a trial: threads may share it, and nothing it is given changes."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from adhere.trial.engine import Engine, Floats
+
+POLICIES = ("exp3(gamma=0.3)/comply", "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)")
+
+
+def walk(engine: Engine, start: int) -> tuple[list[int], list[tuple[float, ...]], bytes]:
+    """Some rounds in which everybody complies, from the first state on."""
+    state: Floats = engine.first_state
+    arms, probabilities = [], []
+    for number in range(start, start + 60):
+        before = state.tobytes()
+        choice = engine.choose(state, number)
+        assert state.tobytes() == before
+        arms.append(choice.chosen)
+        probabilities.append(choice.probabilities)
+        lesson = (number + 1, number, choice.chosen, choice.chosen, float(number % 3 == 0), choice.memo)
+        after = engine.learn_one(state, lesson)
+        assert state.tobytes() == before
+        state = after
+    return arms, probabilities, state.tobytes()
+
+
+def test_threads_may_share_an_engine() -> None:
+    for policy in POLICIES:
+        engine = Engine(policy, 2, seed=3, horizon=1000)
+        alone = [walk(engine, start) for start in range(0, 800, 100)]
+        with ThreadPoolExecutor(8) as threads:
+            together = list(threads.map(partial(walk, engine), range(0, 800, 100)))
+        assert together == alone, policy
+        assert len({str(arms) for arms, _, _ in alone}) > 1
