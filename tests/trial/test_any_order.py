@@ -18,6 +18,7 @@ from adhere.store import open_store
 from adhere.trial import projection
 from adhere.trial.commands import Recommend, Withdraw
 from adhere.trial.design import Imputation
+from adhere.trial.events import decode
 from adhere.trial.history import history_of
 from adhere.trial.log import replay as replay_module
 from adhere.trial.log.chain import verify, walk
@@ -128,7 +129,7 @@ class AnyOrder(RuleBasedStateMachine):
         for record in walk(view, number):
             if record.recommendation_id is not None:
                 bodies.setdefault(record.recommendation_id, []).append(record.body)
-        for history in map(history_of, bodies.values()):
+        for history in (history_of(map(decode, own)) for own in bodies.values()):
             if history.actual is not None and history.reward is not None and history.actual.value >= 0:
                 counts[0 if history.reward.value else 1, int(history.actual.value)] += 1
         state = np.frombuffer(snapshot_in(view).policy_state)

@@ -37,7 +37,7 @@ def check_against_the_log(live: Live) -> None:
     """The state and the table of lessons are those that come out of the log alone."""
     with live.store.reading() as view, scratch_cache() as cache:
         number = number_of(view)
-        derived = project(view, cache, number)
+        derived = project(view, cache, number, live.design, live.design.engine())
         assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
         assert live.snapshot().n_lessons == derived.n_lessons == view.count_lessons(number)
         assert replay_module.replay(view, number).difference is None
@@ -114,3 +114,18 @@ def test_one_lesson_packed_or_not_is_the_same() -> None:
     row = (7, 3, choice.chosen, choice.chosen, 0.5, choice.memo)
     packed = engine.learn(engine.first_state, arrays(pack(row), len(choice.memo)))
     assert engine.learn_one(engine.first_state, row).tobytes() == packed.tobytes() != engine.first_state.tobytes()
+
+
+def test_a_policy_may_fail_at_every_lesson_of_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As often as there are lessons: a block has more of them than Python nests calls."""
+    engine = Live("thompson").design.engine()
+    rows: list[Row] = [(place, place, 0, 0, 1.0, ()) for place in range(1200)]
+
+    def failing(kernel: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
+        if len(facts):
+            state[:] = -1.0
+            raise ValueError("none of them")
+
+    monkeypatch.setattr(engine, "_run", failing)
+    after = engine.learn(engine.first_state, arrays(b"".join(map(pack, rows)), 0))
+    assert after.tobytes() == engine.first_state.tobytes()

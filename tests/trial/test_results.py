@@ -53,7 +53,7 @@ def trial_of(
 def results(processor: CommandProcessor) -> Results:
     live = processor.trial("t")
     with processor.store.reading() as view:
-        return results_of(view, live.number, live.design)
+        return results_of(view, live.number, live.design, live.engine)
 
 
 def test_three_views_of_the_same_records() -> None:
@@ -124,7 +124,7 @@ def test_results_are_kept_until_the_log_grows() -> None:
 
     def now() -> Results:
         with processor.store.reading() as view:
-            return cache.of(view, live.number, live.design)
+            return cache.of(view, live.number, live.design, live.engine)
 
     first = now()
     assert now() is first

@@ -47,7 +47,7 @@ class Kernel:
         for allocates in (True,) if self._is_ready(True, rule, *arguments) else (False, True):
             dispatcher = self._of(rule, allocates)
             try:
-                with _without_garbage_collection():
+                with without_garbage_collection():
                     # Called by itself: Numba's dispatch by the types of arguments would not see what is static.
                     return dispatcher.compile(signature)
             except NumbaError as error:
@@ -91,8 +91,8 @@ def in_short(error: Exception) -> str:
 
 
 @contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Numba makes and keeps very many objects; looking through them costs a fifth of a compilation."""
+def without_garbage_collection() -> Iterator[None]:
+    """For work that makes very many objects and no cycles: looking for those costs a fifth of a compilation."""
     enabled = gc.isenabled()
     gc.disable()
     try:

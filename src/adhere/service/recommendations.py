@@ -43,12 +43,11 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
     """Show a recommendation; a site sees its own, without probabilities."""
     live = context.service.processor.trial(context.trial)
     number, site = context.id, context.holder.site
-    bodies = view.histories(live.number, [number]).get(number, ())
-    events = [decode(body) for body in bodies]
+    events = [decode(body) for body in view.histories(live.number, [number]).get(number, ())]
     first = events[0] if events else None
     if not isinstance(first, Recommended) or site not in (None, first.site):
         raise UnknownError("recommendation", number, "the number of a recommendation made for this site")
-    history, design = history_of(bodies), live.design
+    history, design = history_of(events), live.design
     to_site = site is not None
     actual, reward = (
         None if to_site and part and part.imputed else part for part in (history.actual, history.reward)

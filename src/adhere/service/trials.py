@@ -16,7 +16,7 @@ from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design, make_design
 from adhere.trial.projection import read_state
 from adhere.trial.results import Results
-from adhere.trial.snapshot import decode_snapshot
+from adhere.trial.snapshot import Snapshot, decode_snapshot, snapshot_of
 
 
 async def create_trial(context: RequestContext) -> TrialCreated:
@@ -47,15 +47,16 @@ def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
     """List the trials and their status."""
     only = context.holder.trial
     names = [name for name in view.trials() if only in (None, name)]
-    return TrialList([TrialLine(name, _status(context, view, name)) for name in names])
+    return TrialList([TrialLine(name, _snapshot(context, view, name).status) for name in names])
 
 
-def _status(context: RequestContext, view: ReadTransaction, trial: str) -> str:
-    snapshot = decode_snapshot(view.head(view.trials()[trial]).snapshot)
-    if snapshot is not None:
-        return snapshot.status
+def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Snapshot:
+    """What is stored of a trial's state, of whichever version; derived from the log only where nothing is."""
+    stored = decode_snapshot(view.head(view.trials()[trial]).snapshot)
+    if stored is not None:
+        return stored
     live = context.service.processor.trial(trial)
-    return read_state(view, live.number, live.design).status
+    return snapshot_of(read_state(view, live.number, live.design, live.engine), 0)
 
 
 @reading
@@ -63,17 +64,17 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
     """Show a trial; a site sees less."""
     live = context.service.processor.trial(context.trial)
     design, head = live.design, view.head(live.number)
-    state = read_state(view, live.number, design)
+    snapshot = _snapshot(context, view, context.trial)
     if context.holder.role == "site":
         arms = None if design.blinded else design.arms
-        return TrialView(design.name, state.status, design.blinded, design.repeats, arms)
+        return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms)
     return TrialView(
         **asdict(design),
-        status=state.status,
-        recommendations=state.n_recommendations,
+        status=snapshot.status,
+        recommendations=snapshot.n_recommendations,
         records=head.position,
         head=head.hash.hex(),
-        algorithm_version=state.engine.algorithm_version,
+        algorithm_version=snapshot.algorithm_version,
     )
 
 
@@ -106,4 +107,4 @@ async def erase(context: RequestContext) -> Response:
 def results(context: RequestContext, view: ReadTransaction) -> Results:
     """Show the results so far."""
     live = context.service.processor.trial(context.trial)
-    return context.service.results.of(view, live.number, live.design)
+    return context.service.results.of(view, live.number, live.design, live.engine)

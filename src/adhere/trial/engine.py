@@ -191,19 +191,18 @@ class Engine:
 
     def learn(self, state: Floats, lessons: LessonArrays) -> Floats:
         """The state after some lessons. A lesson at which the policy fails is left out, here and in every replay."""
-        buffers, after = self._buffers, state.copy()
-        buffers.done[0] = 0
-        try:
-            self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
-            return after
-        except Exception:
-            log.warning("policy failed to learn from a report, which is left out", exc_info=True)
-        # The failed lesson may have changed part of the state: learn again up to it, then go on behind it.
-        failed = int(buffers.done[0])
-        after = state.copy()
-        self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons.part(0, failed), buffers.done)
-        rest = lessons.part(failed + 1)
-        return self.learn(after, rest) if rest.facts.size else after
+        buffers = self._buffers
+        while True:
+            after, buffers.done[0] = state.copy(), 0
+            try:
+                self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
+                return after
+            except Exception:
+                log.warning("policy failed to learn from a report, which is left out", exc_info=True)
+            # The failed lesson may have changed part of the state: learn again up to it, then go on behind it.
+            failed, state = int(buffers.done[0]), state.copy()
+            self._run(LEARN_LESSONS, state, buffers.memo, buffers.rng, *lessons.part(0, failed), buffers.done)
+            lessons = lessons.part(failed + 1)
 
     def learn_one(self, state: Floats, row: Row) -> Floats:
         """The state after a single lesson."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, Withdrawn, decode
+from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.lessons import Row
 
 
@@ -96,8 +96,8 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
     if isinstance(event, Imputed):
         return replace(
             history,
-            actual=history.actual or _part(event.actual, event.position, imputed=True),
-            reward=history.reward or _part(event.reward, event.position, imputed=True),
+            actual=_imputed(history.actual, event.position, event.actual),
+            reward=_imputed(history.reward, event.position, event.reward),
             was_imputed=True,
         )
     if isinstance(event, Corrected):
@@ -110,24 +110,29 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
     return replace(history, withdrawn=True) if isinstance(event, Withdrawn) else history
 
 
-def history_of(bodies: Iterable[bytes]) -> History:
-    """The history of a recommendation from its records, in order."""
+def history_of(events: Iterable[AnyEvent]) -> History:
+    """The history of a recommendation from all events about it, in order."""
     history: History | None = None
-    for body in bodies:
-        history = evolve_history(history, decode(body))
+    for event in events:
+        history = evolve_history(history, event)
     assert history is not None
     return history
 
 
-def _part(value: float | None, place: int, *, imputed: bool = False, kit: int | None = None) -> Part | None:
-    return None if value is None else Part(value, place, imputed, kit)
+def _imputed(part: Part | None, position: int, value: float | None) -> Part | None:
+    return part if part is not None or value is None else Part(value, position, imputed=True)
+
+
+def is_new(part: Part | None, value: float | None) -> bool:
+    """Whether a report adds a value: to a part that is missing, or in place of an imputed one."""
+    return value is not None and (part is None or part.imputed)
 
 
 def _reported(part: Part | None, position: int, value: float | None, kit: int | None = None) -> Part | None:
     """A missing part is filled; an imputed one is replaced, at its place."""
-    if part is None:
-        return _part(value, position, kit=kit)
-    return Part(value, part.place, kit=kit) if part.imputed and value is not None else part
+    if value is None or not is_new(part, value):
+        return part
+    return Part(value, position if part is None else part.place, kit=kit)
 
 
 def _corrected(part: Part | None, event: Corrected, value: float | None, name: str) -> Part | None:

@@ -93,11 +93,9 @@ class CommandProcessor:
         with self._lock, self.store.writing() as writing:
             trials = self._transactions(writing, commands)
             for command in commands:
+                trial = trials[command.trial]
                 try:
-                    transaction = trials[command.trial]
-                    if isinstance(transaction, InputError):
-                        raise transaction
-                    responses.append(self._execute_one(transaction, command))
+                    responses.append(trial if isinstance(trial, InputError) else self._execute_one(trial, command))
                 except InputError as error:
                     responses.append(error)
             transactions = [trial for trial in trials.values() if isinstance(trial, TrialTransaction)]
@@ -112,16 +110,19 @@ class CommandProcessor:
         self, writing: WriteTransaction, commands: Sequence[Command]
     ) -> dict[str, TrialTransaction | InputError]:
         """The trials that commands name, locked and with what the commands will need."""
+        by_trial: dict[str, list[Command]] = {}
+        for command in commands:
+            by_trial.setdefault(command.trial, []).append(command)
         trials: dict[str, TrialTransaction | InputError] = {}
         known: list[LiveTrial] = []
-        for name in dict.fromkeys(command.trial for command in commands):
+        for name in by_trial:
             try:
                 known.append(self._live(writing, name))
             except InputError as error:
                 trials[name] = error
         # Always in the same order, so that two processes cannot deadlock.
         known.sort(key=lambda live: live.number)
-        fetches = [_lock_and_fetch(writing, live, commands) for live in known]
+        fetches = [_lock_and_fetch(writing, live.number, by_trial[live.design.name]) for live in known]
         for live, fetch in zip(known, fetches, strict=True):
             trials[live.design.name] = TrialTransaction(writing, live, *fetch())
         return trials
@@ -218,21 +219,19 @@ def pseudonym_of(command: Recommend | Erase) -> str:
 
 
 def _lock_and_fetch(
-    writing: WriteTransaction, live: LiveTrial, commands: Sequence[Command]
+    writing: WriteTransaction, trial: int, commands: Sequence[Command]
 ) -> Callable[[], tuple[Head, Fetched]]:
-    request_ids, recommendation_ids, pseudonyms = set(), set(), set()
+    """Lock a trial and look up what its commands will need."""
+    request_ids = {command.request_id for command in commands} - {""}
+    recommendation_ids, pseudonyms = set(), set()
     for command in commands:
-        if command.trial == live.design.name:
-            request_ids.add(command.request_id)
-            number = getattr(command, "recommendation_id", None)
-            if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
-                recommendation_ids.add(number)
-            if isinstance(command, _NAMES_SUBJECT):
-                with suppress(InputError):  # which is reported when the command is executed
-                    pseudonyms.add(pseudonym_of(command))
-    return writing.lock_and_fetch(
-        live.number, sorted(request_ids - {""}), sorted(recommendation_ids), sorted(pseudonyms)
-    )
+        number = getattr(command, "recommendation_id", None)
+        if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
+            recommendation_ids.add(number)
+        if isinstance(command, _NAMES_SUBJECT):
+            with suppress(InputError):  # which is reported when the command is executed
+                pseudonyms.add(pseudonym_of(command))
+    return writing.lock_and_fetch(trial, sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms))
 
 
 def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:
@@ -269,7 +268,7 @@ def _same_text(transaction: TrialTransaction, command: Command, event: AnyEvent)
 
 
 def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -> Response:
-    """What the sender is told: the recommendation, or where in the log the command stands."""
+    """The response to a command: the recommendation, or the position at which the command is recorded."""
     number: int | None = getattr(event, "recommendation_id", None)
     if number is None or not isinstance(command, _ABOUT_ARM):
         return Receipt(event.position, number)

@@ -19,12 +19,12 @@ from adhere.store import LessonBlock, ReadTransaction, WriteTransaction
 from adhere.store.sqlite import SqliteStore
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
-from adhere.trial.events import AnyEvent, Recommended, created_event, decode
+from adhere.trial.events import AnyEvent, Recommended, decode
 from adhere.trial.evolve import evolve, lessons_of
 from adhere.trial.history import history_of
 from adhere.trial.lessons import Row, arrays, join, pack, split
 from adhere.trial.log.chain import walk
-from adhere.trial.snapshot import floats_from, restored_state
+from adhere.trial.snapshot import floats_from, restored_state, usable_snapshot
 from adhere.trial.state import TrialState, initial_state
 
 CHECKPOINT_EVERY = 1024
@@ -60,7 +60,7 @@ class Projection:
 
     def add(self, histories: Iterable[tuple[int, Iterable[bytes]]]) -> None:
         """Add histories that were fetched already."""
-        loaded = {number: history_of(bodies) for number, bodies in histories}
+        loaded = {number: history_of(map(decode, bodies)) for number, bodies in histories}
         self.state = replace(self.state, histories=self.state.histories.update(loaded))
 
     def forget(self, recommendation_ids: Iterable[int]) -> None:
@@ -151,7 +151,7 @@ class Projection:
         records = self._log.records(self._trial, start, CHECKPOINT_EVERY)
         ids = {record.recommendation_id for record in records if record.recommendation_id is not None}
         bodies = self._log.histories(self._trial, sorted(ids), self.state.position)
-        rows = [row for own in bodies.values() for row in lessons_of(self.state.engine, history_of(own))]
+        rows = [row for own in bodies.values() for row in lessons_of(self.state.engine, history_of(map(decode, own)))]
         return {row[0]: pack(row) for row in rows if start < row[0] <= end}
 
 
@@ -166,12 +166,11 @@ def _put(lessons: dict[int, bytes], place: int, row: Row | None) -> None:
         lessons[place] = pack(row)
 
 
-def project(log: ReadTransaction, cache: WriteTransaction, trial: int, engine: Engine | None = None) -> Projection:
+def project(log: ReadTransaction, cache: WriteTransaction, trial: int, design: Design, engine: Engine) -> Projection:
     """Derive a trial's state and caches from its log."""
-    design = created_event(log, trial).design
     cache.drop_states(trial, 0)
     cache.drop_lessons(trial, 0, _END)
-    projection = Projection(log, cache, trial, initial_state(design, engine or design.engine()), 0, {})
+    projection = Projection(log, cache, trial, initial_state(design, engine), 0, {})
     for record in walk(log, trial):
         projection.follow(decode(record.body))
     projection.catch_up()
@@ -185,11 +184,11 @@ def scratch_cache() -> Iterator[WriteTransaction]:
         yield cache
 
 
-def read_state(view: ReadTransaction, trial: int, design: Design) -> TrialState:
+def read_state(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> TrialState:
     """A trial's state, without histories: from the snapshot or, where there is none of this version, from the log."""
-    head, engine = view.head(trial), design.engine()
-    state = restored_state(design, engine, head)
-    if state is None:
-        with scratch_cache() as cache:
-            state = project(view, cache, trial, engine).state
-    return state
+    head = view.head(trial)
+    snapshot = usable_snapshot(engine, head)
+    if snapshot is not None:
+        return restored_state(design, engine, snapshot, head.position)
+    with scratch_cache() as cache:
+        return project(view, cache, trial, design, engine).state

@@ -11,6 +11,8 @@ from adhere.intervals import mean_interval, wilson
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
+from adhere.trial.engine import Engine
+from adhere.trial.events import decode
 from adhere.trial.history import History, history_of
 from adhere.trial.projection import read_state
 
@@ -146,14 +148,14 @@ class _Tally:
         )
 
 
-def results_of(view: ReadTransaction, trial: int, design: Design) -> Results:
+def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> Results:
     """Count all recommendations, some at a time."""
-    head, state = view.head(trial), read_state(view, trial, design)
+    head, state = view.head(trial), read_state(view, trial, design, engine)
     tally = _Tally(design.arms)
     for first in range(0, state.n_recommendations, _BATCH):
         ids = range(first, min(first + _BATCH, state.n_recommendations))
         for bodies in view.histories(trial, ids).values():
-            tally.add(history_of(bodies))
+            tally.add(history_of(map(decode, bodies)))
     next_choice = state.engine.choose_or_fall_back(state.policy_state, state.n_recommendations)
     return Results(
         trial=design.name,
@@ -179,11 +181,11 @@ class ResultsCache:
     def __init__(self) -> None:
         self._cached: OrderedDict[int, Results] = OrderedDict()
 
-    def of(self, view: ReadTransaction, trial: int, design: Design) -> Results:
+    def of(self, view: ReadTransaction, trial: int, design: Design, engine: Engine) -> Results:
         """A trial's results as of the view."""
         cached = self._cached.get(trial)
         if cached is None or cached.head != view.head(trial).hash.hex():
-            cached = self._cached[trial] = results_of(view, trial, design)
+            cached = self._cached[trial] = results_of(view, trial, design, engine)
             while len(self._cached) > _MAX_CACHED:
                 self._cached.popitem(last=False)
         return cached

@@ -22,18 +22,21 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     n_examined: int = 0
 
 
+def snapshot_of(state: TrialState, n_lessons: int) -> Snapshot:
+    """What is to be stored of a state."""
+    return Snapshot(
+        state.policy_state.tobytes(),
+        state.engine.algorithm_version,
+        n_lessons,
+        state.n_recommendations,
+        state.status,
+        state.n_examined,
+    )
+
+
 def encode_snapshot(state: TrialState, n_lessons: int) -> bytes:
     """For the store."""
-    return msgspec.msgpack.encode(
-        Snapshot(
-            state.policy_state.tobytes(),
-            state.engine.algorithm_version,
-            n_lessons,
-            state.n_recommendations,
-            state.status,
-            state.n_examined,
-        )
-    )
+    return msgspec.msgpack.encode(snapshot_of(state, n_lessons))
 
 
 def decode_snapshot(data: bytes) -> Snapshot | None:
@@ -44,16 +47,19 @@ def decode_snapshot(data: bytes) -> Snapshot | None:
         return None
 
 
-def restored_state(design: Design, engine: Engine, head: Head) -> TrialState | None:
-    """The state at the head of a log; None if it must be derived again, as after a change of the algorithm."""
+def usable_snapshot(engine: Engine, head: Head) -> Snapshot | None:
+    """The snapshot at the head of a log; None if it must be derived again, as after a change of the algorithm."""
     snapshot = decode_snapshot(head.snapshot)
-    if snapshot is None or snapshot.algorithm_version != engine.algorithm_version:
-        return None
+    return snapshot if snapshot is not None and snapshot.algorithm_version == engine.algorithm_version else None
+
+
+def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position: int) -> TrialState:
+    """The state that was stored at a position."""
     return TrialState(
         design,
         engine,
         floats_from(snapshot.policy_state),
-        head.position,
+        position,
         snapshot.status,
         snapshot.n_recommendations,
         snapshot.n_examined,

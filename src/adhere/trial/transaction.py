@@ -13,7 +13,7 @@ from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record
 from adhere.trial.log.chain import link
 from adhere.trial.projection import Projection, project
-from adhere.trial.snapshot import decode_snapshot, encode_snapshot, restored_state
+from adhere.trial.snapshot import encode_snapshot, restored_state, usable_snapshot
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change
 
@@ -38,10 +38,11 @@ class TrialTransaction:
 
     def __init__(self, store: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
         self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
-        state, snapshot = restored_state(live.design, live.engine, head), decode_snapshot(head.snapshot)
-        if state is None or snapshot is None:
-            self._projection = project(store, store, live.number, live.engine)
+        snapshot = usable_snapshot(live.engine, head)
+        if snapshot is None:
+            self._projection = project(store, store, live.number, live.design, live.engine)
         else:
+            state = restored_state(live.design, live.engine, snapshot, head.position)
             tail = live.tail if live.tail_position == head.position else None
             self._projection = Projection(store, store, live.number, state, snapshot.n_lessons, tail, self._write)
         live.tail = None

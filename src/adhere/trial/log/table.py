@@ -31,7 +31,7 @@ from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode
-from adhere.trial.history import History, evolve_history
+from adhere.trial.history import History, evolve_history, history_of
 
 AT_ONCE = 2000
 _TIME = pl.Datetime("us", "UTC")
@@ -91,7 +91,7 @@ def _row(
     who: Mapping[str, str],
     notes: Mapping[int, tuple[bytes, str]],
 ) -> tuple[Any, ...]:
-    made, history = events[0], _history(events)
+    made, history = events[0], history_of(events)
     assert isinstance(made, Recommended)
     taken = None if history.actual is None else int(history.actual.value)
     actual_from, reward_from = _source(events, "actual"), _source(events, "reward")
@@ -125,14 +125,6 @@ def _row(
         made.algorithm_version,
         made.software,
     )
-
-
-def _history(events: Sequence[AnyEvent]) -> History:
-    history: History | None = None
-    for event in events:
-        history = evolve_history(history, event)
-    assert history is not None
-    return history
 
 
 def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) -> AnyEvent | None:

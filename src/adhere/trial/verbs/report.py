@@ -10,7 +10,7 @@ from adhere.errors import ConflictError, InputError
 from adhere.trial.arms import arm_taken, describe_taken
 from adhere.trial.commands import Correct, Report
 from adhere.trial.events import Repeated, Reported
-from adhere.trial.history import History, Part
+from adhere.trial.history import History, is_new
 from adhere.trial.kits import recommendation_of_kit
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context, find_history
@@ -32,7 +32,7 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
     _check_same_text(history, command.took_other, context)
     _check_time(history, command.happened, context.at)
     stamp, number = context.stamp(state), history.recommendation_id
-    if not (_is_new(history.actual, taken) or _is_new(history.reward, reward)):
+    if not (is_new(history.actual, taken) or is_new(history.reward, reward)):
         return [Change(Repeated(**stamp, recommendation_id=number))]
     digest, note = context.note_for(command.took_other)
     event = Reported(
@@ -45,10 +45,6 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
         kit=kit,
     )
     return [Change(event, note=note)]
-
-
-def _is_new(part: Part | None, value: float | None) -> bool:
-    return value is not None and (part is None or part.imputed)
 
 
 def reported_arm(state: TrialState, command: Report | Correct) -> tuple[int | None, int | None]:
