@@ -20,7 +20,6 @@ from adhere.trial.commands import Recommend, Withdraw
 from adhere.trial.design import Imputation
 from adhere.trial.events import decode
 from adhere.trial.history import history_of
-from adhere.trial.log import replay as replay_module
 from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
 
@@ -36,8 +35,7 @@ SAID: Any = st.one_of(TAKEN, REWARD, st.builds(lambda taken, reward: taken | rew
 @pytest.fixture(autouse=True)
 def _states_are_kept_often(monkeypatch: pytest.MonkeyPatch) -> None:
     # Corrections then start from checkpoints, and drop some.
-    for module in (projection, replay_module):
-        monkeypatch.setattr(module, "CHECKPOINT_EVERY", 5)
+    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 5)
 
 
 class AnyOrder(RuleBasedStateMachine):

@@ -9,7 +9,7 @@ import pytest
 
 from adhere.trial import projection
 from adhere.trial.lessons import Row, arrays, pack
-from adhere.trial.log import replay as replay_module
+from adhere.trial.log.replay import replay
 from adhere.trial.projection import project, scratch_cache
 
 from .live import ARMS, Live, number_of
@@ -20,7 +20,6 @@ POLICIES = ("thompson/actual", "exp3/comply", "thompson-bounded(hierarchical(eps
 @pytest.fixture(autouse=True)
 def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
-    monkeypatch.setattr(replay_module, "CHECKPOINT_EVERY", 7)
 
 
 def played(policy: str, n: int = 40) -> Live:
@@ -40,7 +39,7 @@ def check_against_the_log(live: Live) -> None:
         derived = project(view, cache, number, live.design, live.design.engine())
         assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
         assert live.snapshot().n_lessons == derived.n_lessons == view.count_lessons(number)
-        assert replay_module.replay(view, number).difference is None
+        assert replay(view, number).difference is None
 
 
 @pytest.mark.parametrize("policy", POLICIES)

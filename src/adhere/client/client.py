@@ -46,7 +46,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
 class Client:
     """The service at an address, for the holder of a token.
 
-    A call that gets no answer, or is told to wait, is retried with longer and longer pauses. Each request has an id,
+    A call that gets no answer, or is asked to wait, is retried with longer and longer pauses. Each request has an id,
     so that one that was executed although its answer was lost is not executed twice. Give a `request_id` if the call
     itself may be repeated, say after a crash of the caller.
 

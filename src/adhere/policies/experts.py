@@ -108,7 +108,7 @@ def recycle_nth(
 def recycle_outcome(
     cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
-    """It picks an arm and is told an outcome kept for it, once there is one for each; this one is kept."""
+    """It picks an arm and learns from an outcome kept for it, once there is one for each; this one is kept."""
     kept = state_of(cache, strip(state.caches, nth, len(rule.experts)))
     if holds_every_arm(cache, kept):
         # The choice is made now, not when the round's was: it remembers on its own.

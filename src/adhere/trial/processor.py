@@ -218,6 +218,12 @@ def pseudonym_of(command: Recommend | Erase) -> str:
     return f"{site}/{check_text('subject', command.subject)}"
 
 
+def new_subject(pseudonym: str) -> Subject:
+    """A person that is not known yet, with a key that reveals nothing once the salt is deleted."""
+    salt = new_salt()
+    return Subject(pseudonym, commitment(salt, pseudonym), salt)
+
+
 def _lock_and_fetch(
     writing: WriteTransaction, trial: int, commands: Sequence[Command]
 ) -> Callable[[], tuple[Head, Fetched]]:
@@ -242,8 +248,7 @@ def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:
     known = transaction.subject(pseudonym)
     if known is not None or isinstance(command, Erase):
         return known
-    salt = new_salt()
-    return Subject(pseudonym, commitment(salt, pseudonym), salt)
+    return new_subject(pseudonym)
 
 
 _encode = msgspec.json.Encoder(enc_hook=repr).encode

@@ -125,7 +125,7 @@ class Projection:
         checkpoint = self._cache.state_before(self._trial, place)
         start, state = (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, engine.first_state)
         self._cache.drop_states(self._trial, start + 1)
-        for end in range(start + CHECKPOINT_EVERY, until, CHECKPOINT_EVERY):
+        for end in block_ends(start, until - 1):
             state = engine.learn(state, arrays(self._block(end), engine.memo_size))
             self._cache.save_state(self._trial, end, state.tobytes())
         return engine.learn(state, arrays(join(tail), engine.memo_size))
@@ -142,7 +142,7 @@ class Projection:
         self._write_log()
         self._cache.drop_lessons(self._trial, 0, _END)
         self.n_lessons = 0
-        for end in range(CHECKPOINT_EVERY, self.state.position, CHECKPOINT_EVERY):
+        for end in block_ends(0, self.state.position - 1):
             self._save_block(end, self._lessons_from_log(end))
 
     def _lessons_from_log(self, end: int) -> dict[int, bytes]:
@@ -153,6 +153,11 @@ class Projection:
         bodies = self._log.histories(self._trial, sorted(ids), self.state.position)
         rows = [row for own in bodies.values() for row in lessons_of(self.state.engine, history_of(map(decode, own)))]
         return {row[0]: pack(row) for row in rows if start < row[0] <= end}
+
+
+def block_ends(start: int, until: int) -> range:
+    """The positions at which blocks end, after a checkpoint and not after a position."""
+    return range(start + CHECKPOINT_EVERY, until + 1, CHECKPOINT_EVERY)
 
 
 def _end_of_block(place: int) -> int:

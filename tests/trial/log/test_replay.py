@@ -16,7 +16,6 @@ from adhere.store.records import Head
 from adhere.trial import projection
 from adhere.trial.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.events import AnyEvent, Recommended, Reported, encode, to_record
-from adhere.trial.log import replay as replay_module
 from adhere.trial.log.chain import START, link
 from adhere.trial.log.replay import ReplayResult, replay
 
@@ -217,7 +216,6 @@ def test_the_arms_match_the_logged_probabilities() -> None:
 
 def test_copies_of_the_state_are_compared_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 5)
-    monkeypatch.setattr(replay_module, "CHECKPOINT_EVERY", 5)
     live = played()
     live.correct(3, actual="walk", reward=0.0)
     assert replayed(live).difference is None
@@ -233,7 +231,6 @@ def test_copies_of_the_state_are_compared_with_the_log(monkeypatch: pytest.Monke
 
 def test_the_table_of_lessons_is_compared_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 5)
-    monkeypatch.setattr(replay_module, "CHECKPOINT_EVERY", 5)
     live = played()
     live.correct(3, actual="walk", reward=0.0)
     assert replayed(live).difference is None

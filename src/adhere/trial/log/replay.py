@@ -11,7 +11,7 @@ from adhere.store import ReadTransaction, WriteTransaction
 from adhere.trial.engine import Choice
 from adhere.trial.events import AnyEvent, Created, Recommended
 from adhere.trial.log.chain import START, Fault, checked_event, walk
-from adhere.trial.projection import CHECKPOINT_EVERY, Projection, scratch_cache
+from adhere.trial.projection import Projection, block_ends, scratch_cache
 from adhere.trial.snapshot import decode_snapshot, floats_from
 from adhere.trial.state import initial_state
 
@@ -118,7 +118,7 @@ class _Replayer:
             return Fault(end, f"beside the log, {difference}")
         # A table that lost lessons is rebuilt before it is used.
         whole = self._view.count_lessons(self._trial) == snapshot.n_lessons
-        for position in range(CHECKPOINT_EVERY, end + 1, CHECKPOINT_EVERY):
+        for position in block_ends(0, end):
             caches = (self._view, self._cache)
             states = [cache.state_before(self._trial, position + 1) for cache in caches]
             at_position = [state[1] for state in states if state is not None and state[0] == position]

@@ -8,7 +8,6 @@ replay has nothing to derive again and says so.
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,12 +18,12 @@ import polars as pl
 
 from adhere.checks import check_text
 from adhere.errors import InputError, nearest
-from adhere.store import Store, Subject
+from adhere.store import Store
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
 from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
-from adhere.trial.processor import create_trial
+from adhere.trial.processor import create_trial, new_salt, new_subject
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.verbs.context import Change
 
@@ -141,7 +140,7 @@ def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: 
         return Change(Imputed(**stamp, at=at, actual=actual, reward=reward))
     if other is None:
         return Change(Reported(**stamp, at=at, actual=actual, reward=reward))
-    salt = secrets.token_bytes(16)
+    salt = new_salt()
     event = Reported(**stamp, at=at, actual=actual, reward=reward, text=commitment(salt, other))
     return Change(event, note=(salt, other))
 
@@ -155,8 +154,7 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
     site = _text(row, "SITEID")
     name = _text(row, "USUBJID").removeprefix(f"{_text(row, 'STUDYID')}/")
     pseudonym = name if name.startswith(f"{site}/") else f"{site}/{check_text('USUBJID', name)}"
-    salt = secrets.token_bytes(16)
-    subject = transaction.subject(pseudonym) or Subject(pseudonym, commitment(salt, pseudonym), salt)
+    subject = transaction.subject(pseudonym) or new_subject(pseudonym)
     event = Recommended(
         position=state.position + 1,
         at=at,
