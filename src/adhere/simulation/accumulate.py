@@ -12,7 +12,7 @@ from adhere.simulation.quantiles import QuantileSketch
 # By the numbers of population and policy; the pooled population comes last. A task keeps the moments of each block:
 # merged in another order they would differ in their last bits.
 TaskResult: TypeAlias = dict[tuple[int, int], tuple[list[Moments], QuantileSketch]]
-Totals: TypeAlias = dict[tuple[int, int], tuple[Moments, QuantileSketch]]
+Accumulator: TypeAlias = dict[tuple[int, int], tuple[Moments, QuantileSketch]]
 
 
 def add_blocks(result: TaskResult, rows: dict[int, list[Floats]], block_size: int, n_grid: int) -> None:
@@ -26,7 +26,7 @@ def add_blocks(result: TaskResult, rows: dict[int, list[Floats]], block_size: in
             result[key] = blocks, sketch
 
 
-def add_task(totals: Totals, result: TaskResult) -> None:
+def add_task(totals: Accumulator, result: TaskResult) -> None:
     """Add what the next task found: tasks are added in their order."""
     for key, (blocks, sketch) in result.items():
         if key in totals:

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from adhere.simulation.accumulate import TaskResult, Totals, add_task
+from adhere.simulation.accumulate import TaskResult, Accumulator, add_task
 from adhere.simulation.cluster import n_threads_of
 from adhere.simulation.plan import Integers, Plan, Task
 from adhere.simulation.progress import Progress, progress_on
@@ -47,9 +47,9 @@ class Backend(Protocol):
         """Leave what is running."""
 
 
-def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Totals:
+def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Accumulator:
     """Run all tasks, few at a time, and add up what they found in their order."""
-    found: Totals = {}
+    found: Accumulator = {}
     finished = 0
     tasks = plan.tasks(backend.blocks_per_task)
     pending: deque[PendingTask] = deque()
