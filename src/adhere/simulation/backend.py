@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from adhere.simulation.accumulate import TaskResult, Accumulator, add_task
+from adhere.simulation.accumulate import Accumulator, TaskResult, add_task
 from adhere.simulation.cluster import n_threads_of
 from adhere.simulation.plan import Integers, Plan, Task
 from adhere.simulation.progress import Progress, progress_on
