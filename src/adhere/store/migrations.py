@@ -41,6 +41,16 @@ STEPS: tuple[tuple[str, ...], ...] = (
             id {counter}, digest {bytes} NOT NULL UNIQUE, role {text} NOT NULL, site {text}, trial {text},
             label {text} NOT NULL, made_at {text} NOT NULL, revoked_at {text})""",
     ),
+    (
+        "ALTER TABLE tokens ADD COLUMN expires_at {text}",
+        "ALTER TABLE tokens ADD COLUMN last_used_at {text}",
+        "CREATE TABLE kit_secrets (trial {number} PRIMARY KEY REFERENCES trials(id), secret {bytes} NOT NULL)",
+        """CREATE TABLE accesses (
+            id {counter}, at {text} NOT NULL, token {number} NOT NULL, trial {number} NOT NULL, kind {text} NOT NULL,
+            recommendation_id {number}, head {bytes} NOT NULL, n {number} NOT NULL)""",
+        """CREATE UNIQUE INDEX accesses_by_window ON accesses(token, trial, kind, at)
+            WHERE recommendation_id IS NULL""",
+    ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1
 
