@@ -81,7 +81,11 @@ class PostgresTransaction(WriteTransaction):
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Send a statement with its values."""
-        return self._connection.execute(_translated(sql), values, binary=True)
+        cursor = self._connection.execute(_translated(sql), values, binary=True)
+        if sql.startswith("ALTER"):  # after which psycopg drops all prepared statements, those under way too
+            with self._connection.pipeline() as pipeline:
+                pipeline.sync()
+        return cursor
 
     def together(self, values: Sequence[Any]) -> list[Any]:
         """The values as an array."""
