@@ -101,7 +101,7 @@ def test_who_only_reads_does_not_write(lasting: Place) -> None:
 def test_tables_of_a_newer_version_are_refused(lasting: Place, read_only: bool) -> None:
     lasting.open().close()
     lasting.run("INSERT INTO adhere_schema (version) VALUES (99)")
-    with pytest.raises(StoreError, match=r"was written by a newer adhere \(tables of version 99; this one knows 2\)"):
+    with pytest.raises(StoreError, match=r"was written by a newer adhere \(tables of version 99; this one knows 3\)"):
         lasting.open(read_only=read_only)
 
 
