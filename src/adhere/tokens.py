@@ -67,6 +67,7 @@ class Tokens:
     def revoke(self, id: int) -> None:  # noqa: A002
         """Revoke a token; again changes nothing. The last admin's cannot be revoked: nobody could make another."""
         with self._store.writing() as writing:
+            writing.wait_turn()  # or two admins that revoke each other at once would both succeed
             tokens = writing.tokens()
             if id not in {token.id for token in tokens}:
                 raise UnknownError("token", id, "the number of a token")

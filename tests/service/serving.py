@@ -125,9 +125,16 @@ def _received(connection: socket.socket) -> bytes:
 
 @contextmanager
 def in_thread(store: Store, settings: ServiceSettings | None = None) -> Iterator[Service]:
-    """Serve a store from a thread of this process."""
+    """Serve a new store from a thread of this process."""
     token = Tokens(store).make_first()
     assert token is not None
+    with serving_again(store, token, settings) as service:
+        yield service
+
+
+@contextmanager
+def serving_again(store: Store, token: str, settings: ServiceSettings | None = None) -> Iterator[Service]:
+    """Serve a store that has an admin token from a thread of this process."""
     config = uvicorn.Config(
         make_app(store, settings), http=HttpProtocol, ws="none", loop="asyncio", log_config=None, access_log=False
     )

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec.structs import asdict, replace
 
-from adhere.errors import UnknownError
+from adhere.errors import ConflictError, UnknownError
 from adhere.service.background import precompile
 from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial
@@ -39,7 +39,13 @@ async def create_trial(context: RequestContext) -> TrialCreated:
                 chosen = replace(design, seed=service.processor.trial(design.name).design.seed)
         return TrialCreated(service.processor.create(chosen, by=context.by).record, chosen)
 
-    return await service.group_commit.run(created)
+    def created_or_found() -> TrialCreated:
+        try:
+            return created()
+        except ConflictError:  # another process may have created it just now: its seed is known the second time
+            return created()
+
+    return await service.group_commit.run(created_or_found)
 
 
 @reading

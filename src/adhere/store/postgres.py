@@ -57,6 +57,7 @@ _FLUSHED = """
     SELECT CASE WHEN pg_is_in_recovery() THEN true ELSE pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() END
 """
 _MIGRATING = 0x616468657265  # the number of the lock that one process at a time migrates under
+_TURN = _MIGRATING + 1  # the lock of `wait_turn`
 _IDLE = 4  # connections kept for views
 _SECONDS_TO_CONNECT = 10
 
@@ -86,6 +87,10 @@ class PostgresTransaction(WriteTransaction):
             with self._connection.pipeline() as pipeline:
                 pipeline.sync()
         return cursor
+
+    def wait_turn(self) -> None:
+        """Take a lock that belongs to the database, not to a row: there may be no row yet."""
+        self.run("SELECT pg_advisory_xact_lock(?)", (_TURN,))
 
     def together(self, values: Sequence[Any]) -> list[Any]:
         """The values as an array."""

@@ -104,6 +104,12 @@ class WriteTransaction(ReadTransaction):
     types: ClassVar[Mapping[str, str]]
     locked: ClassVar[str]  # what a statement that locks the rows it reads ends in
 
+    def wait_turn(self) -> None:
+        """Wait for all other transactions that called this, in any process, to end; then others wait for this one.
+
+        For what is seldom done and must see everything others did before: creating trials, revoking tokens.
+        """
+
     @abstractmethod
     def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows into a table of these columns."""

@@ -77,6 +77,7 @@ class CommandProcessor:
     def create(self, design: Design, *, by: str = "") -> Receipt:
         """Create a trial. The same design again is acknowledged; another one under the same name is refused."""
         with self._lock, self.store.writing() as writing:
+            writing.wait_turn()  # or another process may create it after the next line has looked
             if design.name in writing.trials():
                 if self._live(writing, design.name).design != design:
                     raise ConflictError("name", design.name, "a name that no other trial has")

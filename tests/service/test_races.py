@@ -1,0 +1,89 @@
+"""Several processes on one PostgreSQL that do the same, or the opposite, at one moment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from adhere.errors import ConflictError
+from adhere.store import open_store
+from adhere.tokens import Tokens
+from adhere.trial.design import make_design
+from adhere.trial.processor import CommandProcessor
+from service.serving import ARMS, Reply, Service, in_thread, serving_again
+
+ROUNDS = 8
+
+
+def at_once(works: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What functions return or raise that are all let go at the same moment."""
+    barrier = threading.Barrier(len(works))
+
+    def go(work: Callable[[], Any]) -> Any:
+        barrier.wait(30.0)
+        try:
+            return work()
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return list(pool.map(go, works))
+
+
+@pytest.fixture
+def services(database_url: str) -> Iterator[list[Service]]:
+    """Three services on one database, each with a store of its own."""
+    with ExitStack() as stack:
+        first = stack.enter_context(in_thread(open_store(database_url)))
+        others = [stack.enter_context(serving_again(open_store(database_url), first.admin)) for _ in range(2)]
+        yield [first, *others]
+
+
+def create(service: Service, name: str, **more: Any) -> Callable[[], Reply]:
+    body = {"name": name, "policy": "uniform", "arms": ARMS, **more}
+    return lambda: service.send("POST", "/trials", body)
+
+
+def test_one_design_from_many_clients_is_one_trial_and_one_answer(services: list[Service]) -> None:
+    for number in range(ROUNDS):
+        replies = at_once([create(service, f"t-{number}") for service in services * 4])
+        assert {reply.status for reply in replies} == {201}, [reply.body for reply in replies]
+        assert len({reply.body for reply in replies}) == 1  # also the seed, which nobody chose
+
+
+def test_of_many_designs_under_one_name_one_is_created(services: list[Service]) -> None:
+    for number in range(ROUNDS):
+        replies = at_once([create(service, f"t-{number}", seed=seed) for seed, service in enumerate(services * 4)])
+        assert sorted(reply.status for reply in replies) == [201] + [409] * 11
+        assert {reply.json.get("field") for reply in replies} == {None, "name"}
+
+
+def test_a_processor_of_each_process_acknowledges_the_same_design(database_url: str) -> None:
+    processors = [CommandProcessor(open_store(database_url)) for _ in range(4)]
+    for number in range(ROUNDS):
+        design = make_design(f"t-{number}", "uniform", ARMS, seed=1)
+        works = [lambda processor=processor: processor.create(design).record for processor in processors]  # noqa: B023
+        assert at_once(works) == [1] * 4
+    for processor in processors:
+        processor.store.close()
+
+
+def test_admins_that_revoke_each_other_leave_one(database_url: str) -> None:
+    stores = [open_store(database_url) for _ in range(2)]
+    here, there = (Tokens(store) for store in stores)
+    for _ in range(ROUNDS):
+        with stores[0].writing() as writing:
+            writing.run("DELETE FROM tokens")
+        one, other = (here.make("admin", "an admin")[0].id for _ in range(2))
+        found = at_once([lambda: here.revoke(other), lambda: there.revoke(one)])  # noqa: B023
+        assert sorted(type(answer).__name__ for answer in found) == ["ConflictError", "NoneType"], found
+        with stores[0].reading() as view:
+            assert [token.revoked_at for token in view.tokens()].count(None) == 1
+    assert any(isinstance(answer, ConflictError) for answer in found)
+    for store in stores:
+        store.close()
