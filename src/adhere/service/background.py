@@ -1,4 +1,6 @@
-"""Background tasks: refresh the tokens, apply rules for missing reports, compile the policies of known trials."""
+"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, compile the policies of
+known trials.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,7 @@ log = logging.getLogger("adhere.service")
 async def background_tasks(service: Service) -> AsyncIterator[None]:
     """Run the background tasks for as long as the block lasts."""
     settings = service.settings
+    service.probe.start()
     tasks = [
         asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.tokens.refresh))),
         asyncio.create_task(_every(settings.impute_every, lambda: impute_missing(service))),
@@ -59,7 +62,7 @@ async def _precompile_all(service: Service) -> None:
     """Compile the policies of all trials, each composition once."""
     kinds = {(design.policy, len(design.arms), design.reward_values): design for design in await _designs(service)}
     for design in kinds.values():
-        await service.in_thread(partial(precompile, design))
+        await service.in_background(partial(precompile, design))
 
 
 async def _designs(service: Service) -> list[Design]:

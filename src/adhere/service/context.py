@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from adhere.service.group_commit import GroupCommit
 from adhere.service.metrics import Metrics
+from adhere.service.probe import StoreProbe
 from adhere.store import ReadTransaction, Store, Token
 from adhere.tokens import Tokens
 from adhere.trial.commands import AnyCommand, Response
@@ -18,7 +19,8 @@ from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import ResultsCache
 
 Result = TypeVar("Result")
-_READER_THREADS = 4
+_READER_THREADS = 4  # for what takes some milliseconds
+_BACKGROUND_THREADS = 2  # for what may take seconds, as compiling does
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ class Service:
         self.group_commit = GroupCommit(self.processor, self.metrics)
         self.tokens = Tokens(store)
         self.results = ResultsCache()
+        self.probe = StoreProbe(store.check)
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="reader")
+        self._background = ThreadPoolExecutor(_BACKGROUND_THREADS, thread_name_prefix="background")
 
     async def read(self, work: Callable[[ReadTransaction], Result]) -> Result:
         """Call a function with a consistent view of the store, in another thread."""
@@ -60,13 +64,19 @@ class Service:
         return await self.in_thread(reading)
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
-        """Call a function in another thread."""
+        """Call a function that takes some milliseconds in another thread."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+
+    async def in_background(self, work: Callable[[], Result]) -> Result:
+        """Call a function that may take long in another thread, where no short one waits behind it."""
+        return await asyncio.get_running_loop().run_in_executor(self._background, work)
 
     def close(self) -> None:
         """Write what is still queued, then close the store."""
+        self.probe.stop()
         self.group_commit.close()
         self._readers.shutdown()
+        self._background.shutdown(cancel_futures=True)
         self.store.close()
 
 

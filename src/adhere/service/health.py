@@ -16,11 +16,12 @@ async def alive(_context: RequestContext) -> Healthy:
 
 
 async def ready(context: RequestContext) -> Healthy:
-    """Readiness to write."""
+    """Readiness to write."""  # from what is known already: the answer waits for no work
     service = context.service
     if service.group_commit.failed_lately:
         raise ProblemError("unavailable", "the last commit failed", headers={"retry-after": "10"})
-    await service.in_thread(service.store.check)
+    if service.probe.last_error is not None:
+        raise ProblemError("unavailable", "the store cannot be reached", headers={"retry-after": "1"})
     return Healthy()
 
 

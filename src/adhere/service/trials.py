@@ -30,7 +30,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
         precompile(design)
         return design
 
-    design = await service.in_thread(prepared)
+    design = await service.in_background(prepared)
 
     def created() -> TrialCreated:
         chosen = design

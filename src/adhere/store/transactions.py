@@ -66,6 +66,11 @@ class ReadTransaction(ABC):
         rows = self.run("SELECT position, salt, text FROM notes WHERE trial = ?", (trial,))
         return {position: (salt, text) for position, salt, text in rows}
 
+    def note(self, trial: int, position: int) -> str | None:
+        """The free text that belongs to a record, if there is any."""
+        row = self.run("SELECT text FROM notes WHERE trial = ? AND position = ?", (trial, position)).fetchone()
+        return row[0] if row else None
+
     def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
         """The last checkpoint before a position: its position and the policy's state."""
         sql = "SELECT position, state FROM states WHERE trial = ? AND position < ? ORDER BY position DESC LIMIT 1"
@@ -172,11 +177,14 @@ class WriteTransaction(ReadTransaction):
 
     def erase(self, trial: int, subject: Subject) -> None:
         """Delete a subject's pseudonym and salt, and the free text of the records about their recommendations."""
-        theirs = "SELECT recommendation_id FROM records WHERE trial = ? AND subject = ?"
-        about = f"SELECT position FROM records WHERE trial = ? AND recommendation_id IN ({theirs})"
-        sql = f"DELETE FROM notes WHERE trial = ? AND position IN ({about})"
-        self.run(sql, (trial, trial, trial, subject.key))
-        self.run("DELETE FROM subjects WHERE trial = ? AND key = ?", (trial, subject.key))
+        # From the notes, which are few, to the records about the same recommendations: subjects have no index.
+        sql = """DELETE FROM notes WHERE trial = ? AND position IN (
+            SELECT note.position FROM notes AS note
+            JOIN records AS noted ON noted.trial = note.trial AND noted.position = note.position
+            JOIN records AS theirs ON theirs.trial = note.trial AND theirs.recommendation_id = noted.recommendation_id
+            WHERE note.trial = ? AND theirs.subject = ?)"""
+        self.run(sql, (trial, trial, subject.key))
+        self.run("DELETE FROM subjects WHERE trial = ? AND pseudonym = ?", (trial, subject.pseudonym))
 
     def save_note(self, trial: int, position: int, salt: bytes, text: str) -> None:
         """Save the free text that belongs to a record."""

@@ -77,8 +77,7 @@ class TrialTransaction:
 
     def text_of(self, position: int) -> str | None:
         """The free text that belongs to a record."""
-        note = self._store.notes(self._number).get(position)
-        return None if note is None else note[1]
+        return self._store.note(self._number, position)
 
     def append(self, change: Change) -> None:
         """Add an event to the log, with what is kept outside the log."""

@@ -1,0 +1,65 @@
+"""Every statement that a command runs on SQLite finds its rows by an index: none reads a whole table or trial."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from adhere.store.sqlite import SqliteStore
+from adhere.trial.commands import (
+    AnyCommand,
+    ChangeStatus,
+    Correct,
+    Erase,
+    ImputeMissing,
+    Recommend,
+    Report,
+    Withdraw,
+)
+from adhere.trial.design import Imputation, make_design
+from adhere.trial.processor import CommandProcessor
+
+# The steps of a plan that read all of a table, or all that it has of a trial; not the list given to a statement, nor
+# the names of all trials, which are few and read once.
+_WHOLE = re.compile(r"SCAN (?!json_each|trials|\d+ CONSTANT ROWS|CONSTANT ROW)|SEARCH .*\(trial=\?\)$")
+# To erase somebody, all free texts of the trial are gone through: an index would cost every recommendation. The table
+# of lessons has one row for 1024 records.
+_ALLOWED = ("DELETE FROM notes", "SELECT sum(n) FROM lessons")
+
+
+def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:
+    path, statements = tmp_path / "trials.db", set[str]()
+    store = SqliteStore(path)
+    store._connection.set_trace_callback(statements.add)
+    processor = CommandProcessor(store)
+    rule = Imputation(after_days=1e-9, took_nothing=True, reward=0)
+    processor.create(make_design("t", "thompson/actual", ["a", "b"], seed=1, impute=rule))
+    about: dict[str, Any] = {"trial": "t", "recommendation_id": 0}
+    commands: tuple[AnyCommand, ...] = (
+        Recommend(trial="t", request_id="", subject="s"),
+        Recommend(trial="t", request_id="", subject="other"),
+        Report(**about, request_id="", took_other="yoga", reward=1),
+        Report(**about, request_id="again", took_other="yoga"),
+        Correct(**about, request_id="", actual="a", reason="a slip"),
+        Correct(**about, request_id="", took_other="swimming", reason="a slip"),
+        Withdraw(trial="t", request_id="", recommendation_id=1, reason="moved"),
+        ImputeMissing(trial="t", request_id=""),
+        ChangeStatus(trial="t", request_id="", status="paused", reason="a holiday"),
+        Erase(trial="t", request_id="", subject="s"),
+    )
+    for number, command in enumerate(commands):
+        for _ in range(2):
+            processor.execute([replace(command, request_id=f"r{number}")])
+    store.close()
+    looked_up = [text for text in statements if text.split()[0] in {"SELECT", "UPDATE", "DELETE", "INSERT"}]
+    assert any("FROM notes" in text for text in looked_up)
+    assert any("DELETE FROM states" in text for text in looked_up)
+    with closing(sqlite3.connect(path)) as connection:
+        plans = {text: connection.execute(f"EXPLAIN QUERY PLAN {text}").fetchall() for text in looked_up}
+    found = [(step, text) for text, steps in plans.items() for *_, step in steps if _WHOLE.match(step)]
+    assert [(step, text) for step, text in found if not text.startswith(_ALLOWED)] == []
