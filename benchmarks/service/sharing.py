@@ -13,7 +13,7 @@ from benchmarks.service.subjects import THOMPSON, Driven, Where, prepare, servin
 from tests.store.postgres_server import fresh_database, shared_server
 
 from adhere.store import open_store
-from adhere.trial import chain
+from adhere.trial.log import chain
 from adhere.trial.events import Recommended, Reported, decode
 
 SQLITE, POSTGRES = "SQLite, 1 process", "PostgreSQL, 4 processes"
