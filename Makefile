@@ -6,7 +6,7 @@ RUN := .venv/.installed-run
 DEV := .venv/.installed-dev
 PINS := pyproject.toml constraints.txt scripts/setup
 
-.PHONY: help run test bench bench-gpu bench-service setup lint format clean
+.PHONY: help run test bench bench-gpu bench-service soak setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,9 @@ bench-gpu: $(DEV) ## the same on a CUDA GPU (some minutes; installs the extra gp
 
 bench-service: $(DEV) ## measure the service against a bare log, Optuna and its bars (12 to 15 minutes)
 	@scripts/bench-service
+
+soak: $(DEV) ## faults for ten minutes, then is everything acknowledged in the log? (needs root)
+	@$(BIN)/python -m benchmarks.soak
 
 lint: $(DEV) ## only lint, types and layers
 	@scripts/check --lint

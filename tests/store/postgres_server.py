@@ -69,6 +69,16 @@ class PostgresServer:
             else:
                 return
 
+    @property
+    def pid(self) -> int:
+        """The number of its first process."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self._process.poll() is None
+
     def stop(self) -> None:
         """Stop it in good order."""
         self._end(signal.SIGINT)
