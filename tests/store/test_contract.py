@@ -6,6 +6,7 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.store import LessonBlock, Store, StoreError
+from adhere.store.accesses import accesses, add_access
 from adhere.store.records import Subject, Token
 
 from .places import START, append, fetch, fill, head_at, make_trial, record
@@ -271,3 +272,27 @@ def test_blocks_of_lessons_are_found_by_their_place_replaced_and_dropped(store: 
         transaction.drop_lessons(trial, 0, 9)
         assert list(transaction.lessons(trial, 0, 100)) == blocks[2:]
         assert transaction.count_lessons(other) == 7
+
+
+def test_reads_are_written_down_and_counted(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    with store.writing() as transaction:
+        token = transaction.add_token(Token(0, b"digest", "statistician", None, None, "Ann", "now")).id
+        add_access(transaction, trial, "9:00", token, "recommendation", 3)
+        add_access(transaction, trial, "9:00", token, "recommendation", 3)
+        add_access(transaction, trial, "9:00", token, "results")
+    fill(store, trial, record(1))
+    with store.writing() as transaction:
+        add_access(transaction, trial, "9:00", token, "results")
+        add_access(transaction, other, "9:00", token, "results")
+        add_access(transaction, trial, "9:10", 77, "results")
+    with store.reading() as view:
+        found = accesses(view, trial)
+        assert [row[1:] for row in found] == [
+            ("9:00", token, "Ann", "recommendation", 3, b"start", 1),
+            ("9:00", token, "Ann", "recommendation", 3, b"start", 1),
+            ("9:00", token, "Ann", "results", None, head_at(1).hash, 2),
+            ("9:10", 77, "", "results", None, head_at(1).hash, 1),
+        ]
+        assert accesses(view, trial, after=found[0].id, limit=2) == found[1:3]
+        assert len(accesses(view, other)) == 1

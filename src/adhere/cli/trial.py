@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli import trial_moving
+from adhere.cli import trial_accesses, trial_moving
 from adhere.cli.destinations import check_file
 from adhere.cli.options import Imports, import_all
 from adhere.cli.trial_sources import BrokenLogError, Source, TrialName, bar, each_trial, every_trial, one_trial
@@ -18,6 +18,7 @@ from adhere.errors import InputError
 from adhere.files import replacing
 
 app = typer.Typer(rich_markup_mode=None)
+app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
 app.command(short_help="Copy a file of trials that is in use.")(trial_moving.backup)
 

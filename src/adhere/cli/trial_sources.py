@@ -69,7 +69,7 @@ def every_trial(source: str) -> Iterator[ReadTransaction]:
     from adhere.store import open_store
     from adhere.trial.log.log_file import read_log
 
-    if not _is_log_file(source):
+    if not is_log_file(source):
         with closing(open_store(source, read_only=True)) as store, store.reading() as view:
             yield view
         return
@@ -81,7 +81,8 @@ def every_trial(source: str) -> Iterator[ReadTransaction]:
             yield view
 
 
-def _is_log_file(source: str) -> bool:
+def is_log_file(source: str) -> bool:
+    """Whether a source is a log that was exported rather than a file of trials or an address."""
     if "://" in source:
         return False
     path = Path(source)

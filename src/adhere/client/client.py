@@ -199,6 +199,16 @@ class Client:
         """The results so far, in three views, with intervals."""
         return self._connection.get(_path(trial, "results"))
 
+    def accesses(self, trial: str) -> list[dict[str, Any]]:
+        """Who read what of a trial: results and exports, and in a blinded trial all that reveals an arm."""
+        found: list[dict[str, Any]] = []
+        after: int | None = 0
+        while after is not None:
+            page = self._connection.get(f"{_path(trial, 'accesses')}?after={after}")
+            found += page["accesses"]
+            after = page.get("next")
+        return found
+
     def export(self, trial: str, path: str | Path, format: str = "csv") -> str:  # noqa: A002
         """Write a trial to a file (csv, parquet, log); returns the hash of the last record in it."""
         address = f"{_path(trial, 'export')}?{urlencode({'format': format})}"

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from adhere.errors import InputError
+from adhere.service.accesses import answer
 from adhere.service.auth import Authenticator
 from adhere.service.background import background_tasks
 from adhere.service.context import RequestContext, Service, ServiceSettings
@@ -24,7 +25,7 @@ from adhere.service.openapi import document
 from adhere.service.parsing import DisconnectedError, parse_body, parse_headers, parse_id, parse_key, parse_trial
 from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.router import Router
-from adhere.service.routes import ROUTES, Route
+from adhere.service.routes import ROUTES, SITE, Route
 from adhere.store import Store, StoreError
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -96,6 +97,8 @@ class App:
         if route.body is not None:
             context.body = await parse_body(receive, headers, self._decoders[route], self._max_body)
         context.query = scope["query_string"]
+        if route.reveals and context.holder.role != SITE:
+            return await answer(route.handler, context, route.reveals)
         return await route.handler(context)
 
     @asynccontextmanager

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from urllib.parse import parse_qsl
 
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from adhere.errors import InputError
 from adhere.service.context import RequestContext
+from adhere.service.queries import query_value
 from adhere.store import ReadTransaction
 from adhere.trial.log.export import write_log, write_table
 
@@ -43,11 +43,8 @@ async def export(context: RequestContext) -> FileResponse:
 
 
 def _format(query: bytes) -> str:
-    try:
-        given = [value for name, value in parse_qsl(query.decode(), keep_blank_values=True) if name == "format"]
-    except ValueError:
-        given = [repr(query)]
-    form = given[-1] if given else "csv"
-    if len(given) > 1 or form not in _MEDIA:
-        raise InputError("format", form, f"one of {', '.join(_MEDIA)}, once")
+    expected = f"one of {', '.join(_MEDIA)}"
+    form = query_value(query, "format", "csv", expected)
+    if form not in _MEDIA:
+        raise InputError("format", form, expected)
     return form

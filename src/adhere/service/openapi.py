@@ -31,6 +31,7 @@ _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
     *(("create_trial", to, _NEW_TRIAL) for to in ("show_trial", "recommend", "results", "export", "close")),
     *(("recommend", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "withdraw", "show_recommendation")),
     *(("report", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "show_recommendation")),
+    ("export", "list_accesses", _SAME_TRIAL),
     ("pause", "resume", _SAME_TRIAL),
     ("make_token", "revoke_token", {"id": "$response.body#/id"}),
 )
@@ -87,7 +88,8 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         for name in re.findall(r"\{(\w+)\}", route.path)
     ]
     for name, values in route.query:
-        found.append({"name": name, "in": "query", "schema": {"enum": list(values), "default": values[0]}})
+        schema = {"enum": list(values), "default": values[0]} if values else {**_PARAMETERS["id"], "default": 0}
+        found.append({"name": name, "in": "query", "schema": schema})
     return [*found, _IDEMPOTENCY_KEY] if route.idempotent else found
 
 
@@ -96,7 +98,7 @@ def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]
     if route.response is not None:
         schema = schemas.get(route.response, {"type": "object"} if route.response is dict else {})
         response["content"] = {media: {"schema": schema} for media in route.media}
-    if route.query:
+    if route.response is bytes and route.query:
         response["headers"] = {"X-Adhere-Head": {"schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}}
     links = {
         f"{to}_next": {"operationId": to, "parameters": parameters}

@@ -104,6 +104,26 @@ class RecommendationView(Struct, frozen=True, omit_defaults=True):
     derivation: Annotated[Derivation, Meta(description="Not for sites.")] | None = None
 
 
+class AccessLine(Struct, frozen=True, omit_defaults=True):
+    """A read, or all reads of one kind by a token in ten minutes."""
+
+    id: int
+    at: Annotated[str, Meta(description="Of reads counted together, the beginning of their ten minutes.")]
+    token: int
+    label: Annotated[str, Meta(description="Of the token.")]
+    kind: Annotated[str, Meta(description="recommendation, export, trial (the seed), results, unblinding, conflict.")]
+    head: Annotated[str, Meta(description="The hash of the log's last record then: nothing after it was seen.")]
+    count: int
+    recommendation_id: int | None = None
+
+
+class AccessList(Struct, frozen=True, omit_defaults=True):
+    """The access log of a trial, or a part of it."""
+
+    accesses: list[AccessLine]
+    next: Annotated[int, Meta(description="If there may be more: the value of `after` for them.")] | None = None
+
+
 class TokenCreated(Struct, frozen=True, omit_defaults=True):
     """A new token. Its text is shown only here."""
 

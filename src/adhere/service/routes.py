@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from adhere.service import health, recommendations, requests, responses, tokens, trials
+from adhere.service import accesses, health, recommendations, requests, responses, tokens, trials
 from adhere.service.context import RequestContext
 from adhere.service.exports import export
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
@@ -27,7 +27,8 @@ class Route:
     """A method and path, the roles that may use it (none: public), its request and its response.
 
     `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
-    that do not follow from the other fields.
+    that do not follow from the other fields. `reveals` is the kind of read that is written to the access log before
+    the answer is sent, if it shows an arm of a blinded trial, a probability or the seed to whoever is not a site.
     """
 
     method: str
@@ -40,7 +41,8 @@ class Route:
     idempotent: bool = False
     media: tuple[str, ...] = (JSON,)
     problems: tuple[str, ...] = ()
-    query: tuple[tuple[str, tuple[str, ...]], ...] = ()  # parameters and their values, the default first
+    query: tuple[tuple[str, tuple[str, ...]], ...] = ()  # their values, the default first; none: a whole number
+    reveals: str = ""
 
     @property
     def summary(self) -> str:
@@ -64,8 +66,8 @@ class Route:
         return tuple(sorted(kinds))
 
 
-def _write(path: str, roles: frozenset[str], handler: Any, response: type, body: Any) -> Route:
-    return Route("POST", path, roles, handler, response, status=201, body=body, idempotent=True)
+def _write(path: str, roles: frozenset[str], handler: Any, response: type, body: Any, reveals: str = "") -> Route:
+    return Route("POST", path, roles, handler, response, status=201, body=body, idempotent=True, reveals=reveals)
 
 
 _TRIAL = "/trials/{trial}"
@@ -81,9 +83,10 @@ ROUTES: Final = (
         status=201,
         body=requests.NewTrial,
         problems=("conflict",),
+        reveals=accesses.SEED,
     ),
     Route("GET", "/trials", ALL_ROLES, trials.list_trials, responses.TrialList),
-    Route("GET", _TRIAL, ALL_ROLES, trials.show_trial, responses.TrialView),
+    Route("GET", _TRIAL, ALL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.SEED),
     _write(
         f"{_TRIAL}/recommendations",
         SITE_ROLES,
@@ -91,16 +94,37 @@ ROUTES: Final = (
         RecommendationResponse,
         requests.NewRecommendation,
     ),
-    Route("GET", _RECOMMENDATION, ALL_ROLES, recommendations.show_recommendation, responses.RecommendationView),
-    _write(f"{_RECOMMENDATION}/reports", SITE_ROLES, recommendations.report, Receipt, requests.NewReport),
+    Route(
+        "GET",
+        _RECOMMENDATION,
+        ALL_ROLES,
+        recommendations.show_recommendation,
+        responses.RecommendationView,
+        reveals=accesses.RECOMMENDATION,
+    ),
+    _write(
+        f"{_RECOMMENDATION}/reports",
+        SITE_ROLES,
+        recommendations.report,
+        Receipt,
+        requests.NewReport,
+        accesses.CONFLICT,
+    ),
     _write(f"{_RECOMMENDATION}/corrections", SITE_ROLES, recommendations.correct, Receipt, requests.NewCorrection),
     _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Receipt, requests.Reason),
     _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, Receipt, requests.Reason),
     _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, Receipt, requests.Reason),
     _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Reason),
-    _write(f"{_TRIAL}/unblindings", ANALYST_ROLES, trials.unblind, RecommendationResponse, requests.NewUnblinding),
+    _write(
+        f"{_TRIAL}/unblindings",
+        ANALYST_ROLES,
+        trials.unblind,
+        RecommendationResponse,
+        requests.NewUnblinding,
+        accesses.UNBLINDING,
+    ),
     _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
-    Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results),
+    Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
     Route(
         "GET",
         f"{_TRIAL}/export",
@@ -109,6 +133,15 @@ ROUTES: Final = (
         bytes,
         media=("text/csv", "application/vnd.apache.parquet", "application/x-ndjson"),
         query=(("format", ("csv", "parquet", "log")),),
+        reveals=accesses.EXPORT,
+    ),
+    Route(
+        "GET",
+        f"{_TRIAL}/accesses",
+        ADMIN_ROLES,
+        accesses.list_accesses,
+        responses.AccessList,
+        query=(("after", ()),),
     ),
     Route(
         "POST",

@@ -31,6 +31,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
         return design
 
     design = await service.in_background(prepared)
+    context.trial = design.name
 
     def created() -> TrialCreated:
         chosen = design

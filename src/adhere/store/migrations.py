@@ -50,6 +50,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             recommendation_id {number}, head {bytes} NOT NULL, n {number} NOT NULL)""",
         """CREATE UNIQUE INDEX accesses_by_window ON accesses(token, trial, kind, at)
             WHERE recommendation_id IS NULL""",
+        "CREATE INDEX accesses_by_trial ON accesses(trial, id)",
     ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1

@@ -1,0 +1,84 @@
+"""The access log: an answer that reveals an arm is written down before it is sent, and can be read by an admin.
+
+What a route reveals is in the table of routes. A site sees no arm of a blinded trial, so its reads are not logged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from adhere.errors import ConflictError
+from adhere.service.context import RequestContext, reading
+from adhere.service.queries import query_number
+from adhere.service.responses import AccessLine, AccessList
+from adhere.store import ReadTransaction
+from adhere.store.accesses import accesses, add_access
+from adhere.trial.processor import utc_now
+
+SEED, RECOMMENDATION, UNBLINDING, CONFLICT = "trial", "recommendation", "unblinding", "conflict"
+RESULTS, EXPORT = "results", "export"
+_OF_UNBLINDED: Final = frozenset({RESULTS, EXPORT})  # what is logged of a trial that is not blinded
+_COUNTED: Final = frozenset({SEED, RESULTS})  # one row for all reads of a token in ten minutes
+_WINDOW_MINUTES: Final = 10
+_PAGE: Final = 1000
+
+
+async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: RequestContext, kind: str) -> Any:
+    """A handler's answer to a token that sees arms, once the read is durably in the access log."""
+    try:
+        response = await handler(context)
+    except ConflictError:
+        if kind == CONFLICT:  # it says what was taken; a report that is accepted is in the trial's own log
+            await _log(context, kind, context.id)
+        raise
+    if kind == CONFLICT:
+        return response
+    try:
+        await _log(context, kind, getattr(response, "recommendation_id", None))
+    except BaseException:
+        if isinstance(response, Response) and response.background is not None:
+            await response.background()  # deletes the file that will not be sent
+        raise
+    return response
+
+
+async def _log(context: RequestContext, kind: str, recommendation_id: int | None) -> None:
+    service, token = context.service, context.holder.id
+    live = await service.in_thread(partial(service.processor.trial, context.trial))
+    if not live.design.blinded and kind not in _OF_UNBLINDED:
+        return
+    at = _time(utc_now(), kind)
+
+    def write() -> None:
+        with service.store.writing() as writing:
+            add_access(writing, live.number, at, token, kind, recommendation_id)
+
+    await service.group_commit.run(write)
+
+
+def _time(now: datetime, kind: str) -> str:
+    """The time of a read; of reads that are counted together, the beginning of their ten minutes.
+
+    >>> _time(datetime(2026, 3, 1, 9, 37, 12, 5), "results"), _time(datetime(2026, 3, 1, 9, 37, 12, 5), "export")
+    ('2026-03-01T09:30:00.000000', '2026-03-01T09:37:12.000005')
+    """
+    if kind in _COUNTED:
+        now = now.replace(minute=now.minute - now.minute % _WINDOW_MINUTES, second=0, microsecond=0)
+    return now.isoformat(timespec="microseconds")
+
+
+@reading
+def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessList:
+    """List who read what of a trial: up to 1000 rows; `next` is the `after` of the following ones."""
+    after = query_number(context.query, "after")
+    rows = accesses(view, context.service.processor.trial(context.trial).number, after, _PAGE)
+    lines = [
+        AccessLine(row.id, row.at, row.token, row.label, row.kind, row.head.hex(), row.n, row.recommendation_id)
+        for row in rows
+    ]
+    return AccessList(lines, rows[-1].id if len(rows) == _PAGE else None)

@@ -1,0 +1,29 @@
+"""Parameters after the question mark of an address."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from adhere.errors import InputError
+
+_MAX_DIGITS = 15
+
+
+def query_value(query: bytes, name: str, default: str, expected: str) -> str:
+    """The value of a parameter, which may be given once."""
+    try:
+        given = [value for known, value in parse_qsl(query.decode(), keep_blank_values=True) if known == name]
+    except ValueError:
+        raise InputError(name, repr(query), expected) from None
+    if len(given) > 1:
+        raise InputError(name, given[-1], f"{expected}, once")
+    return given[0] if given else default
+
+
+def query_number(query: bytes, name: str) -> int:
+    """The value of a parameter that is a whole number; 0 if it is not given."""
+    expected = f"a whole number of at most {_MAX_DIGITS} digits"
+    text = query_value(query, name, "0", expected)
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+        raise InputError(name, text, expected)
+    return int(text)

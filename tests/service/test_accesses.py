@@ -1,0 +1,190 @@
+"""Who saw the allocation: every answer that reveals an arm is in the access log before it is sent."""
+
+from __future__ import annotations
+
+import io
+import re
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from adhere.errors import ConflictError
+from adhere.service import accesses
+from adhere.service.requests import NewTrial
+from adhere.service.routes import ROUTES, Route
+from adhere.store import StoreError, open_store
+from cli.running import check_complaint, in_this_process
+from service.serving import Reply, Service, in_thread
+from service.test_roles import BODIES
+
+ARMS = ("verum-xyz", "placebo-xyz")
+
+
+def blinded_trial(service: Service) -> tuple[str, int]:
+    """A blinded trial with one recommendation, and its seed."""
+    name = f"blinded-{uuid.uuid4().hex[:12]}"
+    made = service.client().create_trial(name, "thompson/actual", ARMS, blinded=True)
+    service.client("site").recommend(name, "S-1")
+    return name, made["seed"]
+
+
+def n_reads(service: Service) -> int:
+    """How many reads the access log counts."""
+    assert service.store is not None
+    with service.store.reading() as view:
+        return int(view.run("SELECT sum(n) FROM accesses").fetchone()[0] or 0)
+
+
+def asked(service: Service, route: Route, role: str, trial: str) -> Iterator[Reply]:
+    """The answers of a route to a role, one for each of its formats."""
+    path = route.path.replace("{trial}", trial).replace("{id}", "0")
+    body = BODIES[route.body] if route.body is not None else None
+    if route.body is NewTrial:
+        body = {"name": trial, "policy": "thompson/actual", "arms": ARMS, "blinded": True}
+    for name, values in route.query or (("", ("",)),):
+        for value in values or ("0",):
+            yield service.send(route.method, f"{path}?{name}={value}" if name else path, body, role=role)
+
+
+def reveals(reply: Reply, seed: int) -> bool:
+    """Whether an answer has an arm's name, a probability or the seed in it."""
+    text = reply.body.decode("utf-8", "replace")
+    if "parquet" in reply.headers.get("content-type", ""):
+        text = pl.read_parquet(io.BytesIO(reply.body)).write_csv()
+    return "-xyz" in text or str(seed) in text or re.search(r'probabilities"|"p\b', text) is not None
+
+
+@pytest.mark.parametrize("role", ["site", "statistician", "admin"])
+def test_no_answer_reveals_an_arm_of_a_blinded_trial_unless_the_read_is_logged(service: Service, role: str) -> None:
+    trial, seed = blinded_trial(service)
+    seen = set()
+    for route in ROUTES:
+        before = n_reads(service)
+        if route.method == "DELETE" or route.path == "/openapi.json":
+            continue
+        for reply in asked(service, route, role, trial):
+            if reply.status < 300 and reveals(reply, seed):
+                after = n_reads(service)
+                assert after > before, f"{route.method} {route.path} told a {role} an arm, and it was not logged"
+                before = after
+                seen.add(route.handler.__name__)
+    expected = {"show_trial", "show_recommendation", "results", "export"}
+    assert seen == {"site": set(), "statistician": expected, "admin": expected | {"create_trial"}}[role]
+
+
+def rows(service: Service, trial: str) -> list[tuple[Any, ...]]:
+    """What the access log says of a trial's reads, in short."""
+    found = service.client().accesses(trial)
+    return [(row["label"], row["kind"], row.get("recommendation_id"), row["count"]) for row in found]
+
+
+def test_a_row_says_who_read_what_and_how_far_the_log_went(service: Service) -> None:
+    trial, _ = blinded_trial(service)
+    statistician, label = service.client("statistician"), "the statistician of the tests"
+    seed = ("the first admin", "trial", None, 1)
+    assert rows(service, trial) == [seed]
+    kit = str(service.client("site").recommendation(trial, 0)["kit"])
+    statistician.recommendation(trial, 0)
+    statistician.recommendation(trial, 0)
+    statistician.unblind(trial, kit, "an emergency")
+    each = [(label, kind, 0, 1) for kind in ("recommendation", "recommendation", "unblinding")]
+    assert rows(service, trial) == [seed, *each]
+    last = service.client().accesses(trial)[-1]
+    assert last["head"] == service.client().trial(trial)["head"]
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", last["at"])
+
+
+def test_reads_of_results_and_of_the_seed_are_counted_in_ten_minutes(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial, _ = blinded_trial(service)
+    statistician = service.client("statistician")
+    now = datetime.now(UTC).replace(minute=31)
+    monkeypatch.setattr(accesses, "utc_now", lambda: now)
+    for _ in range(3):
+        statistician.results(trial)
+    now = now.replace(minute=39)
+    statistician.results(trial)
+    statistician.trial(trial)
+    for _ in range(2):
+        statistician.export(trial, tmp_path / "trial.csv")
+    now = now.replace(minute=40)
+    statistician.results(trial)
+    found = service.client().accesses(trial)[1:]
+    assert [(row["kind"], row["at"][14:16], row["count"]) for row in found] == [
+        ("results", "30", 4),
+        ("trial", "30", 1),
+        ("export", "39", 2),  # at one moment, which only a stopped clock brings about
+        ("results", "40", 1),
+    ]
+
+
+def test_of_a_trial_that_is_not_blinded_results_and_exports_are_logged(service: Service, tmp_path: Path) -> None:
+    trial = service.new_trial()
+    recommendation = service.client("site").recommend(trial, "S-1")
+    service.client().recommendation(trial, recommendation.id)
+    service.client().results(trial)
+    service.client().export(trial, tmp_path / "trial.csv")
+    assert [row[1] for row in rows(service, trial)] == ["results", "export"]
+
+
+def test_what_the_refusal_of_an_admins_report_says_is_logged(service: Service) -> None:
+    trial, _ = blinded_trial(service)
+    service.client().report(trial, 0, actual=ARMS[0])
+    assert [row[1] for row in rows(service, trial)] == ["trial"]
+    with pytest.raises(ConflictError, match="verum-xyz"):
+        service.client().report(trial, 0, actual=ARMS[1])
+    assert rows(service, trial)[-1] == ("the first admin", "conflict", 0, 1)
+
+
+@pytest.mark.parametrize("path", ["", "/recommendations/0", "/results", "/export", "/export?format=log"])
+def test_what_cannot_be_written_down_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    store = open_store(tmp_path / "trials.db")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with in_thread(store) as service:
+        trial, seed = blinded_trial(service)
+
+        def full() -> None:
+            raise StoreError("the disk is full")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "writing", full)
+            reply = service.send("GET", f"/trials/{trial}{path}")
+        assert reply.status == 503
+        assert not reveals(reply, seed)
+        assert list(temporary.iterdir()) == []
+        assert [row[1] for row in rows(service, trial)] == ["trial"]  # its creation
+
+
+def test_the_log_is_for_admins_in_pages_and_on_the_command_line(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial, _ = blinded_trial(service)
+    reader = service.client().make_token("statistician", "a guest")
+    service.tokens["guest"] = reader.token
+    for _ in range(5):
+        service.client("guest").recommendation(trial, 0)
+    service.client().revoke_token(reader.id)
+    assert service.send("GET", f"/trials/{trial}/accesses", role="statistician").status == 403
+    assert service.send("GET", f"/trials/{trial}/accesses?after=x").status == 422
+    monkeypatch.setattr(accesses, "_PAGE", 2)
+    assert rows(service, trial)[1:] == [("a guest", "recommendation", 0, 1)] * 5
+    assert service.store is not None
+    copy = tmp_path / "copy.db"
+    service.store.backup(copy)  # type: ignore[attr-defined]
+    shown = in_this_process(capsys, "trial", "accesses", str(copy), "--trial", trial).out.splitlines()
+    assert shown[0] == f"{trial}: reads"
+    assert shown[1].split() == ["time", "token", "label", "kind", "recommendation", "count", "head"]
+    head = service.client().trial(trial)["head"]
+    assert shown[-1].split()[1:] == [str(reader.id), "a", "guest", "recommendation", "0", "1", head]
+    log = tmp_path / "trial.log"
+    service.client().export(trial, log, "log")
+    assert b"a guest" not in log.read_bytes()
+    check_complaint(in_this_process(capsys, "trial", "accesses", str(log)), "an exported log has no access log")
