@@ -24,6 +24,7 @@ class Authenticator:
     async def authenticate(self, route: Route, headers: dict[bytes, bytes], client: object) -> Token:
         """The holder of the token; raises a `ProblemError` if the request is not allowed."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+        token = token.strip()  # the parser leaves the blanks after a header's value
         holder = self._service.tokens.find(token) if scheme.lower() == b"bearer" else None
         if holder is None:
             holder = await self._refresh_and_look(scheme, token, client)

@@ -1,84 +1,160 @@
-"""uvicorn's HTTP protocol with three changes: invalid HTTP is answered with a problem document, the request's head is
-limited in size, and a response's head and body are sent together, which halves the cost of sending.
+"""uvicorn's HTTP protocol, changed where a client might do harm.
+
+Invalid HTTP is answered with a problem document, in its turn. A head is limited in size. What matters may not come
+after the body. Requests sent ahead of their answers wait unparsed. And a response's head and body are sent together,
+which halves the cost of sending.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sized
+from http import HTTPStatus
+from typing import Any, Final
 
+import httptools
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from adhere.service.buffered_transport import BufferedTransport
+from adhere.service.parsing import USED_HEADERS
 from adhere.service.problems import MEDIA_TYPE, ProblemError
 
 _MAX_HEAD_BYTES = 64 * 1024
+_PARSED_AT_ONCE = 4096  # bytes: two hundred requests at most
+_NOT_IN_TRAILERS = USED_HEADERS | {b"host", b"transfer-encoding"}
 
-
-class BufferedTransport:
-    """A transport that holds the head of a response back until its body, or its end, comes."""
-
-    def __init__(self, transport: Any) -> None:
-        self._transport = transport
-        self._head = b""
-
-    def write(self, data: bytes) -> None:
-        """Send, unless it is a head."""
-        if not self._head and data.startswith(b"HTTP/1.1 ") and data.endswith(b"\r\n\r\n"):
-            self._head = data
-        else:
-            data, self._head = self._head + data, b""
-            self._transport.write(data)
-
-    def flush(self) -> None:
-        """Send a head that no body follows."""
-        if self._head:
-            head, self._head = self._head, b""
-            self._transport.write(head)
-
-    def close(self) -> None:
-        """Send what is left, and close."""
-        self.flush()
-        self._transport.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
+# What has come of the latest request.
+_ALL: Final = 0
+_PART_OF_HEAD: Final = 1
+_PART_OF_BODY: Final = 2  # or none yet
 
 
 class HttpProtocol(HttpToolsProtocol):
     """One connection."""
 
-    _in_head = False
+    _come = _ALL
+    _n_requests = 0  # that have begun
     _head_size = 0
+    _unparsed = b""
+    _trailer = b""  # one that is not allowed
+    _refusal: ProblemError | None = None  # of a request; sent once those before it are answered
 
     def connection_made(self, transport: Any) -> None:
         """A client has connected."""
         super().connection_made(BufferedTransport(transport))  # type: ignore[arg-type]
-
-    def on_response_complete(self) -> None:
-        """A response is complete."""
-        self.transport.flush()  # type: ignore[attr-defined]
-        super().on_response_complete()
+        self.flow = _PipelineFlow(transport, self.pipeline)
 
     def data_received(self, data: bytes) -> None:
-        """Receive data; a head without end would fill the memory."""
-        super().data_received(data)
-        if self._in_head:
-            self._head_size += len(data)
-            if self._head_size > _MAX_HEAD_BYTES and not self.transport.is_closing():
-                self.send_400_response(f"the request's head is larger than {_MAX_HEAD_BYTES} bytes")
+        """Receive data."""
+        if self._refusal is not None:
+            return
+        self._unparsed = self._unparsed + data if self._unparsed else data
+        self._parse()
+
+    def _parse(self) -> None:
+        """Parse what has come, piece by piece, until a request has to wait for the answers before it."""
+        while self._unparsed and not self.pipeline and self._refusal is None and not self.transport.is_closing():
+            data, self._unparsed = self._unparsed[:_PARSED_AT_ONCE], self._unparsed[_PARSED_AT_ONCE:]
+            n_requests = self._n_requests
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade:
+                pass  # it is answered as if it had not asked for another protocol
+            except httptools.HttpParserError:
+                self._refuse(ProblemError("malformed", "this is not valid HTTP"))
+            if self._come == _PART_OF_HEAD:
+                # The piece in which a head begins is not counted: it may hold many requests before it.
+                self._head_size = self._head_size + len(data) if self._n_requests == n_requests else 0
+                if self._head_size > _MAX_HEAD_BYTES:
+                    detail = f"the request's head is larger than {_MAX_HEAD_BYTES} bytes"
+                    self._refuse(ProblemError("malformed", detail))
 
     def on_message_begin(self) -> None:
         """A request begins."""
-        self._in_head, self._head_size = True, 0
+        self._come, self._trailer = _PART_OF_HEAD, b""
+        self._n_requests += 1
         super().on_message_begin()
 
-    def on_headers_complete(self) -> None:
-        """The headers are complete."""
-        self._in_head = False
-        super().on_headers_complete()
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header is complete, or a trailer: the parser does not tell them apart."""
+        name = name.lower()
+        if self._come == _PART_OF_HEAD:
+            self.headers.append((name, value))
+            if name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+        elif name in _NOT_IN_TRAILERS:
+            self._trailer = name
+            self.headers.clear()  # a handler that has not begun yet finds no token
 
-    def send_400_response(self, msg: str) -> None:
-        """Answer invalid HTTP, and close the connection."""
-        body = ProblemError("malformed", msg).encoded()
-        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\n"
-        self.transport.write(f"{head}connection: close\r\n\r\n".encode() + body)
-        self.transport.close()
+    def on_headers_complete(self) -> None:
+        """A head is complete."""
+        self._come = _PART_OF_BODY
+        if self._refusal is None:
+            super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """A request is complete."""
+        if self._trailer:
+            name = self._trailer.decode()
+            self._refuse(ProblemError("malformed", f"{name} came after the body; send it in the head", field=name))
+        elif self._refusal is None:
+            super().on_message_complete()
+        self._come = _ALL
+
+    def on_response_complete(self) -> None:
+        """A response is complete; the next request may be handled."""
+        self.transport.flush()  # type: ignore[attr-defined]
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        elif self._refusal is not None:
+            self._send_refusal(self._refusal)
+            return
+        self._parse()
+        self.flow.resume_reading()
+
+    def _refuse(self, problem: ProblemError) -> None:
+        """Answer the latest request with a problem, in its turn, and close the connection."""
+        if self._refusal is not None:
+            return
+        self._refusal = problem
+        if self._come != _PART_OF_BODY:
+            waits = self.cycle is not None and not self.cycle.response_complete
+        elif waits := bool(self.pipeline):
+            self.pipeline.popleft()  # it must not be handled
+        if not waits:
+            self._send_refusal(problem)
+
+    def _send_refusal(self, problem: ProblemError) -> None:
+        # A request whose body is bad may have been answered already, or in part.
+        if self._come != _PART_OF_BODY or not self.cycle.response_started:
+            body = problem.encoded()
+            lines = {"content-type": MEDIA_TYPE, "content-length": len(body), "connection": "close"}
+            status = f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
+            head = "".join(f"{name}: {value}\r\n" for name, value in (lines | dict(problem.headers)).items())
+            self.transport.write(f"{status}{head}\r\n".encode() + body)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.transport.can_write_eof():
+            # Closed while data comes in, the system would tell the client so before it has read the answer.
+            self.transport.write_eof()
+            self._unparsed = b""
+            self.flow.resume_reading()
+        else:
+            self.transport.close()
+
+
+class _PipelineFlow(FlowControl):
+    """Flow control that reads no more while requests wait for the answers before them."""
+
+    def __init__(self, transport: Any, pipeline: Sized) -> None:
+        super().__init__(transport)
+        self._pipeline = pipeline
+
+    def resume_reading(self) -> None:
+        """Read again."""
+        if not self._pipeline:
+            super().resume_reading()

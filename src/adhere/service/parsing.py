@@ -15,7 +15,7 @@ from adhere.service.problems import ProblemError, body_problem, shown
 from adhere.service.routes import Route
 
 _KEY = re.compile(rb"[\x21-\x7e]{1,200}")
-_USED_HEADERS = frozenset({b"authorization", b"content-type", b"content-length", b"idempotency-key"})
+USED_HEADERS = frozenset({b"authorization", b"content-type", b"content-length", b"idempotency-key"})
 _JSON = b"application/json"
 _MAX_DIGITS = 15
 
@@ -43,7 +43,7 @@ def parse_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """The headers that are used here; each may occur once."""
     found: dict[bytes, bytes] = {}
     for name, value in headers:
-        if name in _USED_HEADERS:
+        if name in USED_HEADERS:
             if name in found:
                 text = name.decode()
                 raise ProblemError(
