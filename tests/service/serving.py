@@ -111,7 +111,8 @@ class Service:
     def new_trial(self, **design: Any) -> str:
         """A trial with a name of its own."""
         name = f"trial-{uuid.uuid4().hex[:12]}"
-        options: dict[str, Any] = {"policy": "thompson/actual", "arms": ARMS, "seed": 5, **design}
+        seed = None if design.get("blinded") else 5
+        options: dict[str, Any] = {"policy": "thompson/actual", "arms": ARMS, "seed": seed, **design}
         self.client().create_trial(name, **options)
         return name
 

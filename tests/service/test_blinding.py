@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from adhere.errors import InputError
+from adhere.service.requests import Body, NewReport, NewUnblinding
 from adhere.service.routes import ROUTES, SITE
 from service.serving import Service
 from service.test_roles import BODIES
+from trial.test_kit_secret import spellings
 
 ARMS = ("verum-xyz", "placebo-xyz")
 
@@ -68,3 +70,45 @@ def test_unblinding_tells_and_is_recorded(service: Service) -> None:
     assert (told.id, told.kit) == (advice.id, advice.kit)
     assert statistician.trial(trial)["records"] == before + 1
     assert statistician.recommendation(trial, advice.id)["derivation"]["history"][-1]["event"] == "unblinded"
+
+
+def test_a_blinded_trial_refuses_a_chosen_seed(service: Service) -> None:
+    """Whoever knows the seed can draw the arms; a seed that somebody chose may be known, or small enough to guess."""
+    design = {"name": "with-a-seed", "policy": "thompson/actual", "arms": ARMS, "blinded": True, "seed": 7}
+    reply = service.send("POST", "/trials", design)
+    assert (reply.status, reply.json["field"]) == (422, "seed")
+    with pytest.raises(InputError, match="seed: got '7', expected none"):
+        service.client().create_trial("with-a-seed", "thompson/actual", ARMS, blinded=True, seed=7)
+    assert "with-a-seed" not in service.client().trials()
+    made = service.client().create_trial("without-a-seed", "thompson/actual", ARMS, blinded=True)
+    assert service.client().create_trial("without-a-seed", "thompson/actual", ARMS, blinded=True) == made
+
+
+def test_no_answer_has_the_kit_secret(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    trial = service.new_trial(arms=ARMS, blinded=True)
+    kit = service.client("site").recommend(trial, "S-1").kit
+    assert service.store is not None
+    with service.store.reading() as view:
+        secret = view.kit_secret(view.trials()[trial])
+    assert secret is not None
+    said: list[bytes] = []
+    bodies: dict[type[Body], dict[str, Any]] = {
+        **BODIES,
+        NewUnblinding: {"kit": kit, "reason": "an emergency"},
+        NewReport: {"actual": kit, "reward": 1},
+    }
+    for role in ("admin", "statistician", "site"):
+        for route in ROUTES:
+            if route.path.startswith("/tokens"):
+                continue
+            path = route.path.replace("{trial}", trial).replace("{id}", "0")
+            sent = bodies[route.body] if route.body is not None else None
+            forms = ("?format=csv", "?format=parquet", "?format=log") if path.endswith("export") else ("",)
+            for form in forms:
+                reply = service.send(route.method, path + form, sent, role=role)
+                said += [reply.body, repr(reply.headers).encode()]
+    together = b"".join(said) + caplog.text.encode()
+    assert kit is not None
+    assert kit.encode() in together
+    assert not any(written in together for written in spellings(secret))

@@ -52,6 +52,14 @@ def test_what_was_appended_is_read_as_it_was(store: Store) -> None:
         assert {type(value) for value in (*view.head(trial)[1:], *view.records(trial)[0][1:3])} == {bytes}
 
 
+def test_the_secret_of_kits(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    with store.writing() as transaction:
+        transaction.save_kit_secret(trial, EVERY_BYTE)
+    with store.reading() as view:
+        assert (view.kit_secret(trial), view.kit_secret(other)) == (EVERY_BYTE, None)
+
+
 def test_appending_nothing_moves_the_head(store: Store) -> None:
     trial = make_trial(store)
     with store.writing() as transaction:

@@ -88,7 +88,10 @@ class Client:
         repeats: bool = False,
         impute: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Create a trial; returns its design with all defaults filled in. The same again changes nothing."""
+        """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
+
+        Without a seed a random one is drawn; a blinded trial takes no other.
+        """
         body = {
             "name": name,
             "policy": str(policy),

@@ -13,7 +13,6 @@ from adhere.trial.commands import Correct, Recommend, Report, Response, Withdraw
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Recommended, decode
 from adhere.trial.history import History, Part, history_of
-from adhere.trial.kits import kit_code
 
 _WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
@@ -52,6 +51,7 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
     actual, reward = (
         None if to_site and part and part.imputed else part for part in (history.actual, history.reward)
     )
+    kit = live.kits.code(number) if live.kits.usable else None
     took, taken = _taken(design, actual, hidden=to_site and design.blinded)
     return RecommendationView(
         recommendation_id=number,
@@ -59,11 +59,11 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
         open=not history.withdrawn and (actual is None or reward is None),
         withdrawn=history.withdrawn,
         arm=None if design.blinded else design.arms[first.chosen],
-        kit=kit_code(design.seed, number) if design.blinded else None,
+        kit=kit,
         took=took,
         actual=taken,
         reward=reward.value if reward else None,
-        derivation=None if to_site else _derivation(design, first, history, events),
+        derivation=None if to_site else _derivation(design, first, history, events, kit),
     )
 
 
@@ -78,7 +78,9 @@ def _taken(design: Design, part: Part | None, *, hidden: bool) -> tuple[str | No
     return ("kit", None) if hidden else ("arm", design.arms[taken])
 
 
-def _derivation(design: Design, first: Recommended, history: History, events: list[AnyEvent]) -> Derivation:
+def _derivation(
+    design: Design, first: Recommended, history: History, events: list[AnyEvent], kit: str | None
+) -> Derivation:
     parts = (("actual", history.actual), ("reward", history.reward))
     return Derivation(
         arm=design.arms[first.chosen],
@@ -92,7 +94,7 @@ def _derivation(design: Design, first: Recommended, history: History, events: li
         algorithm_version=first.algorithm_version,
         software=first.software,
         history=[_line(design, event) for event in events],
-        kit=kit_code(design.seed, first.recommendation_id) if design.blinded else None,
+        kit=kit,
         fallback=first.fallback or None,
         imputed=tuple(name for name, part in parts if part is not None and part.imputed),
     )

@@ -22,7 +22,7 @@ class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class NewTrial(Body, frozen=True, kw_only=True):
-    """A trial's design. Without a seed a random one is chosen."""
+    """A trial's design. Without a seed a random one is drawn; a blinded trial takes no other."""
 
     name: Name
     policy: Annotated[str, Meta(min_length=1, max_length=1000, examples=["thompson/actual"])]

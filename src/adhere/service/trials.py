@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec.structs import asdict, replace
 
-from adhere.errors import ConflictError, UnknownError
+from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.background import precompile
 from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial
@@ -23,6 +23,8 @@ async def create_trial(context: RequestContext) -> TrialCreated:
     """Create a trial; the same design again changes nothing."""
     body: NewTrial = context.body
     service = context.service
+    if body.blinded and body.seed is not None:  # who knows the seed can draw the arms
+        raise InputError("seed", body.seed, "none: a blinded trial draws its own seed")
 
     def prepared() -> Design:
         # Its policy is compiled now, in a thread, rather than at its first patient.

@@ -2,7 +2,8 @@
 
 A store keeps an append-only log of records for each trial, and the head of that log. Beside the log stand two caches,
 which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of lessons. What must
-be erasable or revocable cannot be part of a hash chain and is kept apart: pseudonyms, free text, tokens.
+be erasable, revocable or secret cannot be part of a hash chain and is kept apart: pseudonyms, free text, tokens, the
+secrets of kits.
 """
 
 from __future__ import annotations

@@ -71,6 +71,11 @@ class ReadTransaction(ABC):
         row = self.run("SELECT text FROM notes WHERE trial = ? AND position = ?", (trial, position)).fetchone()
         return row[0] if row else None
 
+    def kit_secret(self, trial: int) -> bytes | None:
+        """The secret of a blinded trial's kits."""
+        row = self.run("SELECT secret FROM kit_secrets WHERE trial = ?", (trial,)).fetchone()
+        return row[0] if row else None
+
     def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
         """The last checkpoint before a position: its position and the policy's state."""
         sql = "SELECT position, state FROM states WHERE trial = ? AND position < ? ORDER BY position DESC LIMIT 1"
@@ -189,6 +194,10 @@ class WriteTransaction(ReadTransaction):
     def save_note(self, trial: int, position: int, salt: bytes, text: str) -> None:
         """Save the free text that belongs to a record."""
         self.run("INSERT INTO notes (trial, position, salt, text) VALUES (?, ?, ?, ?)", (trial, position, salt, text))
+
+    def save_kit_secret(self, trial: int, secret: bytes) -> None:
+        """Save the secret of a blinded trial's kits, once."""
+        self.run("INSERT INTO kit_secrets (trial, secret) VALUES (?, ?)", (trial, secret))
 
     def save_state(self, trial: int, position: int, state: bytes) -> None:
         """Save a checkpoint: the policy's state right after a position."""

@@ -15,7 +15,8 @@ import msgspec
 from adhere.store import ReadTransaction, Record
 from adhere.trial.design import Design
 
-LOG_FORMAT = 2  # raised by every change of what follows; other formats are refused
+LOG_FORMAT = 3  # raised by every change of what follows
+READABLE_FORMATS = (2, LOG_FORMAT)  # other formats are refused
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
@@ -32,12 +33,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Created(Event, frozen=True, kw_only=True, tag="created"):
-    """A trial was created."""
+    """A trial was created. A blinded one has a secret for its kits, of which only the digest is in the log."""
 
     log_format: int
     design: Design
     algorithm_version: str
     software: str
+    kit_secret_digest: str = ""
 
 
 class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):

@@ -34,7 +34,7 @@ from adhere.trial.commands import (
 )
 from adhere.trial.design import Design
 from adhere.trial.events import LOG_FORMAT, AnyEvent, Conflicted, Created, created_event
-from adhere.trial.kits import kit_code
+from adhere.trial.kits import Kits, kit_secret_digest, kits_of, new_kit_secret
 from adhere.trial.log.chain import START, commitment
 from adhere.trial.snapshot import encode_snapshot
 from adhere.trial.state import initial_state
@@ -74,15 +74,18 @@ class CommandProcessor:
         self._trials: dict[str, LiveTrial] = {}
         self._lock = threading.Lock()
 
-    def create(self, design: Design, *, by: str = "") -> Receipt:
-        """Create a trial. The same design again is acknowledged; another one under the same name is refused."""
+    def create(self, design: Design, *, by: str = "", kit_secret: bytes | None = None) -> Receipt:
+        """Create a trial. The same design again is acknowledged; another one under the same name is refused.
+
+        A blinded trial gets a secret for its kits that cannot be guessed; tests may give one.
+        """
         with self._lock, self.store.writing() as writing:
             writing.wait_turn()  # or another process may create it after the next line has looked
             if design.name in writing.trials():
                 if self._live(writing, design.name).design != design:
                     raise ConflictError("name", design.name, "a name that no other trial has")
             else:
-                create_trial(writing, design, self._now(), by).finish()
+                create_trial(writing, design, self._now(), by, kit_secret).finish()
         return Receipt(1)
 
     def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError]:
@@ -136,13 +139,13 @@ class CommandProcessor:
         if (event := transaction.recorded(command.request_id)) is None:
             if transaction.state.status == "closed" and not command.when_closed:
                 raise ConflictError("trial", transaction.state.design.name, "a trial that is not closed")
-            if needed := needed_recommendations(transaction.state, command):
+            if needed := needed_recommendations(transaction.state, command, transaction.kits):
                 transaction.load(needed)
             if isinstance(command, Recommend):
                 transaction.catch_up()
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = _digest(command, None)
-            context = Context(command, self._now(), digest, new_salt, transaction.text_of, subject)
+            context = Context(command, self._now(), digest, new_salt, transaction.text_of, transaction.kits, subject)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
             for change in DECIDE[type(command)](transaction.state, command, context):
@@ -192,20 +195,37 @@ class CommandProcessor:
             numbers = view.trials()
             if name not in numbers:
                 raise UnknownError("trial", name, nearest(name, numbers) if numbers else "a trial; there is none yet")
-            design = created_event(view, numbers[name]).design
-            self._trials[name] = LiveTrial(numbers[name], design, design.engine())
+            number = numbers[name]
+            created = created_event(view, number)
+            kits = kits_of(created, view.kit_secret(number))
+            self._trials[name] = LiveTrial(number, created.design, created.design.engine(), kits)
         return self._trials[name]
 
 
-def create_trial(writing: WriteTransaction, design: Design, at: datetime, by: str) -> TrialTransaction:
+def create_trial(
+    writing: WriteTransaction, design: Design, at: datetime, by: str, kit_secret: bytes | None = None
+) -> TrialTransaction:
     """Add a trial with the first record of its log, to which more may be appended in the same transaction."""
+    if kit_secret is not None and not design.blinded:
+        raise InputError("kit_secret", "one", "none: the trial is not blinded")
+    secret = new_kit_secret() if design.blinded and kit_secret is None else kit_secret
+    kits = Kits(design.name, secret)
     engine = design.engine()
     head = Head(0, START, encode_snapshot(initial_state(design, engine), 0))
-    live = LiveTrial(writing.add_trial(design.name, head), design, engine, tail={})
+    live = LiveTrial(writing.add_trial(design.name, head), design, engine, kits, tail={})
+    if secret is not None:
+        writing.save_kit_secret(live.number, secret)
     transaction = TrialTransaction(writing, live, head, Fetched({}, {}, {}))
     version = engine.algorithm_version
     created = Created(
-        position=1, at=at, by=by, log_format=LOG_FORMAT, design=design, algorithm_version=version, software=SOFTWARE
+        position=1,
+        at=at,
+        by=by,
+        log_format=LOG_FORMAT,
+        design=design,
+        algorithm_version=version,
+        software=SOFTWARE,
+        kit_secret_digest=kit_secret_digest(secret) if secret is not None else "",
     )
     transaction.append(Change(created))
     return transaction
@@ -283,5 +303,5 @@ def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -
     shown = isinstance(command, Unblind) or not design.blinded
     hidden = isinstance(command, Unblind) or design.blinded
     return RecommendationResponse(
-        number, design.arms[arm] if shown else None, kit_code(design.seed, number) if hidden else None
+        number, design.arms[arm] if shown else None, transaction.kits.code(number) if hidden else None
     )

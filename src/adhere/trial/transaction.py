@@ -11,6 +11,7 @@ from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record
+from adhere.trial.kits import Kits
 from adhere.trial.log.chain import link
 from adhere.trial.projection import Projection, project
 from adhere.trial.snapshot import encode_snapshot, restored_state, usable_snapshot
@@ -29,6 +30,7 @@ class LiveTrial:
     number: int
     design: Design
     engine: Engine
+    kits: Kits
     tail: dict[int, bytes] | None = None
     tail_position: int = 0
 
@@ -38,6 +40,7 @@ class TrialTransaction:
 
     def __init__(self, store: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
         self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
+        self.kits = live.kits
         snapshot = usable_snapshot(live.engine, head)
         if snapshot is None:
             self._projection = project(store, store, live.number, live.design, live.engine)

@@ -11,7 +11,7 @@ import msgspec
 
 from adhere.store import ReadTransaction, Record
 from adhere.trial.events import (
-    LOG_FORMAT,
+    READABLE_FORMATS,
     AnyEvent,
     Corrected,
     Created,
@@ -21,6 +21,7 @@ from adhere.trial.events import (
     decode,
     lookup_keys,
 )
+from adhere.trial.kits import is_kit_secret
 
 START: Final = bytes(32)
 _BEFORE_ALL: Final = -(2**62)
@@ -111,8 +112,9 @@ def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fa
         return Fault(position, "what it is found by differs from its text")
     if isinstance(event, Created) != (position == 1):
         return Fault(position, "a trial is created in its first record and nowhere else")
-    if isinstance(event, Created) and event.log_format != LOG_FORMAT:
-        return Fault(position, f"the log has format {event.log_format}, and this version reads format {LOG_FORMAT}")
+    if isinstance(event, Created) and event.log_format not in READABLE_FORMATS:
+        known = " and ".join(map(str, READABLE_FORMATS))
+        return Fault(position, f"the log has format {event.log_format}, and this version reads formats {known}")
     return event
 
 
@@ -133,11 +135,14 @@ class _Outside:
     def __init__(self) -> None:
         self._latest: dict[str, int] = {}  # the latest recommendation of each subject
         self._subjects: dict[int, str] = {}  # whose each recommendation is
+        self._created: Created | None = None
         self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and whom it is about
 
     def expect(self, event: AnyEvent) -> None:
         """Follow a record."""
-        if isinstance(event, Recommended):
+        if isinstance(event, Created):
+            self._created = event
+        elif isinstance(event, Recommended):
             self._latest[event.subject] = event.recommendation_id
             self._subjects[event.recommendation_id] = event.subject
         elif isinstance(event, Reported | Corrected) and event.text:
@@ -148,6 +153,9 @@ class _Outside:
 
     def fault(self, view: ReadTransaction, trial: int, count: int) -> Fault | None:
         """The first thing that is missing, superfluous or different."""
+        secret = view.kit_secret(trial)  # a log that was exported is read without it
+        if self._created is not None and secret is not None and not is_kit_secret(self._created, secret):
+            return Fault(1, "the kit secret kept for it is not the one recorded")
         for subject in view.subjects(trial):
             known = self._latest.pop(subject.key, None) == subject.latest
             if not known or commitment(subject.salt, subject.pseudonym) != subject.key:

@@ -14,7 +14,7 @@ import msgspec
 
 from adhere.errors import InputError
 from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
-from adhere.trial.events import LOG_FORMAT, Created, created_event, decode, to_record
+from adhere.trial.events import LOG_FORMAT, READABLE_FORMATS, Created, created_event, decode, to_record
 from adhere.trial.log.chain import START, Fault, checked_event, verify, walk
 
 _AT_ONCE = 1000
@@ -109,9 +109,10 @@ class _LogReading:
         first = next(lines, None)
         if not isinstance(first, Start):
             raise InputError("file", str(self._path), "a log written by adhere trial export")
-        if first.format != LOG_FORMAT:
+        if first.format not in READABLE_FORMATS:
             found = f"a log of format {first.format}"
-            raise InputError("file", found, f"format {LOG_FORMAT}, which this version of adhere reads")
+            known = " or ".join(map(str, READABLE_FORMATS))
+            raise InputError("file", found, f"format {known}, which this version of adhere reads")
         self.name = first.trial
         end: End | None = None
         trial = writing.add_trial(self.name, Head(0, START, b""))

@@ -13,7 +13,7 @@ from adhere.store import Subject
 from adhere.trial.commands import Command
 from adhere.trial.events import AnyEvent
 from adhere.trial.history import History
-from adhere.trial.kits import recommendation_of_kit
+from adhere.trial.kits import Kits
 from adhere.trial.log.chain import commitment
 from adhere.trial.state import TrialState
 
@@ -30,7 +30,7 @@ class Context(NamedTuple):
     """The circumstances of a command.
 
     `subject` is who the command names, if it names one; `new_salt` is for free text; `text_of` reads the free text
-    that belongs to a record.
+    that belongs to a record; `kits` are those of the trial.
     """
 
     command: Command
@@ -38,6 +38,7 @@ class Context(NamedTuple):
     digest: str
     new_salt: Callable[[], bytes]
     text_of: Callable[[int], str | None]
+    kits: Kits
     subject: Subject | None = None
 
     def stamp(self, state: TrialState) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def find_history(state: TrialState, recommendation_id: int, site: str | None) ->
     return history
 
 
-def needed_recommendations(state: TrialState, command: Command) -> list[int]:
+def needed_recommendations(state: TrialState, command: Command, kits: Kits) -> list[int]:
     """The recommendations whose histories a command needs."""
     needed = [getattr(command, "recommendation_id", None)]
     kit = getattr(command, "kit", None)
@@ -76,5 +77,5 @@ def needed_recommendations(state: TrialState, command: Command) -> list[int]:
         kit = getattr(command, "actual", None)
     if kit is not None:
         with suppress(InputError):  # which `decide` will report
-            needed.append(recommendation_of_kit(state.design.seed, check_text("kit", kit), state.n_recommendations))
+            needed.append(kits.recommendation_id(check_text("kit", kit), state.n_recommendations))
     return [number for number in needed if isinstance(number, int) and 0 <= number < state.n_recommendations]

@@ -17,7 +17,7 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
     """A correction of something that was reported."""
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
-    taken, kit = reported_arm(state, command)
+    taken, kit = reported_arm(state, command, context.kits)
     reward = None if command.reward is None else state.engine.check_reward(command.reward)
     for part in command.retract:
         if part not in _PARTS:

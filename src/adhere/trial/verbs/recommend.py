@@ -21,6 +21,8 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     assert subject is not None
     if state.status == "paused":
         raise ConflictError("trial", command.trial, "a trial that is not paused")
+    if state.design.blinded:
+        context.kits.check_usable()
     latest = subject.latest
     if latest is not None and not state.design.repeats and state.histories[latest].is_open:
         return [Change(Repeated(**context.stamp(state), recommendation_id=latest))]

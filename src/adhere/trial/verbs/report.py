@@ -11,7 +11,7 @@ from adhere.trial.arms import arm_taken, describe_taken
 from adhere.trial.commands import Correct, Report
 from adhere.trial.events import Repeated, Reported
 from adhere.trial.history import History, is_new
-from adhere.trial.kits import recommendation_of_kit
+from adhere.trial.kits import Kits
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context, find_history
 
@@ -21,7 +21,7 @@ CLOCK_SKEW = timedelta(minutes=5)
 def decide(state: TrialState, command: Report, context: Context) -> list[Change]:
     """A report, unless it contradicts an earlier one."""
     history = find_history(state, command.recommendation_id, command.site)
-    taken, kit = reported_arm(state, command)
+    taken, kit = reported_arm(state, command, context.kits)
     reward = None if command.reward is None else state.engine.check_reward(command.reward)
     if taken is None and reward is None:
         expected = "what was taken (actual, took_nothing or took_other), a reward, or both"
@@ -47,12 +47,12 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
     return [Change(event, note=note)]
 
 
-def reported_arm(state: TrialState, command: Report | Correct) -> tuple[int | None, int | None]:
+def reported_arm(state: TrialState, command: Report | Correct, kits: Kits) -> tuple[int | None, int | None]:
     """What was taken, and whose kit it was. A site of a blinded trial names a kit; it does not know the arms."""
     design = state.design
     if design.blinded and command.site is not None and command.actual is not None:
         arm_taken([command.actual], command.actual, command.took_nothing, command.took_other)
-        kit = recommendation_of_kit(design.seed, check_text("actual", command.actual), state.n_recommendations)
+        kit = kits.recommendation_id(check_text("actual", command.actual), state.n_recommendations)
         return state.histories[kit].chosen, kit
     return arm_taken(design.arms, command.actual, command.took_nothing, command.took_other), None
 
