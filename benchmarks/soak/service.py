@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from adhere.service import context
-from adhere.service.context import ServiceSettings
+from adhere.service.addresses import is_postgres
 from adhere.service.serve import serve
+from adhere.service.settings import ServiceSettings
 from adhere.trial.processor import CommandProcessor
 
 
@@ -28,7 +29,8 @@ def main(database: str, port: str, clock: str) -> None:
 
     context.CommandProcessor = partial(CommandProcessor, now=now)  # type: ignore[misc, assignment]
     # Overdue reports are looked for often, so that a clock that jumps brings some about.
-    serve(database, port=int(port), settings=ServiceSettings(impute_every=1.0))
+    place = {"database_url" if is_postgres(database) else "data": database}
+    serve(ServiceSettings(**place, port=int(port), impute_every=1.0))
 
 
 if __name__ == "__main__":

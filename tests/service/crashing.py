@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from adhere.service.serve import serve
+from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
 from adhere.tokens import Tokens
 from adhere.trial.commands import Recommend, Report
@@ -73,7 +74,7 @@ def run_service(path: str, port: int, synchronous: str = "FULL") -> None:
         os.dup2(nowhere.fileno(), sys.stderr.fileno())
     if synchronous != "FULL":
         _spoil_durability(synchronous)
-    serve(path, port=port)
+    serve(ServiceSettings(data=path, port=port))
 
 
 def _spoil_durability(synchronous: str) -> None:

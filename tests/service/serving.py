@@ -20,8 +20,8 @@ import uvicorn
 
 from adhere.client import Client
 from adhere.service.app import make_app
-from adhere.service.context import ServiceSettings
 from adhere.service.http_protocol import HttpProtocol
+from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens
 

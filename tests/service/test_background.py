@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adhere.service.context import ServiceSettings
+from adhere.service.settings import ServiceSettings
 from service.serving import in_file, wait_until
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from adhere.service.context import ServiceSettings
 from adhere.service.logs import JsonLines
+from adhere.service.settings import ServiceSettings
 from adhere.store import StoreError, open_store
 from service.serving import Service, in_file, in_thread
 

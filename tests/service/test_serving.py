@@ -13,6 +13,7 @@ import pytest
 from adhere.client import Client, ServiceError
 from adhere.errors import InputError
 from adhere.service.serve import serve
+from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
 from adhere.trial.log.chain import verify
 from service.serving import ARMS, as_process, wait_until
@@ -68,7 +69,7 @@ def _second(database: Path) -> subprocess.CompletedProcess[str]:
 
 def test_several_workers_need_postgresql(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="workers: got 2, expected 1: only PostgreSQL"):
-        serve(tmp_path / "trials.db", workers=2)
+        serve(ServiceSettings(data=str(tmp_path / "trials.db"), workers=2))
     with pytest.raises(InputError, match="workers: got 0"):
-        serve(None, workers=0)
+        serve(ServiceSettings(workers=0))
     assert not list(tmp_path.iterdir())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adhere.errors import ConflictError
-from adhere.service.context import ServiceSettings
+from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
 from adhere.tokens import Tokens
 from service.serving import Service, in_file, in_thread, wait_until

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from adhere.cli import data, policies, populations, reproduce, serve, simulate, token, trial
+from adhere.cli.serve_options import GroupedCommand
 from adhere.cli.trial_sources import BrokenLogError
 from adhere.errors import InputError, StoreError
 
@@ -27,7 +28,7 @@ app.command(short_help="Compare policies on populations.")(simulate.simulate)
 app.command(short_help="List the policies, or explain one.")(policies.policies)
 app.command(short_help="List the populations, or describe one.")(populations.populations)
 app.add_typer(data.app, name="data", short_help="Show the data that come with adhere, and check them.")
-app.command(short_help="Serve live trials over HTTP.")(serve.serve)
+app.command(short_help="Serve live trials over HTTP.", cls=GroupedCommand)(serve.serve)
 app.add_typer(token.app, name="token", short_help="Who may use the service.")
 app.add_typer(trial.app, name="trial", short_help="Look at live trials, check them, carry them elsewhere.")
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from adhere.cli.databases import DatabaseUrl, File, database
-from adhere.cli.options import Imports, integer
+from adhere.cli.serve_options import with_settings
 from adhere.errors import InputError
+from adhere.service.settings_sources import read_settings
+from adhere.service.settings_text import settings_toml
 
 
+@with_settings
 def serve(
-    file: File = None,
-    database_url: DatabaseUrl = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", metavar="N", parser=integer, help="The port; 0 takes any free one.")
-    ] = 8000,
-    workers: Annotated[
-        int, typer.Option("--workers", metavar="N", parser=integer, help="Processes; with PostgreSQL only.")
-    ] = 1,
-    log_level: Annotated[
-        str, typer.Option("--log-level", help="debug, info, warning or error; JSON lines on standard error.")
-    ] = "info",
-    imports: Imports = None,
+    file: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="A TOML file of settings.  [$ADHERE_SETTINGS]")
+    ] = None,
+    show_settings: Annotated[
+        bool, typer.Option("--show-settings", help="Print every setting, its value and its source, and exit.")
+    ] = False,
+    **flags: Any,
 ) -> None:
     """Serve live trials over HTTP: recommend now, hear back late, out of order, twice or never; lose nothing.
 
@@ -41,20 +38,17 @@ def serve(
 
     Or from Python: adhere.Client("http://127.0.0.1:8000", token). /openapi.json describes every request. Stop with
     Ctrl-C or SIGTERM: open requests are answered first. To serve others than this machine, put a proxy with TLS
-    before it.
+    before it (deploy/ has one), or give it a certificate.
+
+    Every setting is a flag, over an environment variable (ADHERE_PORT for --port), over a line of the settings file
+    (port = 8000), over its default. Lists are separated by commas. docs/operations.md says more.
     """
-    where = database(file, database_url)
-    if log_level not in ("debug", "info", "warning", "error"):
-        raise InputError("--log-level", log_level, "debug, info, warning or error")
+    read = read_settings(flags, file)
+    if show_settings:
+        typer.echo(settings_toml(read))
+        return
     try:
         from adhere.service.serve import serve as run
     except ImportError:
         raise InputError("serve", "this installation", "the service: pip install 'adhere[service]'") from None
-    run(
-        where,
-        host=host,
-        port=port,
-        workers=workers,
-        log_level=log_level,
-        imports=tuple(imports or ()),
-    )
+    run(read.settings)

@@ -18,7 +18,7 @@ from adhere.errors import InputError
 from adhere.service.accesses import answer
 from adhere.service.auth import Authenticator
 from adhere.service.background import background_tasks
-from adhere.service.context import RequestContext, Service, ServiceSettings
+from adhere.service.context import RequestContext, Service
 from adhere.service.group_commit import ShutdownError
 from adhere.service.logs import log_request
 from adhere.service.openapi import document
@@ -26,6 +26,7 @@ from adhere.service.parsing import DisconnectedError, parse_body, parse_headers,
 from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.router import Router
 from adhere.service.routes import ROUTES, SITE, Route
+from adhere.service.settings import ServiceSettings
 from adhere.store import Store, StoreError
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from adhere.service.group_commit import GroupCommit
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
+from adhere.service.settings import ServiceSettings
 from adhere.store import ReadTransaction, Store, Token
 from adhere.tokens import Tokens
 from adhere.trial.commands import AnyCommand, Response
@@ -21,23 +22,6 @@ from adhere.trial.results import ResultsCache
 Result = TypeVar("Result")
 _READER_THREADS = 4  # for what takes some milliseconds
 _BACKGROUND_THREADS = 2  # for what may take seconds, as compiling does
-
-
-@dataclass(frozen=True)
-class ServiceSettings:
-    """How the service behaves; the defaults suit most installations.
-
-    Rates are requests a second, bursts how many may come at once after a rest. Each worker counts for itself.
-    """
-
-    token_rate: float = 10_000.0
-    token_burst: float = 20_000.0
-    failure_rate: float = 2.0  # of requests without a valid token, for each client address
-    failure_burst: float = 30.0
-    impute_every: float = 60.0  # seconds between two searches for overdue reports
-    refresh_every: float = 2.0  # seconds after which a token revoked by another process is refused here
-    max_body_bytes: int = 64 * 1024
-    slow_request: float = 1.0  # seconds from which on a request is logged
 
 
 class Service:

@@ -25,6 +25,7 @@ _WORDS: Final = {
     " | null": ", or nothing",
     ">=": "at least",
     "<=": "at most",
+    " > ": " greater than ",
 }
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
@@ -96,16 +97,16 @@ def body_problem(error: msgspec.DecodeError, raw: bytes) -> ProblemError:
         field, value = f"{field}.{named.group(2)}".lstrip("."), None
         expected = "a value, which is missing" if named.group(1) == "missing required" else "no such field"
     else:
-        expected = _in_words(what.removeprefix("Expected ").partition(", got")[0])
+        expected = in_words(what.removeprefix("Expected ").partition(", got")[0])
     field = field or "body"
     got = f"got {value}, " if value is not None else ""
     return ProblemError("invalid", f"{field}: {got}expected {expected}", field=field, value=value, expected=expected)
 
 
-def _in_words(expected: str) -> str:
+def in_words(expected: str) -> str:
     """What msgspec expects, in words.
 
-    >>> _in_words("`float` <= 1.0")
+    >>> in_words("`float` <= 1.0")
     'a number at most 1'
     """
     for code, words in _WORDS.items():

@@ -1,0 +1,96 @@
+"""Addresses in settings: networks, origins, paths, and who a client behind proxies is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d{1,5})?")
+_ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
+_HOP = re.compile(r"\[([^\]]+)\](?::\d+)?|([^:]+):\d+|(.+)")  # proxies may add a port
+
+
+def is_postgres(url: str) -> bool:
+    """Whether it is an address of PostgreSQL."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
+def is_root_path(path: str) -> bool:
+    """Whether it is a path that can be put before all others.
+
+    >>> is_root_path("/adhere"), is_root_path(""), is_root_path("adhere/")
+    (True, True, False)
+    """
+    return _ROOT_PATH.fullmatch(path) is not None and not {".", ".."} & set(path.split("/"))
+
+
+def are_origins(texts: Sequence[str]) -> bool:
+    """Whether each is an origin as browsers send it, or ``*``.
+
+    >>> are_origins(["https://trial.example.org"]), are_origins(["https://trial.example.org/"])
+    (True, False)
+    """
+    return all(text == "*" or _ORIGIN.fullmatch(text) for text in texts)
+
+
+def are_networks(texts: Sequence[str]) -> bool:
+    """Whether each is an IP address or network.
+
+    >>> are_networks(["127.0.0.1", "10.0.0.0/8", "::1"]), are_networks(["localhost"])
+    (True, False)
+    """
+    try:
+        for text in texts:
+            ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+class TrustedProxies:
+    """The proxies in front of the service, whose word for the client's address is taken.
+
+    >>> proxies = TrustedProxies(["127.0.0.1"])
+    >>> proxies.client("127.0.0.1", [(b"x-forwarded-for", b"10.1.2.3, 192.0.2.7")])
+    '192.0.2.7'
+    >>> proxies.client("198.51.100.1", [(b"x-forwarded-for", b"192.0.2.7")])
+    '198.51.100.1'
+    """
+
+    def __init__(self, networks: Iterable[str]) -> None:
+        self._networks: list[IPv4Network | IPv6Network] = [ip_network(text) for text in networks]
+
+    def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """The client's address: the last hop that is no trusted proxy, read from the nearest backwards.
+
+        Whatever stands before that hop was written by the client, who may write anything.
+        """
+        if not self._networks or not self._trusts(peer):
+            return peer
+        lines = [value.decode("latin-1") for name, value in headers if name == b"x-forwarded-for"]
+        nearest = peer
+        for hop in reversed(",".join(lines).split(",")):
+            address = _address(hop)
+            if address is None:
+                break
+            nearest = str(address)
+            if not self._trusts(nearest):
+                break
+        return nearest
+
+    def _trusts(self, text: str) -> bool:
+        address = _address(text)
+        return address is not None and any(address in network for network in self._networks)
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    found = _HOP.fullmatch(text.strip())
+    if found is None:
+        return None
+    bracketed, with_port, bare = found.groups()
+    try:
+        address = ip_address(bracketed or with_port or bare)
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address

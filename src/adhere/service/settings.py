@@ -1,0 +1,210 @@
+"""All settings of the service, each declared once.
+
+To add a setting, add a field to `ServiceSettings`: its type, `about` its group, one line that describes it and its
+bounds, and its default. The rest follows from that: the flag of ``adhere serve`` (``--max-body-bytes``), the
+environment variable (``ADHERE_MAX_BODY_BYTES``), the key of the settings file (``max_body_bytes``), the check of the
+value, its line in ``--help`` and in ``--show-settings``. Handlers find the value in ``context.service.settings``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+import msgspec
+from msgspec import Meta, Struct
+
+from adhere.service.addresses import are_networks, are_origins, is_postgres, is_root_path
+
+Group = Literal["Store", "Address", "Proxies and browsers", "Limits", "Intervals", "Logs"]
+
+
+@dataclass(frozen=True)
+class _About:
+    group: Group
+    flag: str | None
+    metavar: str | None
+    expected: str | None
+    check: Callable[[Any], bool] | None
+    secret: bool
+
+
+def about(
+    group: Group,
+    description: str,
+    *,
+    flag: str | None = None,
+    metavar: str | None = None,
+    expected: str | None = None,
+    check: Callable[[Any], bool] | None = None,
+    secret: bool = False,
+    **bounds: Any,
+) -> Meta:
+    """What `ServiceSettings` says of a field besides its type and default.
+
+    `bounds` are those of `msgspec.Meta` (``gt=0``); `check` is for what they cannot say, and `expected` its words in
+    an error. The flag and its metavar follow from the name and type unless given. A `secret` is hidden when shown.
+    """
+    hidden = _About(group, flag, metavar, expected, check, secret)
+    return Meta(description=description, extra={"about": hidden}, **bounds)
+
+
+class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the service behaves; the defaults suit most installations.
+
+    Rates are requests a second, bursts how many may come at once after a rest. Each worker counts for itself.
+    """
+
+    data: Annotated[str, about("Store", "The SQLite file of the trials, made if there is none.", metavar="FILE")] = (
+        "adhere.db"
+    )
+    database_url: Annotated[
+        str | None,
+        about(
+            "Store",
+            "PostgreSQL instead of a file: postgresql://user:password@host/database.",
+            metavar="URL",
+            secret=True,
+            check=is_postgres,
+            expected="an address that begins with postgresql://",
+        ),
+    ] = None
+    imports: Annotated[
+        tuple[str, ...],
+        about("Store", "Files that declare policies of your own.", flag="import", metavar="FILE.py"),
+    ] = ()
+
+    host: Annotated[str, about("Address", "The address to listen on.", min_length=1)] = "127.0.0.1"
+    port: Annotated[int, about("Address", "The port; 0 takes any free one.", ge=0, le=65535)] = 8000
+    workers: Annotated[int, about("Address", "Processes; more than one with PostgreSQL only.", ge=1, le=1000)] = 1
+    root_path: Annotated[
+        str,
+        about(
+            "Address",
+            "The path under which a proxy serves this, such as /adhere, whether or not the proxy removes it.",
+            metavar="PATH",
+            check=is_root_path,
+            expected="a path such as /adhere: it begins with a slash, does not end with one, and has only letters, "
+            "digits and . _ ~ - between slashes",
+        ),
+    ] = ""
+    tls_certificate: Annotated[
+        str | None, about("Address", "The certificate (PEM, with its chain) for HTTPS.", metavar="FILE")
+    ] = None
+    tls_key: Annotated[str | None, about("Address", "The certificate's private key (PEM).", metavar="FILE")] = None
+    shutdown_seconds: Annotated[
+        int, about("Address", "Seconds that open requests get to end when the service stops.", ge=1, le=3600)
+    ] = 30
+
+    trusted_proxies: Annotated[
+        tuple[str, ...],
+        about(
+            "Proxies and browsers",
+            "Addresses or networks of proxies whose X-Forwarded-For names the client.",
+            metavar="ADDRESS,…",
+            check=are_networks,
+            expected="IP addresses or networks, such as 127.0.0.1 or 10.0.0.0/8",
+        ),
+    ] = ()
+    cors_origins: Annotated[
+        tuple[str, ...],
+        about(
+            "Proxies and browsers",
+            "Origins of web pages that may use the service from a browser; * allows all.",
+            metavar="ORIGIN,…",
+            check=are_origins,
+            expected="origins such as https://trial.example.org, or *",
+        ),
+    ] = ()
+
+    max_body_bytes: Annotated[int, about("Limits", "The largest body of a request.", ge=1024, le=2**30)] = 64 * 1024
+    token_rate: Annotated[float, about("Limits", "Requests a second with one token.", gt=0)] = 10_000.0
+    token_burst: Annotated[float, about("Limits", "Requests at once with one token after a rest.", ge=1)] = 20_000.0
+    failure_rate: Annotated[
+        float, about("Limits", "Requests a second without a valid token from one address.", gt=0)
+    ] = 2.0
+    failure_burst: Annotated[
+        float, about("Limits", "Requests at once without a valid token from one address after a rest.", ge=1)
+    ] = 30.0
+
+    impute_every: Annotated[float, about("Intervals", "Seconds between two searches for overdue reports.", gt=0)] = (
+        60.0
+    )
+    refresh_every: Annotated[
+        float, about("Intervals", "Seconds after which a token revoked by another process is refused.", gt=0)
+    ] = 2.0
+
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], about("Logs", "What is logged.")] = "info"
+    log_file: Annotated[
+        str | None,
+        about("Logs", "A file for the log instead of standard error; opened anew when renamed.", metavar="FILE"),
+    ] = None
+    slow_request: Annotated[float, about("Logs", "Seconds from which on a request is logged.", gt=0)] = 1.0
+
+    @property
+    def store(self) -> str | Path:
+        """Where the trials are: an address of PostgreSQL, or a file."""
+        return self.database_url or Path(self.data)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting as declared."""
+
+    name: str
+    type: Any  # without its bounds and, where it may be left out, without None
+    annotation: Any  # as declared
+    default: Any
+    description: str
+    group: Group
+    flag: str
+    metavar: str
+    expected: str | None
+    check: Callable[[Any], bool] | None
+    secret: bool
+
+    @property
+    def variable(self) -> str:
+        """The name of its environment variable.
+
+        >>> SETTINGS["port"].variable
+        'ADHERE_PORT'
+        """
+        return f"ADHERE_{self.name.upper()}"
+
+    @property
+    def many(self) -> bool:
+        """Whether it is a list."""
+        return get_origin(self.type) is tuple
+
+
+_METAVARS: Final[Mapping[Any, str]] = {int: "N", float: "NUMBER", str: "TEXT"}
+
+
+def _setting(field: msgspec.structs.FieldInfo) -> Setting:
+    bare, meta = get_args(field.type)
+    said: _About = meta.extra["about"]
+    if get_origin(bare) in (Union, UnionType):
+        (bare,) = (part for part in get_args(bare) if part is not type(None))
+    metavar = "|".join(get_args(bare)) if get_origin(bare) is Literal else _METAVARS.get(bare, "TEXT")
+    return Setting(
+        name=field.name,
+        type=bare,
+        annotation=field.type,
+        default=field.default,
+        description=meta.description,
+        group=said.group,
+        flag=f"--{said.flag or field.name.replace('_', '-')}",
+        metavar=said.metavar or metavar,
+        expected=said.expected,
+        check=said.check,
+        secret=said.secret,
+    )
+
+
+SETTINGS: Final[Mapping[str, Setting]] = {
+    field.name: _setting(field) for field in msgspec.structs.fields(ServiceSettings)
+}
