@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A temporary path in the same folder, renamed to `path` when the block ends and deleted when it raises.
 
-    Permissions of a file that is replaced are kept, and a link goes on pointing to it. A device or a pipe is given
-    as it is: it must be written into, not replaced.
+    Permissions of a file that is replaced are kept, and a link goes on pointing to it. A new file that is `private`
+    is for its owner only. A device or a pipe is given as it is: it must be written into, not replaced.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -29,12 +29,20 @@ def replacing(path: Path) -> Iterator[Path]:
     target = path.resolve()
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        if private:
+            temporary.unlink(missing_ok=True)
+            make_private(temporary)
         yield temporary
         if target.exists():
             shutil.copymode(target, temporary)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner may read and write, whatever the process's umask; it must be new."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
 
 
 def write_file(path: Path, content: bytes) -> None:

@@ -59,7 +59,7 @@ def record(
 
 
 def head_at(position: int) -> Head:
-    return Head(position, f"hash {position}".encode(), f'{{"records": {position}}}'.encode())
+    return Head(position, record(position).hash, f'{{"records": {position}}}'.encode())
 
 
 def append(transaction: WriteTransaction, trial: int, *records: Record) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -117,7 +118,7 @@ def test_tables_of_version_0_1_0_are_refused_in_one_sentence(lasting: Place, rea
 
 def test_tables_of_an_older_version_are_not_only_read(lasting: Place) -> None:
     lasting.open().close()
-    lasting.run("UPDATE adhere_schema SET version = 0")
+    lasting.run("DELETE FROM adhere_schema WHERE version = 3")
     with pytest.raises(StoreError, match="was written by an older adhere"):
         lasting.open(read_only=True)
 
@@ -127,3 +128,47 @@ def test_a_closed_store_says_so(place: Place) -> None:
     store.close()
     with pytest.raises(StoreError, match="closed"):
         make_trial(store)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    ("damage", "lacking"),
+    [
+        ("ALTER TABLE tokens DROP COLUMN label", "tokens has no column label"),
+        ("DROP TABLE notes", "there is no table or index notes"),
+        ("DROP INDEX records_by_request", "there is no table or index records_by_request"),
+    ],
+)
+def test_tables_that_are_not_those_of_their_version_are_refused(
+    lasting: Place, damage: str, lacking: str, read_only: bool
+) -> None:
+    lasting.open().close()
+    lasting.run(damage)
+    with pytest.raises(StoreError, match=f"says it has tables of version 3, but {lacking}"):
+        lasting.open(read_only=read_only)
+
+
+def test_the_first_version_is_refused_and_not_changed(lasting: Place) -> None:
+    lasting.run("CREATE TABLE adhere_schema (version INTEGER NOT NULL)")
+    lasting.run("INSERT INTO adhere_schema VALUES (1)")
+    before = lasting.where.read_bytes() if isinstance(lasting.where, Path) else b""
+    with pytest.raises(StoreError, match=r"was written by adhere 0\.1\.0"):
+        lasting.open()
+    assert (lasting.where.read_bytes() if isinstance(lasting.where, Path) else b"") == before
+
+
+def test_a_table_of_something_else_is_left_alone(lasting: Place) -> None:
+    lasting.run("CREATE TABLE trials (court INTEGER)")
+    with pytest.raises(StoreError, match=r"is a database of something else \(it has a table trials\)"):
+        lasting.open()
+    lasting.run("INSERT INTO trials (court) VALUES (7)")
+
+
+def test_a_torn_log_is_refused(lasting: Place) -> None:
+    store = lasting.open()
+    fill(store, make_trial(store, "headache"), record(1), record(2))
+    store.close()
+    lasting.run("DELETE FROM records WHERE position = 2")
+    with pytest.raises(StoreError, match="the log of trial 'headache' does not end as its head says"):
+        lasting.open()
+    lasting.open(read_only=True)  # for 'adhere trial verify', which says more

@@ -172,7 +172,7 @@ def export(
     if suffix not in FORMATS:
         raise InputError("TO", str(path), "a file ending in .csv, .parquet or .log")
     check_file("TO", path)
-    with replacing(path) as temporary, bar("exported") as on_progress, one_trial(source, name) as found:
+    with replacing(path, private=True) as temporary, bar("exported") as on_progress, one_trial(source, name) as found:
         if suffix == "log":
             head = write_log(found.view, found.number, temporary, on_progress)
         else:

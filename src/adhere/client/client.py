@@ -217,7 +217,7 @@ class Client:
         address = f"{_path(trial, 'export')}?{urlencode({'format': format})}"
         response = self._connection.send("GET", address, preload_content=False)
         try:
-            with replacing(Path(path)) as temporary, temporary.open("wb") as file:
+            with replacing(Path(path), private=True) as temporary, temporary.open("wb") as file:
                 for part in response.stream(1 << 16):
                     file.write(part)
         except urllib3.exceptions.HTTPError as error:

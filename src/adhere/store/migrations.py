@@ -9,6 +9,8 @@ Format 1 was written by adhere 0.1.0, which was never released: it is refused, n
 from __future__ import annotations
 
 from adhere.errors import StoreError
+from adhere.store.heads import check_heads
+from adhere.store.schema import missing_in, schema_of
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
 FIRST_FORMAT = 2
@@ -58,8 +60,11 @@ FORMAT = FIRST_FORMAT + len(STEPS) - 1
 
 def migrate(transaction: WriteTransaction, where: str) -> None:
     """Create the tables, or bring them to this version's format, within the caller's transaction."""
-    transaction.run("CREATE TABLE IF NOT EXISTS adhere_schema (version INTEGER NOT NULL)")
-    present = _format(transaction, where)
+    present = known_format(transaction, where)
+    if present:
+        check_heads(transaction, where)
+    else:
+        transaction.run("CREATE TABLE IF NOT EXISTS adhere_schema (version INTEGER NOT NULL)")
     for number, step in enumerate(STEPS, FIRST_FORMAT):
         if number > present:
             for statement in step:
@@ -69,7 +74,7 @@ def migrate(transaction: WriteTransaction, where: str) -> None:
 
 def check_format(transaction: ReadTransaction, where: str) -> None:
     """Refuse tables of another format: a reader cannot migrate them."""
-    present = _format(transaction, where)
+    present = known_format(transaction, where)
     if present < FORMAT:
         raise StoreError(
             f"{where} was written by an older adhere (tables of version {present}; this one reads {FORMAT}). "
@@ -77,8 +82,12 @@ def check_format(transaction: ReadTransaction, where: str) -> None:
         )
 
 
-def _format(transaction: ReadTransaction, where: str) -> int:
-    present = int(transaction.run("SELECT max(version) FROM adhere_schema").fetchone()[0] or 0)
+def known_format(transaction: ReadTransaction, where: str) -> int:
+    """The format of the tables, 0 if there are none yet; refuses all that this version cannot have written."""
+    schema = transaction.schema()
+    present = 0
+    if "adhere_schema" in schema:
+        present = int(transaction.run("SELECT max(version) FROM adhere_schema").fetchone()[0] or 0)
     if 0 < present < FIRST_FORMAT:
         raise StoreError(
             f"{where} was written by adhere 0.1.0 in format {present}, which this version (format {FORMAT}) cannot "
@@ -89,4 +98,12 @@ def _format(transaction: ReadTransaction, where: str) -> int:
             f"{where} was written by a newer adhere (tables of version {present}; this one knows {FORMAT}). "
             "Use that version, or restore a backup made by this one."
         )
+    expected = schema_of(STEPS[: max(present - FIRST_FORMAT + 1, 0)])
+    if lacking := missing_in(schema, expected):
+        raise StoreError(
+            f"{where} says it has tables of version {present}, but {lacking}: adhere did not leave it "
+            "so. Restore a backup."
+        )
+    if not present and (taken := sorted(schema.keys() & schema_of(STEPS).keys())):
+        raise StoreError(f"{where} is a database of something else (it has a table {taken[0]})")
     return present

@@ -56,6 +56,11 @@ _FLUSH = "SELECT pg_logical_emit_message(true, 'adhere', '')"
 _FLUSHED = """
     SELECT CASE WHEN pg_is_in_recovery() THEN true ELSE pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() END
 """
+_CATALOGUE = """
+    SELECT table_name::text, column_name::text FROM information_schema.columns
+    WHERE table_schema = ANY(current_schemas(false))
+    UNION ALL SELECT indexname::text, NULL FROM pg_indexes WHERE schemaname = ANY(current_schemas(false))
+"""
 _MIGRATING = 0x616468657265  # the number of the lock that one process at a time migrates under
 _TURN = _MIGRATING + 1  # the lock of `wait_turn`
 _IDLE = 4  # connections kept for views
@@ -65,6 +70,7 @@ _SECONDS_TO_CONNECT = 10
 class PostgresTransaction(WriteTransaction):
     """A transaction on a connection."""
 
+    catalogue = _CATALOGUE
     among = "= ANY(?)"
     locked = " FOR UPDATE"
     types: ClassVar = {

@@ -13,11 +13,14 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-import filelock
 import msgspec
 
 from adhere.errors import StoreError
-from adhere.store.migrations import check_format, migrate
+from adhere.files import replacing
+from adhere.store.database_file import WAL, FileWatch, beside, check_path, followed, lock_writer, make_file
+from adhere.store.heads import check_heads
+from adhere.store.migrations import check_format, known_format, migrate
+from adhere.store.schema import CATALOGUE
 from adhere.store.store import Store
 from adhere.store.transactions import WriteTransaction
 
@@ -36,6 +39,7 @@ _PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are sel
 class SqliteTransaction(WriteTransaction):
     """A transaction on a connection."""
 
+    catalogue = CATALOGUE
     among = "IN (SELECT value FROM json_each(?))"
     locked = ""  # there is one writer
     types: ClassVar = {
@@ -76,21 +80,28 @@ class SqliteStore(Store):
     shared = False
 
     def __init__(self, path: Path | None, *, read_only: bool = False, spills: bool = False) -> None:
-        self._path, self._where = path, str(path or "the store in memory")
+        self._path, self._where = path and followed(path), str(path or "the store in memory")
         self._in_memory = "" if spills else ":memory:"
         # The writer, and in memory every reader too, share one connection.
         self._turn = threading.RLock()
-        if path is not None:
-            _check(path, read_only)
+        self._lock, self._watch = None, None
         with ExitStack() as undo:
-            self._lock = None if path is None or read_only else _locked(path)
-            undo.callback(self._unlock)
-            self._connection = self._connect(read_only)
-            undo.callback(self._connection.close)
+            if self._path is not None:
+                check_path(self._path, must_exist=read_only)
+                if not read_only:
+                    self._lock = lock_writer(self._path)
+                    undo.callback(self._unlock)
+                    make_file(self._path)
+                self._watch = FileWatch(self._path)
             try:
+                if self._lock is not None:
+                    self._check_left_over()
+                self._connection = self._connect(read_only)
+                undo.callback(self._connection.close)
                 self._prepare(read_only)
             except sqlite3.Error as error:
                 raise self._unusable(error) from None
+            self._check_file()
             undo.pop_all()
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
@@ -104,8 +115,22 @@ class SqliteStore(Store):
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         return connection
 
+    def _check_left_over(self) -> None:
+        """Refuse a write-ahead log that a killed process left, or a careless restore, unless it fits the file.
+
+        SQLite takes any log for the file's own, so all records are counted; and only by a connection that cannot
+        write, since closing the other kind would move the log into the file.
+        """
+        assert self._path is not None
+        with suppress(FileNotFoundError):
+            if beside(self._path, WAL).stat().st_size:
+                with closing(self._connect(read_only=True)) as connection:
+                    view = SqliteTransaction(connection)
+                    if known_format(view, self._where):
+                        check_heads(view, self._where, counting=True)
+
     def _prepare(self, read_only: bool) -> None:
-        """Bring the tables to this version, but refuse the file of another program before anything is changed."""
+        """Bring the tables to this version, but refuse a file that is not known before anything is changed."""
         run = self._connection.execute
         names = [row[0] for row in run("SELECT name FROM sqlite_master WHERE type = 'table'")]
         if names and "adhere_schema" not in names:
@@ -113,6 +138,7 @@ class SqliteStore(Store):
         if read_only:
             check_format(SqliteTransaction(self._connection), self._where)
             return
+        known_format(SqliteTransaction(self._connection), self._where)
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")
         run("PRAGMA fullfsync = ON")  # on macOS only this goes past the disk's own memory
@@ -126,6 +152,8 @@ class SqliteStore(Store):
                 run("DELETE FROM sqlite_stat1")
                 self._connection.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", _STATISTICS)
         run("ANALYZE sqlite_schema")  # has them used from now on
+        if self._watch is not None:
+            self._watch.watch_writer()
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         return StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
@@ -133,8 +161,12 @@ class SqliteStore(Store):
     @contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
         """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""
-        with self._turn, self._transaction(self._connection, "BEGIN IMMEDIATE"):
-            yield SqliteTransaction(self._connection)
+        check = self._watch.check_data if self._watch is not None else _nothing
+        with self._turn:
+            with self._transaction(self._connection, "BEGIN IMMEDIATE"):
+                yield SqliteTransaction(self._connection)
+                check()
+            check()  # what was committed to a file that is gone must not be acknowledged
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:
@@ -152,8 +184,14 @@ class SqliteStore(Store):
             with self._turn:
                 yield self._connection
         else:
+            self._check_file()  # or the error would only say that it cannot be opened
             with closing(self._connect(read_only=True)) as connection:
+                self._check_file()
                 yield connection
+
+    def _check_file(self) -> None:
+        if self._watch is not None:
+            self._watch.check_all()
 
     @contextmanager
     def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[None]:
@@ -174,14 +212,14 @@ class SqliteStore(Store):
         """Copy everything, as of one moment, into a new file; others may go on writing."""
         if to.exists():
             raise StoreError(f"{to} is there already: give a new name")
-        part = to.with_name(f"{to.name}.part")  # so that half a copy is never taken for a whole one
         try:
-            with self._view() as connection, closing(sqlite3.connect(part)) as copy:
+            with (
+                replacing(to, private=True) as part,
+                self._view() as connection,
+                closing(sqlite3.connect(part)) as copy,
+            ):
                 connection.backup(copy)
-            part.replace(to)
         except (sqlite3.Error, OSError) as error:
-            with suppress(OSError):
-                part.unlink()
             raise StoreError(f"{to} cannot be written: {error}") from None
 
     def close(self) -> None:
@@ -195,28 +233,5 @@ class SqliteStore(Store):
             self._lock.release()
 
 
-def _check(path: Path, read_only: bool) -> None:
-    try:
-        if path.is_dir():
-            raise StoreError(f"{path} is a folder: give the name of a file in it")
-        if read_only and not path.is_file():
-            raise StoreError(f"{path} is no file")
-        if not path.parent.is_dir():
-            raise StoreError(f"{path} cannot be written: no such directory")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be reached: {error.strerror}") from None
-
-
-def _locked(path: Path) -> filelock.BaseFileLock:
-    """The writer's lock: a file beside the database, which the system unlocks when the process ends."""
-    lock = filelock.FileLock(path.with_name(f"{path.name}-writer"), timeout=0)
-    try:
-        lock.acquire()
-    except filelock.Timeout:
-        raise StoreError(
-            f"{path} is being written by another process. One process writes to a SQLite file at a time: stop that "
-            "one, or let several serve from PostgreSQL (--database-url)."
-        ) from None
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from None
-    return lock
+def _nothing() -> None:
+    """A store in memory has no file that could go away."""

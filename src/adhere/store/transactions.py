@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from adhere.errors import InputError, StoreError
 from adhere.store.records import Fetched, Head, LessonBlock, Record, Subject, Token
+from adhere.store.schema import Schema, as_schema
 
 # The columns of tables that are written to in bulk, with the kinds that `WriteTransaction.types` names.
 _RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
@@ -25,6 +26,7 @@ _HISTORIES = "SELECT recommendation_id, body FROM records WHERE trial = ? AND re
 class ReadTransaction(ABC):
     """A consistent view of the store at one moment."""
 
+    catalogue: ClassVar[str]  # the statement for all tables with their columns, and indexes with none
     among: ClassVar[str]  # "is one of these", with one mark for all of them: the statement is the same for any number
 
     @abstractmethod
@@ -34,6 +36,10 @@ class ReadTransaction(ABC):
     @abstractmethod
     def together(self, values: Sequence[Any]) -> Any:
         """The value to put for the mark in `among`."""
+
+    def schema(self) -> Schema:
+        """All tables with their columns, and all indexes."""
+        return as_schema(self.run(self.catalogue).fetchall())
 
     def trials(self) -> Mapping[str, int]:
         """The number of each trial by name, in order of creation."""
