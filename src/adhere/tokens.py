@@ -13,7 +13,7 @@ from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store import Store
 from adhere.store.records import Token
 
-Role: TypeAlias = Literal["site", "statistician", "admin"]
+Role: TypeAlias = Literal["site", "statistician", "admin", "metrics"]
 PREFIX = "adh_"
 
 
@@ -43,12 +43,14 @@ class Tokens:
     def make(self, role: str, label: str, *, site: str | None = None, trial: str | None = None) -> tuple[Token, str]:
         """Store a new token and return it with its text, which is not stored."""
         if role not in get_args(Role):
-            raise InputError("role", role, "site, statistician or admin")
+            raise InputError("role", role, "site, statistician, admin or metrics")
         site = _check_site(role, site)
         trial = None if trial is None else check_text("trial", trial)
         label = check_text("label", label)
         if trial is not None and role == "admin":
             raise InputError("trial", trial, "none: an admin is one for every trial")
+        if trial is not None and role == "metrics":
+            raise InputError("trial", trial, "none: metrics name no trial")
         text = PREFIX + secrets.token_urlsafe(32)
         with self._store.writing() as writing:
             if trial is not None and trial not in writing.trials():

@@ -50,7 +50,7 @@ def test_logs_and_metrics_name_nobody(service: Service, logged: Lines) -> None:
     service.send("GET", "/trials/S-secret")
     service.send("GET", "/S-secret")
     service.send("GET", "/trials", role=None, headers={"Authorization": "Bearer adh_S-secret"})
-    metrics = service.send("GET", "/metrics", role=None).body.decode()
+    metrics = service.send("GET", "/metrics", role="metrics").body.decode()
     written = "\n".join(logged.lines)
     for secret in SECRETS:
         assert secret not in metrics
@@ -89,7 +89,7 @@ def test_metrics_count(tmp_path: Path) -> None:
         for subject in ("S-1", "S-2", "S-3"):
             service.client().recommend(trial, subject)
         service.send("POST", f"/trials/{trial}/recommendations", {})
-        text = service.send("GET", "/metrics", role=None).body.decode()
+        text = service.send("GET", "/metrics", role="metrics").body.decode()
     route = 'route="/trials/{trial}/recommendations"'
     assert re.search(rf'adhere_http_requests_total{{method="POST",{re.escape(route)},status="201"}} 3\.0', text)
     assert re.search(rf'adhere_http_requests_total{{method="POST",{re.escape(route)},status="422"}} 1\.0', text)
@@ -98,6 +98,21 @@ def test_metrics_count(tmp_path: Path) -> None:
     assert "adhere_commit_requests_sum 3.0" in text
     assert 'adhere_refused_requests_total{kind="invalid"} 1.0' in text
     assert "adhere_fallbacks_total 0.0" in text
+
+
+def test_metrics_are_for_a_token_of_their_own_unless_a_setting_opens_them(service: Service, tmp_path: Path) -> None:
+    assert service.send("GET", "/metrics", role=None).status == 401
+    for role, status in {"site": 403, "statistician": 403, "metrics": 200, "admin": 200}.items():
+        assert service.send("GET", "/metrics", role=role).status == status
+    for path in ("/trials", f"/trials/{service.new_trial()}", "/tokens"):
+        assert service.send("GET", path, role="metrics").status == 403
+    for field, value in {"site": "A", "trial": service.new_trial()}.items():
+        body = {"role": "metrics", "label": "Prometheus", field: value}
+        assert service.send("POST", "/tokens", body).json["field"] == field
+    with in_file(tmp_path / "trials.db", ServiceSettings(metrics_open=True)) as opened:
+        assert opened.send("GET", "/metrics", role=None).status == 200
+        document = opened.send("GET", "/openapi.json", role=None).json
+        assert document["paths"]["/metrics"]["get"]["security"] == []
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")  # random words wrap around, as they should
@@ -113,7 +128,7 @@ def test_a_policy_that_fails_is_counted_and_patients_are_served(
         trial = service.new_trial()
         monkeypatch.setattr(Engine, "choose", fails)
         assert service.client().recommend(trial, "S-1").arm
-        assert b"adhere_fallbacks_total 1.0" in service.send("GET", "/metrics", role=None).body
+        assert b"adhere_fallbacks_total 1.0" in service.send("GET", "/metrics", role="metrics").body
         assert service.client().results(trial)["fallbacks"] == 1
 
 

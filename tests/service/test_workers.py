@@ -34,7 +34,7 @@ def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path:
         assert statuses("revoked") == {200}
         service.client().revoke_token(made.id)
         wait_until(lambda: 200 not in statuses("revoked"))
-        text = service.send("GET", "/metrics", role=None).body.decode()
+        text = service.send("GET", "/metrics").body.decode()
         route = re.escape('route="/trials/{trial}/recommendations"')
         counted = re.search(rf'adhere_http_requests_total{{method="POST",{route},status="201"}} (\S+)', text)
         assert counted is not None

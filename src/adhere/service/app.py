@@ -25,7 +25,7 @@ from adhere.service.openapi import document
 from adhere.service.parsing import DisconnectedError, parse_body, parse_headers, parse_id, parse_key, parse_trial
 from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.router import Router
-from adhere.service.routes import ROUTES, SITE, Route
+from adhere.service.routes import SITE, Route, routes
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, StoreError
 
@@ -42,9 +42,10 @@ class App:
     """The service as an ASGI application."""
 
     def __init__(self, store: Store, settings: ServiceSettings) -> None:
-        self._router = Router(ROUTES)
-        self._decoders = {route: msgspec.json.Decoder(route.body) for route in ROUTES if route.body is not None}
-        self._service = Service(store, settings, document(ROUTES))
+        table = routes(metrics_open=settings.metrics_open)
+        self._router = Router(table)
+        self._decoders = {route: msgspec.json.Decoder(route.body) for route in table if route.body is not None}
+        self._service = Service(store, settings, document(table))
         self._auth = Authenticator(self._service)
         self._metrics = self._service.metrics
         self._max_body, self._slow = settings.max_body_bytes, settings.slow_request

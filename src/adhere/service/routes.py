@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from adhere.service import accesses, health, recommendations, requests, responses, tokens, trials
@@ -15,11 +15,13 @@ from adhere.trial.results import Results
 
 JSON: Final = "application/json"
 PUBLIC: Final[frozenset[str]] = frozenset()
-SITE, STATISTICIAN, ADMIN = "site", "statistician", "admin"
-ALL_ROLES: Final = frozenset({SITE, STATISTICIAN, ADMIN})
+SITE, STATISTICIAN, ADMIN, METRICS = "site", "statistician", "admin", "metrics"
+TRIAL_ROLES: Final = frozenset({SITE, STATISTICIAN, ADMIN})
 SITE_ROLES: Final = frozenset({SITE, ADMIN})
 ANALYST_ROLES: Final = frozenset({STATISTICIAN, ADMIN})
 ADMIN_ROLES: Final = frozenset({ADMIN})
+METRICS_ROLES: Final = frozenset({METRICS, ADMIN})
+ALL_ROLES: Final = TRIAL_ROLES | METRICS_ROLES
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ ROUTES: Final = (
         problems=("conflict",),
         reveals=accesses.SEED,
     ),
-    Route("GET", "/trials", ALL_ROLES, trials.list_trials, responses.TrialList),
-    Route("GET", _TRIAL, ALL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.SEED),
+    Route("GET", "/trials", TRIAL_ROLES, trials.list_trials, responses.TrialList),
+    Route("GET", _TRIAL, TRIAL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.SEED),
     _write(
         f"{_TRIAL}/recommendations",
         SITE_ROLES,
@@ -97,7 +99,7 @@ ROUTES: Final = (
     Route(
         "GET",
         _RECOMMENDATION,
-        ALL_ROLES,
+        TRIAL_ROLES,
         recommendations.show_recommendation,
         responses.RecommendationView,
         reveals=accesses.RECOMMENDATION,
@@ -157,6 +159,13 @@ ROUTES: Final = (
     Route("DELETE", "/tokens/{id}", ADMIN_ROLES, tokens.revoke_token, None, status=204, problems=("conflict",)),
     Route("GET", "/healthz", PUBLIC, health.alive, responses.Healthy),
     Route("GET", "/readyz", PUBLIC, health.ready, responses.Healthy),
-    Route("GET", "/metrics", PUBLIC, health.metrics, bytes, media=(METRICS_TYPE,)),
+    Route("GET", "/metrics", METRICS_ROLES, health.metrics, bytes, media=(METRICS_TYPE,)),
     Route("GET", "/openapi.json", PUBLIC, health.openapi, dict),
 )
+
+
+def routes(*, metrics_open: bool) -> tuple[Route, ...]:
+    """The table; with open metrics, these need no token."""
+    if not metrics_open:
+        return ROUTES
+    return tuple(replace(route, roles=PUBLIC) if route.roles == METRICS_ROLES else route for route in ROUTES)

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 
 from adhere.service.addresses import are_networks, are_origins, is_postgres, is_root_path
 
-Group = Literal["Store", "Address", "Proxies and browsers", "Limits", "Intervals", "Logs"]
+Group = Literal["Store", "Address", "Proxies and browsers", "Limits", "Intervals", "Logs", "Monitoring"]
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,10 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         about("Logs", "A file for the log instead of standard error; opened anew when renamed.", metavar="FILE"),
     ] = None
     slow_request: Annotated[float, about("Logs", "Seconds from which on a request is logged.", gt=0)] = 1.0
+
+    metrics_open: Annotated[
+        bool, about("Monitoring", "/metrics without a token; else it needs one of role metrics or admin.")
+    ] = False
 
     @property
     def store(self) -> str | Path:
