@@ -12,6 +12,7 @@ import typer
 
 from adhere.cli import trial_accesses, trial_moving
 from adhere.cli.destinations import check_file
+from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
 from adhere.cli.options import Imports, import_all
 from adhere.cli.trial_sources import BrokenLogError, Source, TrialName, bar, each_trial, every_trial, one_trial
 from adhere.errors import InputError
@@ -154,6 +155,10 @@ def export(
     source: Source,
     path: Annotated[Path, typer.Argument(metavar="TO", help="A file ending in .csv, .parquet or .log.")],
     name: TrialName = None,
+    kit_secret: Annotated[
+        Path | None,
+        typer.Option("--kit-secret", metavar="FILE", help="A new file for a blinded trial's kit secret (.log only)."),
+    ] = None,
 ) -> None:
     """Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
 
@@ -164,6 +169,12 @@ def export(
 
     Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
     replay needs. Tables and logs name subjects by their pseudonyms.
+
+    A blinded trial can be imported and go on elsewhere only with the secret its kits are made with. It is in none of
+    these files; with --kit-secret it is written into one of its own (mode 0600):
+
+    \b
+      adhere trial export adhere.db --trial headache headache.log --kit-secret headache.secret
     """
     from adhere.trial.events import created_event
     from adhere.trial.log.export import FORMATS, write_log, write_table
@@ -172,10 +183,21 @@ def export(
     if suffix not in FORMATS:
         raise InputError("TO", str(path), "a file ending in .csv, .parquet or .log")
     check_file("TO", path)
+    if kit_secret is not None:
+        if suffix != "log":
+            raise InputError(OPTION, str(kit_secret), "the log; tables are imported without kits")
+        check_new(kit_secret)
     with replacing(path, private=True) as temporary, bar("exported") as on_progress, one_trial(source, name) as found:
+        created, secret = created_event(found.view, found.number), found.view.kit_secret(found.number)
+        if kit_secret is not None and secret is None:
+            lacking = "a trial whose kit secret is in the store" if created.design.blinded else "a blinded trial"
+            raise InputError(OPTION, str(kit_secret), f"{lacking}; {found.name} has no kit secret here")
         if suffix == "log":
             head = write_log(found.view, found.number, temporary, on_progress)
         else:
-            design = created_event(found.view, found.number).design
-            head = write_table(found.view, found.number, design, temporary, suffix, on_progress)
+            head = write_table(found.view, found.number, created.design, temporary, suffix, on_progress)
+        if kit_secret is not None and secret is not None:
+            write_kit_secret(kit_secret, secret)
     typer.echo(f"{path}\nhead {head}")
+    if suffix == "log" and secret is not None and kit_secret is None:
+        typer.echo("note: to import this blinded trial elsewhere, export with --kit-secret FILE too", err=True)

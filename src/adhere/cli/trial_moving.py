@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from adhere.cli.destinations import check_file
+from adhere.cli.kit_secrets import OPTION, read_kit_secret
 from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import bar, is_log
 from adhere.errors import InputError
@@ -31,15 +32,20 @@ def import_trial(
     rewards: Annotated[
         str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Of a table: every reward that can occur.")
     ] = None,
+    kit_secret: Annotated[
+        Path | None, typer.Option("--kit-secret", metavar="FILE", help="Of a blinded trial's log: its kit secret.")
+    ] = None,
     imports: Imports = None,
 ) -> None:
     """Bring a trial into a file of trials (or PostgreSQL): a log, exactly as it was, or a table of recommendations.
 
     \b
-      adhere trial import headache.log --into adhere.db
+      adhere trial import headache.log --into adhere.db     (--kit-secret headache.secret, if it is blinded)
       adhere trial import headache.csv --into adhere.db --name headache --policy thompson/actual --seed 7
 
-    A log must be whole, or nothing is imported; the trial goes on where it ended. A table (CSV or Parquet) makes a
+    A log must be whole, or nothing is imported; the trial goes on where it ended. A blinded trial can go on only with
+    its kit secret, which 'adhere trial export' wrote into a file of its own; to verify, replay or export the log, no
+    secret is needed, nor an import. A table (CSV or Parquet) makes a
     new trial whose policy learns from its rows. It needs the columns USUBJID and TRTP (or subject and chosen); TRTA,
     AVAL, dates and the rest are taken if they are there. Policies that remember something of each recommendation
     need MEMO.
@@ -56,8 +62,10 @@ def import_trial(
         for option, value in given.items():
             if value is not None:
                 raise InputError(option, value, "a table; a log says all of this itself")
-        _import_log(path, into)
+        _import_log(path, into, kit_secret)
         return
+    if kit_secret is not None:
+        raise InputError(OPTION, str(kit_secret), "a log; a table makes a new trial that is not blinded")
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
         raise InputError(missing, "nothing", "what a table does not say: --name and --policy")
@@ -69,12 +77,13 @@ def import_trial(
     typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
 
 
-def _import_log(path: Path, into: str) -> None:
+def _import_log(path: Path, into: str, kit_secret: Path | None) -> None:
     from adhere.store import open_store
-    from adhere.trial.log.log_file import read_log
+    from adhere.trial.log.log_file import import_log
 
+    secret = None if kit_secret is None else read_kit_secret(kit_secret)
     with closing(open_store(into)) as store, bar("imported") as on_progress:
-        name, fault = read_log(path, store, on_progress)
+        name, fault = import_log(path, store, secret, on_progress)
     if fault:
         raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
     typer.echo(f"{name}: imported into {_shown(into)}")

@@ -1,7 +1,7 @@
 """A trial's log in a file of its own, line by line in JSON: to keep, to verify and replay anywhere, to move.
 
 The first line says what it is; then come the records, each with its hash; then the pseudonyms and free texts that are
-kept outside the chain; and the head.
+kept outside the chain; and the head. The kit secret of a blinded trial is left out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 from adhere.errors import InputError
 from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
 from adhere.trial.events import LOG_FORMAT, READABLE_FORMATS, Created, created_event, decode, to_record
+from adhere.trial.kits import is_kit_secret
 from adhere.trial.log.chain import START, Fault, checked_event, verify, walk
 
 _AT_ONCE = 1000
@@ -82,11 +83,39 @@ def write_log(
 def read_log(
     path: Path, store: Store, on_progress: Callable[[int], None] = lambda n: None
 ) -> tuple[str, Fault | None]:
-    """Read a log into a store; returns the trial's name, and the first fault, in which case nothing was kept."""
+    """Read a log into a store, to look at; returns the trial's name, and the first fault: then nothing was kept."""
+    return _read(path, store, on_progress, lambda writing, trial: None)
+
+
+def import_log(
+    path: Path, store: Store, kit_secret: bytes | None, on_progress: Callable[[int], None] = lambda n: None
+) -> tuple[str, Fault | None]:
+    """Read a log into a store, for the trial to go on there, which a blinded one cannot without its kit secret."""
+
+    def save_secret(writing: WriteTransaction, trial: int) -> None:
+        created = created_event(writing, trial)
+        if kit_secret is None:
+            if created.kit_secret_digest:
+                expected = "that of this blinded trial: --kit-secret FILE, which adhere trial export writes too"
+                raise InputError("kit secret", "none", expected)
+            return
+        if not created.kit_secret_digest:
+            why = "it was created before kits had a secret" if created.design.blinded else "it is not blinded"
+            raise InputError("kit secret", "one", f"none for this trial: {why}")
+        if not is_kit_secret(created, kit_secret):
+            raise InputError("kit secret", "another", "the one whose digest is in the first record of the log")
+        writing.save_kit_secret(trial, kit_secret)
+
+    return _read(path, store, on_progress, save_secret)
+
+
+def _read(
+    path: Path, store: Store, on_progress: Callable[[int], None], finish: Callable[[WriteTransaction, int], None]
+) -> tuple[str, Fault | None]:
     reading = _LogReading(path, on_progress)
     try:
         with store.writing() as writing:
-            reading.into(writing)
+            finish(writing, reading.into(writing))
     except _FaultyError as error:
         return reading.name, error.fault
     return reading.name, None
@@ -104,7 +133,7 @@ class _LogReading:
         self._count, self._hash = 0, START
         self._waiting: list[Record] = []
 
-    def into(self, writing: WriteTransaction) -> None:
+    def into(self, writing: WriteTransaction) -> int:
         lines = self._lines()
         first = next(lines, None)
         if not isinstance(first, Start):
@@ -138,6 +167,7 @@ class _LogReading:
         self._write(writing, trial)
         if fault := verify(writing, trial).fault:  # which looks at pseudonyms and free text too
             raise _FaultyError(fault.position, fault.what)
+        return trial
 
     def _lines(self) -> Iterator[Any]:
         with self._path.open("rb") as file:
