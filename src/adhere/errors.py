@@ -1,4 +1,4 @@
-"""Exceptions for what a user can correct: invalid input, or a store that cannot be used."""
+"""Exceptions for what a user can correct: invalid input, or a machine or store that cannot be used."""
 
 from __future__ import annotations
 
@@ -45,6 +45,10 @@ class UnknownError(InputError):
 
 class ConflictError(InputError):
     """A valid value that conflicts with what was recorded before."""
+
+
+class UnavailableError(Exception):
+    """Something the machine lacks for now (memory, open files, compiled code): nothing was done, try again."""
 
 
 class StoreError(Exception):

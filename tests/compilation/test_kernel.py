@@ -12,7 +12,7 @@ from adhere.compilation import Kernel
 from adhere.populations import stroke_heparin, uniform_other
 from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import run_block
-from adhere.trial import engine
+from adhere.trial import engine, steps
 from contract.policies_under_test import variants
 from contract.populations_under_test import mixed
 
@@ -36,8 +36,8 @@ def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytes
 
 
 def test_a_live_trial_compiles_each_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = {"CHOOSE_ARM": Kernel(engine.choose_arm), "LEARN_LESSONS": Kernel(engine.learn_lessons)}
-    for name, kernel in steps.items():
+    kernels = {"CHOOSE_ARM": Kernel(steps.choose_arm), "LEARN_LESSONS": Kernel(steps.learn_lessons)}
+    for name, kernel in kernels.items():
         monkeypatch.setattr(engine, name, kernel)
     for n_arms in (2, 3, 5):
         arms = mixed(n_arms).arms
@@ -46,7 +46,7 @@ def test_a_live_trial_compiles_each_step_once(monkeypatch: pytest.MonkeyPatch) -
             for reward in (0, 1, 0.5):
                 live.report(live.recommend().id, reward=reward)
                 live.report(live.recommend().id, actual=arms[1], reward=reward)
-    assert [n_compiled(kernel) for kernel in steps.values()] == [1, 1]
+    assert [n_compiled(kernel) for kernel in kernels.values()] == [1, 1]
 
 
 def test_a_policy_may_make_arrays(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from adhere import Trial
 from adhere.compilation.layout import Floats
-from adhere.trial.engine import CHOOSE_ARM
+from adhere.trial.steps import CHOOSE_ARM
 
 from .playing import trial_on
 from .policies_under_test import variants

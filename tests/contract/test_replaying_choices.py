@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adhere.trial.engine import CHOOSE_ARM
+from adhere.trial.steps import CHOOSE_ARM
 
 from .playing import trial_on
 from .policies_under_test import recycles, variants

@@ -20,7 +20,7 @@ from adhere import (
 from adhere.policies.hierarchical_parameters import set_of
 from adhere.policies.policy import TrialShape
 from adhere.randomness import stream
-from adhere.trial.engine import CHOOSE_ARM
+from adhere.trial.steps import CHOOSE_ARM
 
 ARMS = ("a", "b")
 PLAIN = "hierarchical(ucb1, top=epsilon-greedy)"

@@ -21,7 +21,7 @@ def walk(engine: Engine, start: int) -> tuple[list[int], list[tuple[float, ...]]
         arms.append(choice.chosen)
         probabilities.append(choice.probabilities)
         lesson = (number + 1, number, choice.chosen, choice.chosen, float(number % 3 == 0), choice.memo)
-        after = engine.learn_one(state, lesson)
+        after = engine.learn_one(state, lesson).state
         assert state.tobytes() == before
         state = after
     return arms, probabilities, state.tobytes()

@@ -90,7 +90,7 @@ def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
     """As if it had never been: the others are learned, before it and after it."""
     engine = Live("thompson").design.engine()
     rows: list[Row] = [(place, place, place % 2, place % 2, 1.0, ()) for place in range(6)]
-    good = engine.learn(engine.first_state, arrays(b"".join(pack(row) for row in rows if row[0] != 3), 0))
+    good = engine.learn(engine.first_state, arrays(b"".join(pack(row) for row in rows if row[0] != 3), 0)).state
     run, calls = engine._run, []
 
     def failing(kernel: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
@@ -103,7 +103,9 @@ def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
         run(kernel, state, memo, rng, facts, values, done)
 
     engine._run = failing  # type: ignore[method-assign]
-    assert engine.learn(engine.first_state, arrays(b"".join(map(pack, rows)), 0)).tobytes() == good.tobytes()
+    learned = engine.learn(engine.first_state, arrays(b"".join(map(pack, rows)), 0))
+    assert learned.state.tobytes() == good.tobytes()
+    assert learned.refused == [(3, "ValueError: not this one")]
     assert calls == [6, 3, 2]
 
 
@@ -111,8 +113,10 @@ def test_one_lesson_packed_or_not_is_the_same() -> None:
     engine = Live("exp3/comply", horizon=10).design.engine()
     choice = engine.choose(engine.first_state, 3)
     row = (7, 3, choice.chosen, choice.chosen, 0.5, choice.memo)
-    packed = engine.learn(engine.first_state, arrays(pack(row), len(choice.memo)))
-    assert engine.learn_one(engine.first_state, row).tobytes() == packed.tobytes() != engine.first_state.tobytes()
+    packed = engine.learn(engine.first_state, arrays(pack(row), len(choice.memo))).state
+    assert (
+        engine.learn_one(engine.first_state, row).state.tobytes() == packed.tobytes() != engine.first_state.tobytes()
+    )
 
 
 def test_a_policy_may_fail_at_every_lesson_of_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,4 +131,5 @@ def test_a_policy_may_fail_at_every_lesson_of_a_stretch(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(engine, "_run", failing)
     after = engine.learn(engine.first_state, arrays(b"".join(map(pack, rows)), 0))
-    assert after.tobytes() == engine.first_state.tobytes()
+    assert after.state.tobytes() == engine.first_state.tobytes()
+    assert [index for index, _ in after.refused] == list(range(1200))

@@ -15,7 +15,7 @@ import typer
 from adhere.cli import data, policies, populations, reproduce, serve, simulate, token, trial
 from adhere.cli.serve_options import GroupedCommand
 from adhere.cli.trial_sources import BrokenLogError
-from adhere.errors import InputError, StoreError
+from adhere.errors import InputError, StoreError, UnavailableError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(arguments, prog_name="adhere", standalone_mode=False)
         if sys.stdout is not None:  # closed by the calling process
             sys.stdout.flush()
-    except (InputError, StoreError) as error:
+    except (InputError, StoreError, UnavailableError) as error:
         return _print_error(str(error))
     except BrokenLogError as error:
         _print_error(str(error))

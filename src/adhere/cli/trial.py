@@ -114,6 +114,8 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
             )
         if result.n_fallbacks:
             typer.echo(f"{result.n_fallbacks} had equal probabilities because the policy had failed; all the same")
+        if result.n_refused:
+            typer.echo(f"{result.n_refused} lessons were refused by the policy and skipped; all the same")
         if result.n_imported:
             typer.echo(f"{result.n_imported} were imported from a table and not derived again")
         typer.echo(f"head {result.head}")

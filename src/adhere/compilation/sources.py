@@ -10,7 +10,14 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent
 # Compiled code comes from these alone; whatever else changes, kernels stay good.
-_OWN_PARTS = ("randomness.py", "compilation/*.py", "policies/*.py", "simulation/*.py", "trial/engine.py")
+_OWN_PARTS = (
+    "randomness.py",
+    "compilation/*.py",
+    "policies/*.py",
+    "simulation/*.py",
+    "trial/steps.py",
+    "trial/lessons.py",
+)
 _noted: dict[Path, str] = {}
 
 

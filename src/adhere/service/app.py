@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from adhere.errors import InputError
+from adhere.errors import InputError, UnavailableError
 from adhere.service.accesses import answer
 from adhere.service.auth import Authenticator
 from adhere.service.background import background_tasks
@@ -125,7 +125,7 @@ def _problem(error: Exception) -> ProblemError:
         return error
     if isinstance(error, InputError):
         return input_problem(error)
-    if isinstance(error, (StoreError, ShutdownError)):
+    if isinstance(error, (StoreError, ShutdownError, UnavailableError, MemoryError)):
         detail = "nothing was written; the same request may be sent again"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
     log.error("unhandled exception", exc_info=error)

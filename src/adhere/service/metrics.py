@@ -9,7 +9,7 @@ from functools import partial
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from adhere.trial.events import AnyEvent, Recommended
+from adhere.trial.events import AnyEvent, LessonRefused, Recommended
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics
@@ -33,6 +33,7 @@ class Metrics:
         self._commit_seconds = histogram("adhere_commit_seconds", "From taking a batch to its commit")
         self.failed_commits = counter("adhere_failed_commits", "Transactions that could not be written")
         self._fallbacks = counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed")
+        self._refused_lessons = counter("adhere_refused_lessons", "Lessons skipped because the policy failed at them")
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -52,10 +53,12 @@ class Metrics:
         self._commit_seconds.observe(seconds)
 
     def count_events(self, events: Sequence[AnyEvent]) -> None:
-        """Count the fallbacks among the events of a transaction."""
+        """Count the fallbacks and refused lessons among the events of a transaction."""
         for event in events:
             if isinstance(event, Recommended) and event.fallback:
                 self._fallbacks.inc()
+            elif isinstance(event, LessonRefused):
+                self._refused_lessons.inc()
 
     def text(self) -> bytes:
         """All metrics; those of all processes if several share a folder."""

@@ -12,62 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.checks import check_unit_number, is_integer
-from adhere.compilation import Kernel, classes_of, memo_of, state_of
-from adhere.errors import InputError
+from adhere.compilation import classes_of, memo_of, state_of
+from adhere.errors import InputError, UnavailableError
 from adhere.policies import as_policy
 from adhere.policies.beta import work_size
-from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
+from adhere.policies.generic import probabilities
 from adhere.policies.policy import MAX_DEPTH, CompiledPolicy, Policy, TrialShape
 from adhere.policies.recycling import CacheRule
 from adhere.policies.registry import registry
 from adhere.randomness import (
-    CHOOSE,
     ESTIMATE,
     FALLBACK,
-    LEARN,
-    LEARN_LATE,
     STREAM_VERSION,
     check_seed,
     point,
     stream,
     uniforms,
 )
-from adhere.trial.lessons import CHOICE, LessonArrays, Row
+from adhere.trial.failures import OF_THE_MACHINE, reason_of, unavailable
+from adhere.trial.lessons import LessonArrays, Row
+from adhere.trial.steps import CHOOSE_ARM, LEARN_LESSONS
 
 Floats = NDArray[np.float64]
 _SUM_TOLERANCE = 1e-6
 
 log = logging.getLogger("adhere.trial")
-
-
-def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: int) -> int:
-    """Write the memo and choose an arm; then turn the stream to where probabilities are estimated."""
-    named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
-    remember(rule, named_state, named_memo)
-    point(rng, recommendation_id, CHOOSE)
-    chosen = choose(rule, named_state, named_memo, 1.0, rng)
-    point(rng, recommendation_id, ESTIMATE)
-    return chosen
-
-
-def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
-    """Learn from lessons in order; `done` counts them, so that the one at which a policy fails is known."""
-    named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
-    for lesson in range(facts.shape[0]):
-        recommendation_id, chosen, feedback = facts[lesson, 0], facts[lesson, 1], facts[lesson, 2]
-        for i in range(memo.size):
-            memo[i] = values[lesson, 1 + i] if i + 1 < values.shape[1] else 0.0
-        if feedback == CHOICE:
-            point(rng, recommendation_id, CHOOSE)
-            replay_choice(rule, named_state, named_memo, rng)
-        else:
-            point(rng, recommendation_id, LEARN if feedback <= rule.n_arms else LEARN_LATE)
-            update(rule, named_state, named_memo, chosen, feedback, values[lesson, 0], 1.0, rng)
-        done[0] += 1
-
-
-CHOOSE_ARM = Kernel(choose_arm)
-LEARN_LESSONS = Kernel(learn_lessons)
 
 
 class Choice(NamedTuple):
@@ -80,6 +49,13 @@ class Choice(NamedTuple):
     probabilities: tuple[float, ...]
     memo: tuple[float, ...]
     fallback: str = ""
+
+
+class Learned(NamedTuple):
+    """A policy's state after some lessons; the index of each lesson that it refused, and why."""
+
+    state: Floats
+    refused: Sequence[tuple[int, str]] = ()
 
 
 class _Buffers(threading.local):
@@ -131,23 +107,35 @@ class Engine:
         self._stream = stream(check_seed(seed), run)
         self._buffers = _Buffers(compiled, self._stream)
         self._kernels: dict[Any, Any] = {}
+        self.is_loaded = False  # whether the compiled steps are in memory
+        self._said_why = False
         self.algorithm_version = _algorithm_version(self.policy, self._rule)
         # The random key of all recommendations; a recommendation's id is its place in the stream.
         self.key = f"{int(self._stream[0]):016x}{int(self._stream[1]):016x}"
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the compiled steps are in memory."""
-        return CHOOSE_ARM in self._kernels and LEARN_LESSONS in self._kernels
-
     def load(self) -> None:
-        """Compile the steps, or load them from disk, before the first patient would wait for it."""
-        try:
-            choice = self.choose(self.first_state, 0)
-        except Exception:  # a policy that fails is reported at each recommendation
+        """Compile the steps, or load them from disk, before the first patient would wait for it.
+
+        Raises an `InputError` if the policy does not compile, an `UnavailableError` if the machine is short of
+        something.
+        """
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng)
+        self._load(CHOOSE_ARM, *own, 0)
+        self._load(LEARN_LESSONS, *own, *buffers.one_lesson, buffers.done)
+        self.is_loaded = True
+
+    def ensure_loaded(self) -> None:
+        """As `load`, for a trial that is under way: a policy that does not compile here is unavailable."""
+        if self.is_loaded:
             return
-        reward = 0.0 if self._values is None else self._values[0]
-        self.learn_one(self.first_state, (1, 0, choice.chosen, choice.chosen, reward, choice.memo))
+        try:
+            self.load()
+        except (InputError, UnavailableError) as error:
+            if not self._said_why:
+                self._said_why = True
+                log.error("policy %s cannot be loaded: %s", self.policy, error)
+            raise UnavailableError(f"the policy {self.policy} cannot be loaded") from error
 
     def choose(self, state: Floats, recommendation_id: int) -> Choice:
         """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense."""
@@ -170,11 +158,16 @@ class Engine:
 
     def choose_or_fall_back(self, state: Floats, recommendation_id: int) -> Choice:
         """As `choose`; if the policy fails, an arm drawn with equal probabilities, and the reason."""
+        self.ensure_loaded()
         try:
             return self.choose(state, recommendation_id)
+        except OF_THE_MACHINE as error:
+            raise unavailable(self.policy, error) from error
+        except UnavailableError:
+            raise
         except Exception as error:
             log.warning("policy failed to recommend; drawing an arm with equal probabilities", exc_info=True)
-            return self.fall_back(recommendation_id, f"{type(error).__name__}: {error}"[:300])
+            return self.fall_back(recommendation_id, reason_of(error))
 
     def fall_back(self, recommendation_id: int, reason: str) -> Choice:
         """An arm drawn with equal probabilities."""
@@ -189,22 +182,34 @@ class Engine:
         point(buffers.rng, recommendation_id, ESTIMATE)
         return self._probabilities(state)
 
-    def learn(self, state: Floats, lessons: LessonArrays) -> Floats:
-        """The state after some lessons. A lesson at which the policy fails is left out, here and in every replay."""
-        buffers = self._buffers
+    def learn(self, state: Floats, lessons: LessonArrays) -> Learned:
+        """The state after some lessons, without those at which the policy failed."""
+        self.ensure_loaded()
+        try:
+            return self._learn(state, lessons)
+        except OF_THE_MACHINE as error:
+            raise unavailable(self.policy, error) from error
+
+    def _learn(self, state: Floats, lessons: LessonArrays) -> Learned:
+        buffers, start = self._buffers, 0
+        refused: list[tuple[int, str]] = []
         while True:
             after, buffers.done[0] = state.copy(), 0
             try:
                 self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
-                return after
-            except Exception:
+                return Learned(after, refused)
+            except OF_THE_MACHINE:
+                raise
+            except Exception as error:
                 log.warning("policy failed to learn from a report, which is left out", exc_info=True)
+                failed = int(buffers.done[0])
+                refused.append((start + failed, reason_of(error)))
             # The failed lesson may have changed part of the state: learn again up to it, then go on behind it.
-            failed, state = int(buffers.done[0]), state.copy()
+            state = state.copy()
             self._run(LEARN_LESSONS, state, buffers.memo, buffers.rng, *lessons.part(0, failed), buffers.done)
-            lessons = lessons.part(failed + 1)
+            lessons, start = lessons.part(failed + 1), start + failed + 1
 
-    def learn_one(self, state: Floats, row: Row) -> Floats:
+    def learn_one(self, state: Floats, row: Row) -> Learned:
         """The state after a single lesson."""
         facts, values = one = self._buffers.one_lesson
         _, facts[0, 0], facts[0, 1], facts[0, 2], values[0, 0], memo = row
@@ -227,9 +232,17 @@ class Engine:
         probabilities(self._rule, buffers.named_state, buffers.named_memo, 1.0, buffers.out, buffers.rng)
         return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
 
+    def _load(self, kernel: Any, *arguments: Any) -> None:
+        try:
+            self._kernels[kernel] = kernel.compiled(self._rule, *arguments)
+        except InputError:
+            raise
+        except Exception as error:  # whatever it was, no step of the policy has run
+            raise unavailable(self.policy, error) from error
+
     def _run(self, kernel: Any, *arguments: Any) -> Any:
         if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
-            self._kernels[kernel] = kernel.compiled(self._rule, *arguments)
+            self.load()
         return self._kernels[kernel](self._rule, *arguments)
 
 

@@ -97,6 +97,18 @@ class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
     kit: int | None = None
 
 
+class LessonRefused(Event, frozen=True, kw_only=True, tag="lesson-refused"):
+    """The policy failed at the lesson counted from the record at `place`; it is skipped from here on.
+
+    A correction that changes the lesson gives it a new try.
+    """
+
+    recommendation_id: int
+    place: int
+    algorithm_version: str
+    reason: str
+
+
 class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
     """A recommendation is lost to follow-up; earlier reports stay."""
 
@@ -149,6 +161,7 @@ AnyEvent: TypeAlias = (
     | Reported
     | Imputed
     | Corrected
+    | LessonRefused
     | Withdrawn
     | Paused
     | Resumed

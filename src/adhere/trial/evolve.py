@@ -4,17 +4,22 @@ It is pure: it changes neither its arguments nor anything else. The in-memory `T
 replay all use it. A lesson at the end of the log is learned at once. An event that changes an earlier lesson only
 marks the policy's state as outdated from that lesson's place on (`relearn_from`); `projection.Projection` then learns
 the later lessons again, in one compiled loop.
+
+A lesson at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
+writes the log adds in the same transaction (`refused_events`). From that event on the lesson is no more.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from msgspec.structs import replace
 
 from adhere.trial.engine import Engine, Floats
-from adhere.trial.events import AnyEvent, Closed, Corrected, Paused, Recommended, Reported, Resumed
+from adhere.trial.events import AnyEvent, Closed, Corrected, LessonRefused, Paused, Recommended, Reported, Resumed
 from adhere.trial.history import History, evolve_history
 from adhere.trial.lessons import CHOICE, Row
-from adhere.trial.state import ChangedLessons, TrialState
+from adhere.trial.state import ChangedLessons, Refusal, TrialState
 
 _UNCHANGED: ChangedLessons = {}
 
@@ -29,7 +34,7 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
     before = state.histories.get(recommendation_id)
     after = evolve_history(before, event)
     changed = changed_lessons(state.engine, before, after)
-    policy_state, relearn_from = _learn(state, before, changed, event)
+    policy_state, relearn_from, refusals = _learn(state, before, changed, event)
     return replace(
         state,
         position=event.position,
@@ -37,6 +42,7 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
         policy_state=policy_state,
         relearn_from=relearn_from,
         changed_lessons=changed,
+        refusals=refusals,
         histories=state.histories.set(recommendation_id, after),
     )
 
@@ -46,7 +52,7 @@ def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
     if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
         return ()
     lessons = history.lessons(engine.n_arms)
-    if not engine.recycles:
+    if not engine.recycles or history.refuses_choice():
         return lessons
     return ((history.position, history.recommendation_id, history.chosen, CHOICE, 0.0, history.memo), *lessons)
 
@@ -66,22 +72,39 @@ def changed_lessons(engine: Engine, before: History | None, after: History) -> C
 
 def _learn(
     state: TrialState, before: History | None, changed: ChangedLessons, event: AnyEvent
-) -> tuple[Floats, int | None]:
-    """The policy's state after an event, or the first place from which it must be learned again."""
+) -> tuple[Floats, int | None, tuple[Refusal, ...]]:
+    """The policy's state after an event, or the first place from which it must be learned again; what it refused."""
+    refusals = state.refusals
+    if refusals and isinstance(event, LessonRefused) and any(refusal.place == event.place for refusal in refusals):
+        # It was not learned in the first place.
+        rest = tuple(refusal for refusal in refusals if refusal.place != event.place)
+        return state.policy_state, state.relearn_from, rest
     if not changed and not state.design.blinded:
-        return state.policy_state, state.relearn_from
+        return state.policy_state, state.relearn_from, refusals
     places = set(changed)
     if state.design.blinded and before is not None:
         # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.
         places |= _restated_places(before, event)
     if not places:
-        return state.policy_state, state.relearn_from
+        return state.policy_state, state.relearn_from, refusals
     first = min(places)
     if state.relearn_from is not None or first < event.position:
-        return state.policy_state, min(first, state.relearn_from or first)
+        return state.policy_state, min(first, state.relearn_from or first), refusals
     lesson = changed[event.position]  # the only one: a record reports one lesson
     assert lesson is not None
-    return state.engine.learn_one(state.policy_state, lesson), None
+    learned = state.engine.learn_one(state.policy_state, lesson)
+    if learned.refused:
+        refusals += tuple(Refusal(lesson[0], lesson[1], reason) for _, reason in learned.refused)
+    return learned.state, None, refusals
+
+
+def refused_events(state: TrialState, at: datetime) -> list[LessonRefused]:
+    """The events that say which lessons the policy refused."""
+    version = state.engine.algorithm_version
+    return [
+        LessonRefused(position=position, at=at, algorithm_version=version, **refusal._asdict())
+        for position, refusal in enumerate(state.refusals, state.position + 1)
+    ]
 
 
 def _restated_places(before: History, event: AnyEvent) -> set[int]:

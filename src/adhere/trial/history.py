@@ -14,7 +14,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, Withdrawn
+from adhere.trial.arms import MAX_ARMS
+from adhere.trial.events import AnyEvent, Corrected, Imputed, LessonRefused, Recommended, Reported, Withdrawn
 from adhere.trial.lessons import Row
 
 
@@ -28,6 +29,14 @@ class Part(NamedTuple):
     place: int
     imputed: bool = False
     kit: int | None = None
+
+
+class Refused(NamedTuple):
+    """A lesson that the policy refused: its place, feedback (as with MAX_ARMS arms) and reward; none for a choice."""
+
+    place: int
+    feedback: int | None = None
+    reward: float | None = None
 
 
 class History(msgspec.Struct, frozen=True, gc=False):
@@ -45,6 +54,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
     withdrawn: bool = False
     was_imputed: bool = False
     was_retracted: bool = False
+    refused: tuple[Refused, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -61,11 +71,24 @@ class History(msgspec.Struct, frozen=True, gc=False):
     def lessons(self, n_arms: int) -> tuple[Row, ...]:
         """What a policy learns: at most one lesson from the reward and one from an actual arm that comes later.
 
+        A lesson that the policy refused is left out for as long as it says the same.
+
         >>> from datetime import datetime
         >>> history = History(0, 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
         >>> history.lessons(2)
         ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
         """
+        rows = self._reported_lessons(n_arms)
+        if not self.refused:
+            return rows
+        said = (_said(row) for row in self._reported_lessons(MAX_ARMS))
+        return tuple(row for row, says in zip(rows, said, strict=True) if says not in self.refused)
+
+    def refuses_choice(self) -> bool:
+        """Whether the policy refused to repeat the choice itself."""
+        return Refused(self.position) in self.refused
+
+    def _reported_lessons(self, n_arms: int) -> tuple[Row, ...]:
         if self.reward is None or self.fallback:  # a policy does not learn from a fallback, which it did not choose
             return ()
         reward, place = self.reward.value, self.reward.place
@@ -107,6 +130,8 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
             reward=_corrected(history.reward, event, event.reward, "reward"),
             was_retracted=history.was_retracted or bool(event.retract),
         )
+    if isinstance(event, LessonRefused):
+        return replace(history, refused=(*history.refused, _refused(history, event.place)))
     return replace(history, withdrawn=True) if isinstance(event, Withdrawn) else history
 
 
@@ -117,6 +142,15 @@ def history_of(events: Iterable[AnyEvent]) -> History:
         history = evolve_history(history, event)
     assert history is not None
     return history
+
+
+def _refused(history: History, place: int) -> Refused:
+    """What the lesson at a place says now."""
+    return next((_said(row) for row in history._reported_lessons(MAX_ARMS) if row[0] == place), Refused(place))
+
+
+def _said(row: Row) -> Refused:
+    return Refused(row[0], row[3], row[4])
 
 
 def _imputed(part: Part | None, position: int, value: float | None) -> Part | None:

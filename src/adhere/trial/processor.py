@@ -149,8 +149,7 @@ class CommandProcessor:
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
             for change in DECIDE[type(command)](transaction.state, command, context):
-                transaction.append(change)
-                event = change.event
+                event = transaction.append(change)
         elif event.digest != digest or not _same_text(transaction, command, event):
             at, position = self._now(), transaction.state.position + 1
             header = {"by": command.by, "request_id": command.request_id}

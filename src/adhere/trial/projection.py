@@ -25,7 +25,7 @@ from adhere.trial.history import history_of
 from adhere.trial.lessons import Row, arrays, join, pack, split
 from adhere.trial.log.chain import walk
 from adhere.trial.snapshot import floats_from, restored_state, usable_snapshot
-from adhere.trial.state import TrialState, initial_state
+from adhere.trial.state import Refusal, TrialState, initial_state
 
 CHECKPOINT_EVERY = 1024
 _END = 2**62
@@ -95,8 +95,8 @@ class Projection:
     def catch_up(self) -> None:
         """Learn again what an event has outdated, if any has."""
         if self.state.relearn_from is not None:
-            policy_state = self._relearn(self.state.relearn_from)
-            self.state = replace(self.state, policy_state=policy_state, relearn_from=None)
+            policy_state, refusals = self._relearn(self.state.relearn_from)
+            self.state = replace(self.state, policy_state=policy_state, relearn_from=None, refusals=refusals)
 
     def _change_lesson(self, place: int, row: Row | None) -> None:
         end = _end_of_block(place)
@@ -116,8 +116,8 @@ class Projection:
         self._cache.save_lessons(self._trial, LessonBlock(end, len(lessons), join(lessons)))
         self.n_lessons += len(lessons)
 
-    def _relearn(self, place: int) -> Floats:
-        """The policy's state now, from the last checkpoint before a place and the lessons since."""
+    def _relearn(self, place: int) -> tuple[Floats, tuple[Refusal, ...]]:
+        """The policy's state now, from the last checkpoint before a place and the lessons since; what it refused."""
         engine, until = self.state.engine, self.state.position
         tail = self._tail()
         if self._cache.count_lessons(self._trial) != self.n_lessons:
@@ -125,10 +125,20 @@ class Projection:
         checkpoint = self._cache.state_before(self._trial, place)
         start, state = (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, engine.first_state)
         self._cache.drop_states(self._trial, start + 1)
+        refusals = [refusal for refusal in self.state.refusals if refusal.place <= start]
         for end in block_ends(start, until - 1):
-            state = engine.learn(state, arrays(self._block(end), engine.memo_size))
+            state = self._learn_block(state, self._block(end), refusals)
             self._cache.save_state(self._trial, end, state.tobytes())
-        return engine.learn(state, arrays(join(tail), engine.memo_size))
+        return self._learn_block(state, join(tail), refusals), tuple(refusals)
+
+    def _learn_block(self, state: Floats, block: bytes, refusals: list[Refusal]) -> Floats:
+        engine = self.state.engine
+        lessons = arrays(block, engine.memo_size)
+        learned = engine.learn(state, lessons)
+        if learned.refused:
+            places = list(split(block, engine.memo_size))
+            refusals += [Refusal(places[i], int(lessons.facts[i, 0]), reason) for i, reason in learned.refused]
+        return learned.state
 
     def _tail(self) -> dict[int, bytes]:
         """The lessons since the last checkpoint."""

@@ -60,6 +60,7 @@ class Results(msgspec.Struct, frozen=True):
     withdrawn: int
     imputed_parts: int
     fallbacks: int
+    refused_lessons: int
     intention_to_treat: list[ArmEstimate]
     as_treated: list[ArmEstimate]
     per_protocol: list[ArmEstimate]
@@ -103,6 +104,7 @@ class _Tally:
     withdrawn: int = 0
     imputed: int = 0
     fallbacks: int = 0
+    refused: int = 0
     views: tuple[list[_Sums], list[_Sums], list[_Sums]] = field(init=False)
     taken: list[dict[int | None, int]] = field(init=False)
 
@@ -117,6 +119,7 @@ class _Tally:
         self.reported += not history.withdrawn and not history.is_open
         self.imputed += sum(part is not None and part.imputed for part in (history.actual, history.reward))
         self.fallbacks += bool(history.fallback)
+        self.refused += len(history.refused)
         actual = None if history.actual is None else int(history.actual.value)
         row = self.taken[history.chosen]
         row[actual] = row.get(actual, 0) + 1
@@ -167,6 +170,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         withdrawn=tally.withdrawn,
         imputed_parts=tally.imputed,
         fallbacks=tally.fallbacks,
+        refused_lessons=tally.refused,
         intention_to_treat=tally.estimates(0),
         as_treated=tally.estimates(1),
         per_protocol=tally.estimates(2),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 from immutables import Map
@@ -13,6 +13,15 @@ from adhere.trial.engine import Engine, Floats
 from adhere.trial.history import History
 from adhere.trial.lessons import Row
 
+
+class Refusal(NamedTuple):
+    """A lesson at which the policy failed: its place, its recommendation, and why."""
+
+    place: int
+    recommendation_id: int
+    reason: str
+
+
 Histories: TypeAlias = Map[int, History]
 ChangedLessons: TypeAlias = Mapping[int, Row | None]  # by place; None for a lesson that is gone
 
@@ -21,7 +30,8 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     """What a log amounts to, up to a position.
 
     `histories` has the recommendations loaded so far, not all of them. `n_examined` is how far the rule for missing
-    reports has come; it is no part of the log.
+    reports has come; it is no part of the log. `refusals` are lessons that the policy refused and of which no event
+    says so yet.
     """
 
     design: Design
@@ -33,6 +43,7 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     n_examined: int = 0
     relearn_from: int | None = None
     changed_lessons: ChangedLessons = {}  # by the last event
+    refusals: tuple[Refusal, ...] = ()
     histories: Histories = Map()
 
 

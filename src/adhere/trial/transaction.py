@@ -11,6 +11,7 @@ from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record
+from adhere.trial.evolve import refused_events
 from adhere.trial.kits import Kits
 from adhere.trial.log.chain import link
 from adhere.trial.projection import Projection, project
@@ -69,6 +70,7 @@ class TrialTransaction:
     def catch_up(self) -> None:
         """Bring the policy's state up to date with corrections."""
         self._projection.catch_up()
+        self._append_refusals()
 
     def recorded(self, request_id: str) -> AnyEvent | None:
         """The event recorded under a request id."""
@@ -82,9 +84,11 @@ class TrialTransaction:
         """The free text that belongs to a record."""
         return self._store.note(self._number, position)
 
-    def append(self, change: Change) -> None:
-        """Add an event to the log, with what is kept outside the log."""
+    def append(self, change: Change) -> AnyEvent:
+        """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
         event = change.event
+        if event.position != self.state.position + 1:  # one of several changes, behind a lesson that was refused
+            event = replace(event, position=self.state.position + 1)
         body = encode(event)
         self._hash = link(self._hash, body)
         record = to_record(event, body, self._hash)
@@ -101,6 +105,15 @@ class TrialTransaction:
             self._store.erase(self._number, change.subject)
         if change.note is not None:
             self._store.save_note(self._number, event.position, *change.note)
+        self._append_refusals()
+        return event
+
+    def _append_refusals(self) -> None:
+        """Record the lessons that the policy refused, behind the events that led to it."""
+        while self.state.refusals and self.events:
+            first = refused_events(self.state, self.events[-1].at)[0]
+            self._projection.load([first.recommendation_id])
+            self.append(Change(first))
 
     def _save_subject(self, subject: Subject) -> None:
         is_new = subject.pseudonym not in self._subjects or subject.pseudonym in self._new_subjects

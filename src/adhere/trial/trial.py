@@ -12,9 +12,9 @@ from adhere.errors import InputError
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import Reported
-from adhere.trial.evolve import evolve
-from adhere.trial.state import initial_state
+from adhere.trial.events import AnyEvent, Reported
+from adhere.trial.evolve import evolve, refused_events
+from adhere.trial.state import TrialState, initial_state
 from adhere.trial.verbs.recommend import recommended
 from adhere.trial.verbs.report import check_not_contradicted
 
@@ -83,7 +83,7 @@ class Trial:
         state = self._state
         choice = state.engine.choose(state.policy_state, state.n_recommendations)
         event = recommended(state, choice, **self._stamp(), subject="", site="")
-        self._state = evolve(state, event)
+        self._state = self._evolved(event)
         return Recommendation(
             id=event.recommendation_id,
             arm=self.arms[choice.chosen],
@@ -103,6 +103,7 @@ class Trial:
     ) -> None:
         """Report what was actually taken, the reward, or both. The same report twice changes nothing.
 
+        A lesson at which the policy fails is left out, and a warning logged.
         Taken was an arm (`actual`), none of them (`took_nothing`), or something else (`took_other`, in words).
         """
         state = self._state
@@ -114,12 +115,19 @@ class Trial:
             raise InputError("id", id, "the id of a recommendation of this trial")
         check_not_contradicted(state.histories[int(id)], self.arms, taken, value)
         event = Reported(**self._stamp(), recommendation_id=int(id), actual=taken, reward=value)
-        self._state = evolve(state, event)
+        self._state = self._evolved(event)
 
     @property
     def state(self) -> tuple[float, ...]:
         """What the policy has learned so far, as plain numbers."""
         return tuple(self._state.policy_state.tolist())
+
+    def _evolved(self, event: AnyEvent) -> TrialState:
+        """The state after an event and those of the lessons it made the policy refuse."""
+        state = evolve(self._state, event)
+        for refusal in refused_events(state, event.at):
+            state = evolve(state, refusal)
+        return state
 
     def _stamp(self) -> dict[str, Any]:
         return {"position": self._state.position + 1, "at": datetime.now(UTC)}

@@ -12,6 +12,7 @@ from adhere.trial.events import (
     AnyEvent,
     Corrected,
     Imputed,
+    LessonRefused,
     Recommended,
     Repeated,
     Reported,
@@ -61,6 +62,8 @@ def _told(design: Design, event: AnyEvent) -> str:
     if isinstance(event, Corrected):
         taken_back = [f"{part} taken back" for part in event.retract]
         return f"corrected: {', '.join(filter(None, [_values(design.arms, event), *taken_back]))} ({event.reason})"
+    if isinstance(event, LessonRefused):
+        return f"the policy refused the lesson of record {event.place}, which it skips from here on ({event.reason})"
     if isinstance(event, Withdrawn):
         return f"withdrawn ({event.reason})"
     if isinstance(event, Unblinded):

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from adhere.errors import UnavailableError
 from adhere.store import ReadTransaction, WriteTransaction
 from adhere.trial.engine import Choice
-from adhere.trial.events import AnyEvent, Created, Recommended
+from adhere.trial.events import AnyEvent, Created, LessonRefused, Recommended
 from adhere.trial.log.chain import START, Fault, checked_event, walk
 from adhere.trial.projection import Projection, block_ends, scratch_cache
 from adhere.trial.snapshot import decode_snapshot, floats_from
 from adhere.trial.state import initial_state
 
+_WITHOUT_REFUSALS = 2  # logs up to this format left lessons out without saying so
 _TOLERANCE = 1e-9  # another machine's mathematical library may differ in the last bits
 
 
@@ -27,6 +29,7 @@ class ReplayResult:
     n_by_probabilities: int = 0
     n_imported: int = 0
     n_fallbacks: int = 0
+    n_refused: int = 0
     other_versions: set[str] = field(default_factory=set)
     algorithm_version: str = ""
     head: str = ""
@@ -44,6 +47,8 @@ class _Replayer:
         self._view, self._trial, self._cache = view, trial, cache
         self._result = ReplayResult()
         self._projection: Projection
+        self._records_refusals = False
+        self._version = ""  # of the last record that names one
 
     def run(self, on_progress: Callable[[int], None]) -> ReplayResult:
         result, before = self._result, START
@@ -56,7 +61,7 @@ class _Replayer:
             before, result.n_records = record.hash, result.n_records + 1
         self._projection.catch_up()
         result.head = before.hex()
-        result.difference = self._compare_snapshot()
+        result.difference = self._missing_refusal(result.n_records) or self._compare_snapshot()
         return result
 
     def _follow(self, event: AnyEvent) -> Fault | None:
@@ -65,13 +70,44 @@ class _Replayer:
             self._result.algorithm_version = engine.algorithm_version
             state = initial_state(event.design, engine)
             self._projection = Projection(self._view, self._cache, self._trial, state, 0, {})
+            self._records_refusals = event.log_format > _WITHOUT_REFUSALS
+        if isinstance(event, LessonRefused):
+            if not self._comes_out(event):
+                return Fault(
+                    event.position, f"the refusal of the lesson of record {event.place} does not come out again"
+                )
+            self._result.n_refused += 1
+        elif isinstance(event, Recommended):
+            self._projection.catch_up()
+        if not isinstance(event, LessonRefused) and (fault := self._missing_refusal(event.position)):
+            return fault
+        self._version = getattr(event, "algorithm_version", self._version)
         if isinstance(event, Recommended) and (what := self._compare_recommendation(event)):
             return Fault(event.position, f"recommendation {event.recommendation_id}: {what}")
         self._projection.follow(event)
         return None
 
+    def _comes_out(self, event: LessonRefused) -> bool:
+        """Whether the policy refuses a lesson again; that of another version may not."""
+        if event.algorithm_version != self._result.algorithm_version:
+            return True
+        places = {refusal.place for refusal in self._projection.state.refusals}
+        if event.place not in places:
+            self._projection.catch_up()
+            places = {refusal.place for refusal in self._projection.state.refusals}
+        return event.place in places
+
+    def _missing_refusal(self, position: int) -> Fault | None:
+        """A lesson that the policy refuses, where the log should have said so before this position."""
+        if not self._records_refusals or self._version != self._result.algorithm_version:
+            return None
+        for refusal in self._projection.state.refusals:
+            return Fault(
+                position, f"the policy refuses the lesson of record {refusal.place}, and the log does not say so"
+            )
+        return None
+
     def _compare_recommendation(self, event: Recommended) -> str | None:
-        self._projection.catch_up()
         result, state = self._result, self._projection.state
         engine, number = state.engine, event.recommendation_id
         if number != state.n_recommendations:
@@ -96,6 +132,8 @@ class _Replayer:
         result.n_derived += 1
         try:
             return _compare_choice(event, engine.choose(state.policy_state, number))
+        except (UnavailableError, MemoryError, OSError):
+            raise
         except Exception as error:
             return f"the policy failed at it: {error}"
 
