@@ -137,7 +137,13 @@ def in_thread(store: Store, settings: ServiceSettings | None = None) -> Iterator
 def serving_again(store: Store, token: str, settings: ServiceSettings | None = None) -> Iterator[Service]:
     """Serve a store that has an admin token from a thread of this process."""
     config = uvicorn.Config(
-        make_app(store, settings), http=HttpProtocol, ws="none", loop="asyncio", log_config=None, access_log=False
+        make_app(store, settings),
+        http=HttpProtocol,
+        ws="none",
+        loop="asyncio",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
     )
     server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0), backlog=256)

@@ -12,13 +12,14 @@ from typing import Any
 import msgspec
 from starlette.applications import Starlette
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adhere.errors import InputError, UnavailableError
 from adhere.service.accesses import answer
 from adhere.service.auth import Authenticator
 from adhere.service.background import background_tasks
 from adhere.service.context import RequestContext, Service
+from adhere.service.cors import with_cors
 from adhere.service.group_commit import ShutdownError
 from adhere.service.logs import log_request
 from adhere.service.openapi import document
@@ -43,9 +44,9 @@ class App:
 
     def __init__(self, store: Store, settings: ServiceSettings) -> None:
         table = routes(metrics_open=settings.metrics_open)
-        self._router = Router(table)
+        self._router = Router(table, settings.root_path)
         self._decoders = {route: msgspec.json.Decoder(route.body) for route in table if route.body is not None}
-        self._service = Service(store, settings, document(table))
+        self._service = Service(store, settings, document(table, settings.root_path))
         self._auth = Authenticator(self._service)
         self._metrics = self._service.metrics
         self._max_body, self._slow = settings.max_body_bytes, settings.slow_request
@@ -87,7 +88,7 @@ class App:
     ) -> Any:
         headers = parse_headers(scope["headers"])
         if route.roles:
-            context.holder = await self._auth.authenticate(route, headers, scope.get("client"))
+            context.holder = await self._auth.authenticate(route, headers, scope)
         if parameters:
             if "trial" in parameters:
                 context.trial = parse_trial(parameters)
@@ -115,9 +116,11 @@ class App:
             service.close()
 
 
-def make_app(store: Store, settings: ServiceSettings | None = None) -> App:
+def make_app(store: Store, settings: ServiceSettings | None = None) -> ASGIApp:
     """The service over a store, which it closes when it ends."""
-    return App(store, settings or ServiceSettings())
+    settings = settings or ServiceSettings()
+    app = App(store, settings)
+    return with_cors(app, settings.cors_origins) if settings.cors_origins else app
 
 
 def _problem(error: Exception) -> ProblemError:

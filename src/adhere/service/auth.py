@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from starlette.types import Scope
+
 from adhere.errors import UnknownError
+from adhere.service.addresses import TrustedProxies
 from adhere.service.context import RequestContext, Service
 from adhere.service.problems import ProblemError
 from adhere.service.rate_limits import RateLimit, retry_after
@@ -20,14 +23,15 @@ class Authenticator:
         self._service = service
         self._limit = RateLimit(settings.token_rate, settings.token_burst)
         self._failures = RateLimit(settings.failure_rate, settings.failure_burst)
+        self._proxies = TrustedProxies(settings.trusted_proxies)
 
-    async def authenticate(self, route: Route, headers: dict[bytes, bytes], client: object) -> Token:
+    async def authenticate(self, route: Route, headers: dict[bytes, bytes], scope: Scope) -> Token:
         """The holder of the token; raises a `ProblemError` if the request is not allowed."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         token = token.strip()  # the parser leaves the blanks after a header's value
         holder = self._service.tokens.find(token) if scheme.lower() == b"bearer" else None
         if holder is None:
-            holder = await self._refresh_and_look(scheme, token, client)
+            holder = await self._refresh_and_look(scheme, token, scope)
         if wait := self._limit.wait(holder.id):
             raise ProblemError("too-many", "this token asks too often", headers={"retry-after": retry_after(wait)})
         if holder.role not in route.roles:
@@ -41,9 +45,10 @@ class Authenticator:
         if only is not None and context.trial != only:
             raise UnknownError("trial", context.trial, "the trial this token is for")
 
-    async def _refresh_and_look(self, scheme: bytes, token: bytes, client: object) -> Token:
+    async def _refresh_and_look(self, scheme: bytes, token: bytes, scope: Scope) -> Token:
         """Another process may have made the token since the last refresh; failures are limited for each address."""
-        address = client[0] if isinstance(client, (tuple, list)) and client else ""
+        peer = scope.get("client")
+        address = self._proxies.client(peer[0], scope["headers"]) if peer else ""
         if wait := self._failures.wait(address):
             detail = "too many requests without a valid token came from this address"
             raise ProblemError("too-many", detail, headers={"retry-after": retry_after(wait)})

@@ -1,16 +1,18 @@
-"""JSON lines on standard error. Routes are named by template and tokens by number: no path, body or key."""
+"""Logs: lines of JSON. Routes are named by template and tokens by number: no path, body or key."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from datetime import UTC, datetime
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
 import msgspec
 
+from adhere.errors import InputError
 from adhere.service.context import RequestContext
 
 _FIELDS = ("method", "route", "status", "milliseconds", "token")
@@ -38,9 +40,12 @@ class JsonLines(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
-def set_up_logging(level: str = "info") -> None:
-    """Log to standard error, as lines of JSON."""
-    handler = logging.StreamHandler(sys.stderr)
+def set_up_logging(level: str = "info", file: str | None = None) -> None:
+    """Log lines of JSON to standard error, or to a file, which is opened anew once it was renamed (logrotate)."""
+    try:
+        handler = WatchedFileHandler(file, encoding="utf-8") if file else logging.StreamHandler(sys.stderr)
+    except OSError as error:
+        raise InputError("log_file", file, f"a file that can be written ({error.strerror})") from None
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 

@@ -37,8 +37,8 @@ _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
 )
 
 
-def document(routes: Iterable[Route]) -> bytes:
-    """The document in JSON."""
+def document(routes: Iterable[Route], root_path: str = "") -> bytes:
+    """The document in JSON, for a service under a root path."""
     table = tuple(routes)
     types = {kind for route in table for kind in (route.body, route.response) if kind not in (None, bytes, dict)}
     ordered = [Problem, *sorted(types, key=lambda kind: kind.__name__ if kind else "")]
@@ -56,7 +56,7 @@ def document(routes: Iterable[Route]) -> bytes:
                 "description": "Adaptive trials for people who do not always do as they are told.",
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
-            "servers": [{"url": "/"}],
+            "servers": [{"url": root_path or "/"}],
             "paths": paths,
             "components": {
                 "schemas": components,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from adhere.errors import InputError
 from adhere.service.problems import ProblemError
 from adhere.service.routes import Route
 
@@ -19,10 +20,11 @@ class _Node:
 
 
 class Router:
-    """The routes by method and path."""
+    """The routes by method and path, under a root path or not: a proxy may pass it on or remove it."""
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    def __init__(self, routes: Iterable[Route], root_path: str = "") -> None:
         self._root = _Node()
+        self._prefix, self._prefix_length = f"{root_path}/", len(root_path)
         for route in routes:
             node = self._root
             for segment in route.path[1:].split("/"):
@@ -32,12 +34,16 @@ class Router:
                 else:
                     node = node.children.setdefault(segment, _Node())
             node.methods[route.method] = route
+        if root_path[1:].partition("/")[0] in (taken := self._root.children):
+            raise InputError("root_path", root_path, f"a path that begins with none of {', '.join(sorted(taken))}")
 
     def match(self, method: str, raw_path: str) -> tuple[Route, dict[str, str]]:
         """The route of a path as it was sent, and its path parameters.
 
         Segments are decoded one by one, so that an encoded slash does not divide them.
         """
+        if self._prefix_length and raw_path.startswith(self._prefix):
+            raw_path = raw_path[self._prefix_length :]
         node = self._root
         parameters: dict[str, str] = {}
         encoded = "%" in raw_path

@@ -14,16 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
 from adhere.errors import InputError
 from adhere.policies import import_policies
-from adhere.service.app import App, make_app
+from adhere.service.app import make_app
 from adhere.service.http_protocol import HttpProtocol
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
+from adhere.service.router import Router
+from adhere.service.routes import ROUTES
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import check_settings
+from adhere.service.tls import check_certificate
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens
 
@@ -36,11 +40,14 @@ def serve(settings: ServiceSettings | None = None) -> None:
     """
     settings = settings or ServiceSettings()
     check_settings(settings)
+    Router(ROUTES, settings.root_path)  # refuses a root path that would hide a route
+    if settings.tls_certificate and settings.tls_key:
+        check_certificate(settings.tls_certificate, settings.tls_key)
     _prepare(settings)
     store = open_store(settings.store)
     try:
         listening = _bound(settings.host, settings.port)
-        _announce(store, settings.host, listening.getsockname()[1])
+        _announce(store, settings, listening.getsockname()[1])
     except BaseException:
         store.close()
         raise
@@ -58,12 +65,12 @@ def serve(settings: ServiceSettings | None = None) -> None:
 
 
 def _prepare(settings: ServiceSettings) -> None:
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_file)
     for file in settings.imports:
         import_policies(Path(file))
 
 
-def _worker_app(settings: ServiceSettings) -> App:
+def _worker_app(settings: ServiceSettings) -> ASGIApp:
     _prepare(settings)
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     return make_app(open_store(settings.store), settings)
@@ -87,6 +94,8 @@ def _config(app: Any, settings: ServiceSettings, **more: Any) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_seconds,
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
         **more,
     )
 
@@ -102,8 +111,8 @@ def _bound(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _announce(store: Store, host: str, port: int) -> None:
+def _announce(store: Store, settings: ServiceSettings, port: int) -> None:
     if token := Tokens(store).make_first():
         print(f"The first admin token, shown only now: {token}", flush=True)
-    name = f"[{host}]" if ":" in host else host
-    print(f"Serving on http://{name}:{port}", flush=True)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    print(f"Serving on {'https' if settings.tls_key else 'http'}://{host}:{port}", flush=True)
