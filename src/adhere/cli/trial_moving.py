@@ -1,4 +1,4 @@
-"""`adhere trial import` and `adhere trial backup`: bring trials in, and keep a copy of them."""
+"""`adhere trial import`: bring a trial in, from a log or a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.destinations import check_file
 from adhere.cli.kit_secrets import OPTION, read_kit_secret
 from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import bar, is_log
@@ -103,27 +102,6 @@ def _rewards(table: object) -> tuple[float, ...]:
 
     found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
-
-
-def backup(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="The file of trials.")],
-    path: Annotated[Path, typer.Argument(metavar="TO", help="A new file.")],
-) -> None:
-    """Copy a file of trials, as of one moment, while a service goes on writing to it.
-
-    \b
-      adhere trial backup adhere.db backup-2026-03-01.db
-
-    To restore, stop the service and put the copy in the place of the file (remove adhere.db-wal and adhere.db-shm,
-    which belong to the old one), then run 'adhere trial verify'. PostgreSQL has tools of its own: pg_dump,
-    pg_restore.
-    """
-    from adhere.store.sqlite import SqliteStore
-
-    check_file("TO", path)
-    with closing(SqliteStore(source, read_only=True)) as store:
-        store.backup(path)
-    typer.echo(str(path))
 
 
 def _shown(into: str) -> str:

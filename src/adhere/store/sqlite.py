@@ -219,6 +219,7 @@ class SqliteStore(Store):
                 closing(sqlite3.connect(part)) as copy,
             ):
                 connection.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # or to read it would make files beside it
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{to} cannot be written: {error}") from None
 

@@ -1,0 +1,93 @@
+"""Put a backup in the place of a SQLite database: checked beside it first, then moved there in one step."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adhere.errors import StoreError
+from adhere.files import make_private
+from adhere.store.database_file import LOCK, SHM, WAL, beside, check_path, followed, lock_writer
+from adhere.store.sqlite import SqliteStore
+
+
+@contextmanager
+def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[SqliteStore, Path | None]]:
+    """A checked copy of a backup, and the name that the replaced file will be kept under (None: there is none).
+
+    When the block ends, the copy is moved into place; when it raises, nothing has changed. The caller may check more
+    of the copy within. With `replace` there may be a file in the place. No service may write to it meanwhile.
+    """
+    target = followed(into)
+    check_path(backup, must_exist=True)
+    check_path(target, must_exist=False)
+    lock = lock_writer(target)
+    part = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        kept = _kept_name(backup, target, replace)
+        _copy(backup, part)
+        with closing(SqliteStore(part)) as copy:
+            yield copy, kept
+        _move(part, target, kept)
+    except OSError as error:
+        raise StoreError(f"{into} cannot be written: {error.strerror}") from None
+    finally:
+        for suffix in ("", WAL, SHM, LOCK):
+            beside(part, suffix).unlink(missing_ok=True)
+        lock.release()
+
+
+def _kept_name(backup: Path, target: Path, replace: bool) -> Path | None:
+    if not target.exists():
+        if beside(target, WAL).exists():
+            raise StoreError(f"{target.name}{WAL} is there without {target.name}: move it away first")
+        return None
+    if target.samefile(backup):
+        raise StoreError(f"{backup} is that file itself: give a backup")
+    if not replace:
+        raise StoreError(f"{target} exists: with --replace it is kept under another name")
+    return target.with_name(f"{target.name}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+
+
+def _copy(backup: Path, part: Path) -> None:
+    """Copy a backup, with what its own -wal may hold, and check that the copy is whole."""
+    part.unlink(missing_ok=True)
+    make_private(part)
+    # Without a -wal it need not be locked, and so may be on a disk that cannot be written.
+    how = "mode=ro" if beside(backup, WAL).exists() else "immutable=1"
+    try:
+        source = sqlite3.connect(f"{backup.absolute().as_uri()}?{how}", uri=True)
+        with closing(source), closing(sqlite3.connect(part)) as copy:
+            source.backup(copy)
+            (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+            n_tables = copy.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.Error as error:
+        raise StoreError(f"{backup} cannot be restored: {error}") from None
+    if found != "ok":
+        raise StoreError(f"{backup} cannot be restored, since it is damaged: {' '.join(found.split())}")
+    if not n_tables:
+        raise StoreError(f"{backup} is empty: it is no backup of a file of trials")
+
+
+def _move(part: Path, target: Path, kept: Path | None) -> None:
+    """Move the copy into place.
+
+    The old file gets its second name, and its -wal goes with it, before the copy takes its place: the copy must at no
+    time be beside a -wal that is not its own, nor the old one lose what its -wal holds. Between the two the file has
+    two names, with which no service starts.
+    """
+    if kept is not None:
+        os.link(target, kept)
+        if beside(target, WAL).exists():
+            beside(target, WAL).rename(beside(kept, WAL))
+        beside(target, SHM).unlink(missing_ok=True)
+    part.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
