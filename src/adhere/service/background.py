@@ -1,5 +1,5 @@
-"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, compile the policies of
-known trials.
+"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, verify the logs, compile
+the policies of known trials.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 from adhere.errors import InputError
 from adhere.service.context import Service
+from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction
 from adhere.trial.commands import ImputeMissing
 from adhere.trial.design import Design
+
+_MAX_PAUSE_TO_VERIFY = 60.0  # seconds between two looks whether a trial's turn has come
 
 log = logging.getLogger("adhere.service")
 
@@ -29,6 +33,10 @@ async def background_tasks(service: Service) -> AsyncIterator[None]:
         asyncio.create_task(_every(settings.impute_every, lambda: impute_missing(service))),
         asyncio.create_task(_precompile_all(service)),
     ]
+    if settings.verify_heads is not None:
+        verifier = Verifier(service, Path(settings.verify_heads), settings.verify_every)
+        pause = min(settings.verify_every, _MAX_PAUSE_TO_VERIFY)
+        tasks.append(asyncio.create_task(_every(pause, verifier.verify_due)))
     try:
         yield
     finally:

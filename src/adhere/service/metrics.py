@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from adhere.trial.events import AnyEvent, LessonRefused, Recommended
@@ -34,6 +34,13 @@ class Metrics:
         self.failed_commits = counter("adhere_failed_commits", "Transactions that could not be written")
         self._fallbacks = counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed")
         self._refused_lessons = counter("adhere_refused_lessons", "Lessons skipped because the policy failed at them")
+        self.verify_faults = counter("adhere_verify_faults", "Logs that scheduled verification found changed")
+        self.verified_at = Gauge(
+            "adhere_verified_timestamp_seconds",
+            "When the trial verified longest ago was last found whole; 0: one never was",
+            registry=self._registry,
+            multiprocess_mode="max",
+        )
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:

@@ -147,6 +147,19 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     metrics_open: Annotated[
         bool, about("Monitoring", "/metrics without a token; else it needs one of role metrics or admin.")
     ] = False
+    verify_heads: Annotated[
+        str | None,
+        about(
+            "Monitoring",
+            "Verify all trials regularly: their logs must continue the heads in this file, and new ones are added.",
+            metavar="FILE",
+            check=lambda file: Path(file).parent.is_dir(),
+            expected="a file in an existing folder",
+        ),
+    ] = None
+    verify_every: Annotated[float, about("Monitoring", "Seconds between two verifications of a trial.", gt=0)] = (
+        86400.0
+    )
 
     @property
     def store(self) -> str | Path:

@@ -1,0 +1,98 @@
+"""Scheduled verification: the logs of all trials, again and again, each against the head that was found last.
+
+A fault is logged, counted, and leaves the service ready: whether a trial whose log was changed should go on is for
+people to decide, and the other trials have no part in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+import filelock
+
+from adhere.errors import InputError
+from adhere.service.context import Service
+from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
+from adhere.store import StoreError
+from adhere.trial.log.chain import Verdict, verify
+from adhere.trial.processor import utc_now
+
+log = logging.getLogger("adhere.service")
+
+
+class Verifier:
+    """Verifies each trial once in `every` seconds, by the times in the file: restarts do not delay it."""
+
+    def __init__(self, service: Service, file: Path, every: float) -> None:
+        self._service, self._file, self._every = service, file, every
+        self._tried: dict[str, float] = {}  # when each trial was verified by this process, by the monotonic clock
+
+    async def verify_due(self) -> None:
+        """Verify the trials whose turn it is, unless another worker is at it."""
+        lock = filelock.FileLock(f"{self._file}.lock", timeout=0, thread_local=False)
+        try:
+            await self._service.in_background(lock.acquire)
+        except filelock.Timeout:
+            return
+        except OSError as error:
+            self._fault("%s.lock cannot be written: %s", self._file, error.strerror)
+            return
+        try:
+            await self._round()
+        except HeadsFileError as error:
+            self._fault("%s", error)
+        except OSError as error:
+            self._fault("%s cannot be read or written: %s", self._file, error.strerror or error)
+        finally:
+            lock.release()
+
+    async def _round(self) -> None:
+        service = self._service
+        trials = await service.read(lambda view: list(view.trials()))
+        heads = await service.in_background(partial(read_heads, self._file))
+        for name in [*trials, *(name for name in heads if name not in trials)]:
+            if self._is_due(name, heads.get(name), utc_now()):
+                if name in trials:
+                    await self._verify(name, heads)
+                else:
+                    self._fault("trial %s has a head in %s and is not in the store", name, self._file)
+                self._tried[name] = time.monotonic()
+        times = [heads[name].at.timestamp() if name in heads else 0.0 for name in trials]
+        service.metrics.verified_at.set(min(times, default=utc_now().timestamp()))
+
+    def _is_due(self, name: str, last: VerifiedHead | None, now: datetime) -> bool:
+        tried = self._tried.get(name)
+        if tried is not None and time.monotonic() - tried < self._every:
+            return False
+        # Not in the future either: a clock that was set back must not put it off.
+        return last is None or not 0 <= (now - last.at).total_seconds() < self._every
+
+    async def _verify(self, name: str, heads: dict[str, VerifiedHead]) -> None:
+        last = heads.get(name)
+        try:
+            verdict = await _verdict(self._service, name, None if last is None else last.head)
+        except (StoreError, InputError) as error:  # no fault of the log; the metric shows how long ago it was read
+            log.warning("trial %s could not be verified: %s", name, error)
+            return
+        if verdict.fault is not None:
+            self._fault("trial %s, %s", name, verdict.fault)
+            return
+        heads[name] = VerifiedHead(utc_now(), name, verdict.n_records, verdict.head)
+        await self._service.in_background(partial(append_head, self._file, heads[name]))
+
+    def _fault(self, message: str, *values: object) -> None:
+        self._service.metrics.verify_faults.inc()
+        log.error(f"scheduled verification: {message}", *values)
+
+
+async def _verdict(service: Service, trial: str, head: str | None) -> Verdict:
+    def check() -> Verdict:
+        live = service.processor.trial(trial)
+        with service.store.reading() as view:
+            return verify(view, live.number, head)
+
+    return await service.in_background(check)
