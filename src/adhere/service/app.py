@@ -21,6 +21,7 @@ from adhere.service.background import background_tasks
 from adhere.service.context import RequestContext, Service
 from adhere.service.cors import with_cors
 from adhere.service.group_commit import ShutdownError
+from adhere.service.jobs import JobProcessError
 from adhere.service.logs import log_request
 from adhere.service.openapi import document
 from adhere.service.parsing import DisconnectedError, parse_body, parse_headers, parse_id, parse_key, parse_trial
@@ -131,6 +132,8 @@ def _problem(error: Exception) -> ProblemError:
     if isinstance(error, (StoreError, ShutdownError, UnavailableError, MemoryError)):
         detail = "nothing was written; the same request may be sent again"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
+    if isinstance(error, JobProcessError):
+        return ProblemError("unavailable", "it was not finished; ask again", headers={"retry-after": "1"})
     log.error("unhandled exception", exc_info=error)
     return ProblemError("internal", "it was written down here; nothing else is told")
 

@@ -10,6 +10,7 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 from adhere.service.group_commit import GroupCommit
+from adhere.service.jobs import Jobs
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
@@ -34,6 +35,7 @@ class Service:
         self.group_commit = GroupCommit(self.processor, self.metrics)
         self.tokens = Tokens(store)
         self.results = ResultsCache()
+        self.jobs = Jobs(self.processor)
         self.probe = StoreProbe(store.check)
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="reader")
         self._background = ThreadPoolExecutor(_BACKGROUND_THREADS, thread_name_prefix="background")
@@ -59,6 +61,7 @@ class Service:
         """Write what is still queued, then close the store."""
         self.probe.stop()
         self.group_commit.close()
+        self.jobs.close()
         self._readers.shutdown()
         self._background.shutdown(cancel_futures=True)
         self.store.close()

@@ -1,50 +1,74 @@
-"""Handler of exports."""
+"""Handler of exports: written to a temporary file by a job, then streamed to the client."""
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import parse_qsl
 
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from adhere.errors import InputError
-from adhere.service.context import RequestContext
-from adhere.service.queries import query_value
+from adhere.service.context import RequestContext, Service
 from adhere.store import ReadTransaction
-from adhere.trial.log.export import write_log, write_table
 
 _MEDIA = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "log": "application/x-ndjson",
 }
+_CHUNK = 256 * 1024  # bytes
 
 
-async def export(context: RequestContext) -> FileResponse:
+async def export(context: RequestContext) -> Response:
     """Export a trial as a table (csv, parquet) or its log; X-Adhere-Head is the hash of the last record."""
-    form = _format(context.query)
-    folder = tempfile.TemporaryDirectory(prefix="adhere-")
-    path = Path(folder.name) / f"trial.{form}"
+    form, service = _format(context.query), context.service
 
-    def write(view: ReadTransaction) -> str:
-        live = context.service.processor.trial(context.trial)
-        if form == "log":
-            return write_log(view, live.number, path)
-        return write_table(view, live.number, live.design, path, form)
+    def count(view: ReadTransaction) -> int:
+        return view.head(service.processor.trial(context.trial).number).position
 
-    try:
-        head = await context.service.read(write)
-    except BaseException:
-        folder.cleanup()
-        raise
-    headers = {"x-adhere-head": head, "cache-control": "no-store"}
-    return FileResponse(path, media_type=_MEDIA[form], headers=headers, background=BackgroundTask(folder.cleanup))
+    n_records = await service.read(count)
+    with ExitStack() as stack:
+        # The turn lasts until the file is sent: a token that reads slowly cannot fill the disk with exports.
+        stack.enter_context(service.jobs.turn(context.holder.id))
+        number, path = tempfile.mkstemp(prefix="adhere-", dir=service.jobs.folder)  # of mode 0600
+        file = stack.enter_context(os.fdopen(number, "rb"))
+        try:
+            head = await service.jobs.call("export", context.trial, form, path, n_records=n_records)
+        finally:
+            Path(path).unlink(missing_ok=True)  # it lasts for as long as it is open, however we end
+        headers = {"content-type": _MEDIA[form], "x-adhere-head": head, "cache-control": "no-store"}
+        return FileStream(service, file, headers, stack.pop_all())
+
+
+class FileStream(Response):
+    """A file as the body of a response; `at_end` is closed when it is sent, or the client is gone."""
+
+    def __init__(self, service: Service, file: BinaryIO, headers: Mapping[str, str], at_end: ExitStack) -> None:
+        self._service, self._file, self._at_end = service, file, at_end
+        self.status_code, self.background, self.body = 200, None, b""
+        self.init_headers({**headers, "content-length": str(os.fstat(file.fileno()).st_size)})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it piece by piece, as fast as the client takes it."""
+        with self._at_end:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            while piece := await self._service.in_thread(lambda: self._file.read(_CHUNK)):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
 
 
 def _format(query: bytes) -> str:
-    expected = f"one of {', '.join(_MEDIA)}"
-    form = query_value(query, "format", "csv", expected)
-    if form not in _MEDIA:
-        raise InputError("format", form, expected)
+    try:
+        given = [value for name, value in parse_qsl(query.decode(), keep_blank_values=True) if name == "format"]
+    except ValueError:
+        given = [repr(query)]
+    form = given[-1] if given else "csv"
+    if len(given) > 1 or form not in _MEDIA:
+        raise InputError("format", form, f"one of {', '.join(_MEDIA)}, once")
     return form

@@ -11,7 +11,7 @@ from adhere.service.background import precompile
 from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial
 from adhere.service.responses import TrialCreated, TrialLine, TrialList, TrialView
-from adhere.store import ReadTransaction
+from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design, make_design
 from adhere.trial.projection import read_state
@@ -112,8 +112,17 @@ async def erase(context: RequestContext) -> Response:
     return await context.execute(Erase, **asdict(context.body))
 
 
-@reading
-def results(context: RequestContext, view: ReadTransaction) -> Results:
+async def results(context: RequestContext) -> Results:
     """Show the results so far."""
-    live = context.service.processor.trial(context.trial)
-    return context.service.results.of(view, live.number, live.design, live.engine)
+    service = context.service
+
+    def look(view: ReadTransaction) -> tuple[int, Head]:
+        number = service.processor.trial(context.trial).number
+        return number, view.head(number)
+
+    number, head = await service.read(look)
+    found = service.results.get(number, head.hash.hex())
+    if found is None:
+        found = await service.jobs.run(context.holder.id, "results", context.trial, n_records=head.position)
+        service.results.put(number, found)
+    return found

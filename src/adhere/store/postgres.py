@@ -116,7 +116,7 @@ class PostgresStore(Store):
     shared = True
 
     def __init__(self, url: str, *, read_only: bool = False) -> None:
-        self._settings = _settings(url)
+        self._settings, self.location = _settings(url), url
         name = self._settings.get("dbname", "")
         self._where = f"the PostgreSQL database {name!r} at {self._settings.get('host', 'this machine')}"
         self._read_only = read_only

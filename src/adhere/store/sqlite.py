@@ -81,6 +81,7 @@ class SqliteStore(Store):
 
     def __init__(self, path: Path | None, *, read_only: bool = False, spills: bool = False) -> None:
         self._path, self._where = path and followed(path), str(path or "the store in memory")
+        self.location = self._path and self._path.absolute()
         self._in_memory = "" if spills else ":memory:"
         # The writer, and in memory every reader too, share one connection.
         self._turn = threading.RLock()

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
 
 class Store(ABC):
-    """A place for trials. `shared` is true if other processes may write to it, and so make a writer wait."""
+    """A place for trials.
+
+    `shared` is true if other processes may write to it, and so make a writer wait. `location` is what `open_store`
+    opens it by in another process; None for one in memory.
+    """
 
     shared: bool
+    location: str | Path | None
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[WriteTransaction]:

@@ -185,11 +185,13 @@ class ResultsCache:
     def __init__(self) -> None:
         self._cached: OrderedDict[int, Results] = OrderedDict()
 
-    def of(self, view: ReadTransaction, trial: int, design: Design, engine: Engine) -> Results:
-        """A trial's results as of the view."""
+    def get(self, trial: int, head: str) -> Results | None:
+        """A trial's results, if they are known as of this head."""
         cached = self._cached.get(trial)
-        if cached is None or cached.head != view.head(trial).hash.hex():
-            cached = self._cached[trial] = results_of(view, trial, design, engine)
-            while len(self._cached) > _MAX_CACHED:
-                self._cached.popitem(last=False)
-        return cached
+        return cached if cached is not None and cached.head == head else None
+
+    def put(self, trial: int, results: Results) -> None:
+        """Keep a trial's results."""
+        self._cached[trial] = results
+        while len(self._cached) > _MAX_CACHED:
+            self._cached.popitem(last=False)

@@ -1,0 +1,42 @@
+"""What takes long and only reads: exports, results, verifying. Called by name, here or in the process for jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from adhere.trial.log.chain import Verdict, verify
+from adhere.trial.log.export import write_log, write_table
+from adhere.trial.processor import CommandProcessor
+from adhere.trial.results import Results, results_of
+
+
+def export_trial(processor: CommandProcessor, trial: str, form: str, path: str) -> str:
+    """Write a trial's table or log into a file; returns the head of the log it was made from."""
+    live = processor.trial(trial)
+    with processor.store.reading() as view:
+        if form == "log":
+            return write_log(view, live.number, Path(path))
+        return write_table(view, live.number, live.design, Path(path), form)
+
+
+def trial_results(processor: CommandProcessor, trial: str) -> Results:
+    """A trial's results so far."""
+    live = processor.trial(trial)
+    with processor.store.reading() as view:
+        return results_of(view, live.number, live.design, live.engine)
+
+
+def verify_trial(processor: CommandProcessor, trial: str, head: str | None = None) -> Verdict:
+    """Whether a trial's log is whole, and contains the record with a hash."""
+    live = processor.trial(trial)
+    with processor.store.reading() as view:
+        return verify(view, live.number, head)
+
+
+FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "export": export_trial,
+    "results": trial_results,
+    "verify": verify_trial,
+}

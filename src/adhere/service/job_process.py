@@ -1,0 +1,80 @@
+"""The process for jobs: calls functions by name for its parent, one after the other, with low priority.
+
+Requests and replies are pickled over its standard input and output. It ends when its input does, as it does however
+the parent ends.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import shutil
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any, BinaryIO
+
+NICENESS = 10
+
+
+def main(folder: str) -> None:
+    """Serve the parent until it ends; then delete the folder of its temporary files."""
+    # Before anything is imported that might print or take long.
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.nice(NICENESS)
+    os.umask(0o077)  # exports are for the service alone
+    # What ends the service may be sent to all its processes, and it still has to answer open requests.
+    for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_IGN)
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(requests, waiting, folder), daemon=True).start()
+    _serve(waiting, replies)
+
+
+def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[Any], folder: str) -> None:
+    while True:
+        try:
+            waiting.put(pickle.load(requests))
+        except EOFError:
+            shutil.rmtree(folder, ignore_errors=True)  # a parent that was killed could not do it
+            os._exit(0)
+
+
+def _serve(waiting: queue.SimpleQueue[Any], replies: BinaryIO) -> None:
+    from adhere.policies import import_policies
+    from adhere.service.job_functions import FUNCTIONS
+    from adhere.store import open_store
+    from adhere.trial.processor import CommandProcessor
+
+    location, imports = waiting.get()
+    for file in imports:
+        import_policies(file)
+    processor = CommandProcessor(open_store(location, read_only=True))
+    while True:
+        name, arguments = waiting.get()
+        try:
+            reply = pickle.dumps((FUNCTIONS[name](processor, *arguments), None))
+        except Exception as error:
+            reply = _failure(error)
+        replies.write(reply)
+        replies.flush()
+
+
+def _failure(error: Exception) -> bytes:
+    try:
+        data = pickle.dumps((None, error))
+        pickle.loads(data)
+    except Exception:
+        return pickle.dumps((None, RuntimeError(type(error).__name__)))
+    return data
+
+
+def command(folder: str) -> tuple[list[str], dict[str, str]]:
+    """How the process is started: its command line, and its environment. It takes the folder for itself."""
+    package = Path(__file__).parents[2]
+    paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {"PYTHONPATH": os.pathsep.join(paths), "POLARS_MAX_THREADS": "1", "TMPDIR": folder}
+    return [sys.executable, "-P", "-c", f"from {__name__} import main; main({folder!r})"], os.environ | environment
