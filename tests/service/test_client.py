@@ -196,3 +196,12 @@ def test_sites_make_up_their_request_ids_each_for_itself(service: Service) -> No
     trial = service.new_trial()
     numbers = [service.client(site).recommend(trial, "s", request_id="visit-1").id for site in ("site", "other")]
     assert numbers == [0, 1]
+
+
+def test_a_csv_export_holds_no_formulas(service: Service, tmp_path: Path) -> None:
+    trial = service.new_trial()
+    service.client("site").recommend(trial, "=1+1")
+    advice = service.client("site").recommend(trial, "S-2")
+    service.client("site").report(trial, advice.id, took_other="@SUM(A1)")
+    service.client("statistician").export(trial, tmp_path / "t.csv")
+    assert ",'@SUM(A1)," in (tmp_path / "t.csv").read_text()

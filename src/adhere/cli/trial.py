@@ -171,7 +171,8 @@ def export(
       adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
 
     Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
-    replay needs. Tables and logs name subjects by their pseudonyms.
+    replay needs. Tables and logs name subjects by their pseudonyms. In CSV, text that a spreadsheet would take for a
+    formula (it begins with =, +, - or @) has an apostrophe in front, which 'adhere trial import' takes away again.
 
     A blinded trial can be imported and go on elsewhere only with the secret its kits are made with. It is in none of
     these files; with --kit-secret it is written into one of its own (mode 0600):

@@ -2,7 +2,8 @@
 
 The columns are `chosen, actual, reward[, count]`, or in the words of CDISC `TRTP, TRTA, AVAL[, N]`, in any
 order and case; others are ignored. Without a count each row is one patient. The arms are those that were
-chosen, in order of first appearance; every arm that was taken must be one of them. ::
+chosen, in order of first appearance; every arm that was taken must be one of them. Arms are unescaped as in a table
+that `adhere trial export` wrote (`adhere.csv_cells`). ::
 
     chosen,actual,reward,count
     none,none,1,8666
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from adhere.checks import check_count, check_unit_number
+from adhere.csv_cells import unescape
 from adhere.errors import InputError, nearest
 from adhere.populations.counts import Count, Counts
 from adhere.populations.csv_rows import columns, csv_rows
@@ -49,8 +51,9 @@ def read_counts(path: str | Path) -> Counts:
                 raise InputError(where[column], value[column], "the name of an arm")
         reward = _number(check_unit_number, where[reward_column], value[reward_column])
         count = _number(check_count, where[count_column], value.get(count_column, "1"))
-        totals[value[chosen_column], value[actual_column], reward] += count
-        first_line_taken.setdefault(value[actual_column], line)
+        chosen, actual = unescape(value[chosen_column]), unescape(value[actual_column])
+        totals[chosen, actual, reward] += count
+        first_line_taken.setdefault(actual, line)
 
     if not totals:
         raise InputError(str(path), ",".join(header), "at least one row below the header")

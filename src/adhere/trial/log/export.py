@@ -11,6 +11,7 @@ import polars as pl
 from adhere.errors import InputError
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
+from adhere.trial.log.csv_tables import escaped_table
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.table import schema, tables
 
@@ -29,12 +30,12 @@ def write_table(
     """Write a trial's table; returns the head of the log it was made from."""
     head = view.head(trial).hash.hex()
     if format == "csv":
-        _write_csv(view, trial, design, path, on_progress)
+        _write_csv(view, trial, design, path, escaped_table, on_progress)
     elif format == "parquet":
         # Row by row through a file, so that memory stays flat however long the trial is.
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "rows.csv"
-            _write_csv(view, trial, design, rows, on_progress)
+            _write_csv(view, trial, design, rows, lambda table: table, on_progress)
             pl.scan_csv(rows, schema=schema(design.arms)).sink_parquet(path)
     else:
         raise InputError("format", format, f"one of {', '.join(FORMATS)}")
@@ -42,9 +43,14 @@ def write_table(
 
 
 def _write_csv(
-    view: ReadTransaction, trial: int, design: Design, path: Path, on_progress: Callable[[int], None]
+    view: ReadTransaction,
+    trial: int,
+    design: Design,
+    path: Path,
+    written: Callable[[pl.DataFrame], pl.DataFrame],
+    on_progress: Callable[[int], None],
 ) -> None:
     with path.open("wb") as file:
-        pl.DataFrame(schema=schema(design.arms)).write_csv(file)
+        written(pl.DataFrame(schema=schema(design.arms))).write_csv(file)
         for table in tables(view, trial, design, on_progress):
-            table.write_csv(file, include_header=False, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")
+            written(table).write_csv(file, include_header=False, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")

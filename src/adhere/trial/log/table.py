@@ -16,6 +16,8 @@ RECPOS     the record it stands in                SEENPOS   the last record the 
 TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL counts from
 MEMO       what the policy remembers of it        RANDKEY, ALGORITHM_VERSION, SOFTWARE
 =========  ==========================================================================================
+
+In CSV, not in Parquet, text that a spreadsheet would take for a formula is escaped (`adhere.csv_cells`).
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
 from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
+from adhere.trial.log.csv_tables import unescaped_table
 from adhere.trial.processor import create_trial, new_salt, new_subject
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.verbs.context import Change
@@ -50,7 +51,7 @@ def read_table(path: Path) -> pl.DataFrame:
     """A CSV or Parquet file, with CDISC's or adhere's own names of columns."""
     try:
         is_parquet = path.suffix.lower() == ".parquet"
-        table = pl.read_parquet(path) if is_parquet else pl.read_csv(path, infer_schema=False)
+        table = pl.read_parquet(path) if is_parquet else unescaped_table(pl.read_csv(path, infer_schema=False))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError("file", str(path), f"a table in CSV or Parquet ({str(error).splitlines()[0]})") from None
     for old, new in _ALSO_CALLED.items():

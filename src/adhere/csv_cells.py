@@ -1,0 +1,32 @@
+"""Text in CSV files that spreadsheets must not take for formulas.
+
+A cell that begins with =, +, -, @, a tab or the end of a line gets an apostrophe in front, and so does one in which
+apostrophes precede such a character: taking one apostrophe away gives back exactly what was there. Numbers are no
+text and stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+# In the syntax that Python's and polars' regular expressions share.
+FORMULA = r"^'*[=+\-@\t\r\n]"
+ESCAPED_FORMULA = r"^'+[=+\-@\t\r\n]"
+
+
+def escape(text: str) -> str:
+    """A text as a cell.
+
+    >>> escape("=1+1"), escape("'=1+1"), escape("'t Hooft")
+    ("'=1+1", "''=1+1", "'t Hooft")
+    """
+    return f"'{text}" if re.match(FORMULA, text) else text
+
+
+def unescape(cell: str) -> str:
+    """The text in a cell.
+
+    >>> unescape("'=1+1"), unescape("'t Hooft")
+    ('=1+1', "'t Hooft")
+    """
+    return cell[1:] if re.match(ESCAPED_FORMULA, cell) else cell
