@@ -14,13 +14,23 @@ from msgspec.structs import replace
 from adhere.errors import InputError
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
+from programs import program
 from service.serving import as_process, wait_until
 
 
 def make_certificate(folder: Path, name: str = "127.0.0.1") -> tuple[Path, Path]:
     """A certificate that is its own authority, and its key."""
     certificate, key = folder / "certificate.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command = [
+        program("openssl", "openssl"),
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]
     subject = ["-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{name},DNS:localhost"]
     subprocess.run([*command, *subject, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key
