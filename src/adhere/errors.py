@@ -53,3 +53,10 @@ class UnavailableError(Exception):
 
 class StoreError(Exception):
     """A store that cannot be opened, read or written, in one sentence."""
+
+
+class OutcomeUnknownError(StoreError):
+    """A store that failed while a commit was under way: what was to be written may be there or not.
+
+    The same command under the same request id finds out, and writes it if it is not there.
+    """

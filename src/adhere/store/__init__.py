@@ -1,5 +1,6 @@
 """Where live trials are kept: one contract, in memory, in a SQLite file or in PostgreSQL."""
 
+from adhere.errors import OutcomeUnknownError as OutcomeUnknownError
 from adhere.errors import StoreError as StoreError
 from adhere.store.opening import open_store as open_store
 from adhere.store.records import Fetched as Fetched

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from adhere.errors import StoreError
 from adhere.store.sqlite import SqliteStore
-from adhere.store.store import Store
+from adhere.store.store import DEADLINE, Store
 
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def open_store(where: str | Path | None = None, *, read_only: bool = False) -> Store:
+def open_store(where: str | Path | None = None, *, read_only: bool = False, deadline: float = DEADLINE) -> Store:
     """The store in a SQLite file, behind a PostgreSQL address, or in memory.
+
+    A PostgreSQL server that is silent for `deadline` seconds while an answer is due is given up.
 
     >>> with open_store().reading() as view:
     ...     view.trials()
@@ -25,7 +27,7 @@ def open_store(where: str | Path | None = None, *, read_only: bool = False) -> S
             from adhere.store.postgres import PostgresStore
         except ImportError:
             raise StoreError("PostgreSQL needs a driver: pip install 'adhere[service]'") from None
-        return PostgresStore(where, read_only=read_only)
+        return PostgresStore(where, read_only=read_only, deadline=deadline)
     if isinstance(where, str) and "://" in where:
         raise StoreError(f"{where.partition('://')[0]}:// is no kind of store: give a file or postgresql://…")
     return SqliteStore(Path(where), read_only=read_only)

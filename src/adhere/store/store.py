@@ -8,6 +8,8 @@ from pathlib import Path
 
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
+DEADLINE = 10.0  # seconds for which the server of a database may be silent while an answer is due
+
 
 class Store(ABC):
     """A place for trials.
@@ -21,7 +23,10 @@ class Store(ABC):
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[WriteTransaction]:
-        """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""
+        """A transaction. When the block ends without an error, all of it is on disk.
+
+        Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
+        """
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[ReadTransaction]:

@@ -1,0 +1,153 @@
+"""Connections to PostgreSQL on which no wait is endless: a server that freezes is given up after a deadline."""
+
+from __future__ import annotations
+
+import math
+import select
+import time
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
+from psycopg.waiting import Ready, Wait
+
+from adhere.errors import StoreError
+
+# Every statement has its index. A plan made while tables are empty would read them from end to end, and be kept.
+_SESSION: Final = """
+    SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') <> 'remote_apply'; -- which is even more
+    SET plan_cache_mode = force_generic_plan;
+    SET enable_seqscan = off;
+    SET jit = off;
+"""
+_EVENTS: Final = {
+    Wait.R: select.POLLIN,
+    Wait.W: select.POLLOUT,
+    Wait.RW: select.POLLIN | select.POLLOUT,
+}
+_HOLD = 2.0  # seconds for which a server that did not answer is asked no more, unless a check finds it well
+
+Result = TypeVar("Result")
+
+
+class DeadlineError(psycopg.OperationalError):
+    """The server did not answer in time."""
+
+
+_SILENT: Final = (DeadlineError, psycopg.errors.ConnectionTimeout)  # a server that refuses is not silent
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that is closed when the server is silent for `seconds` (None: never) while an answer is due.
+
+    What counts is silence: a long result that keeps coming is no fault. A connection that was closed in this way is
+    of no use any more: nobody knows how far the server had come.
+    """
+
+    seconds: float | None = None
+
+    def wait(self, gen: PQGen[Result], interval: float = 0.0, timeout: float | None = None) -> Result:
+        """Go on with what psycopg is doing whenever the server lets it."""
+        poll, descriptor = select.poll(), self.pgconn.socket
+        patience = None if self.seconds is None else self.seconds * 1000.0
+        try:
+            wanted = next(gen)
+            while True:
+                poll.register(descriptor, _EVENTS[wanted])
+                found = poll.poll(patience)
+                if not found:
+                    raise DeadlineError(f"no answer within {self.seconds:g} s")
+                event = found[0][1]
+                if not event & select.POLLOUT:
+                    wanted = gen.send(Ready.R)
+                else:
+                    wanted = gen.send(Ready.RW if event & select.POLLIN else Ready.W)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        except (DeadlineError, KeyboardInterrupt, SystemExit):
+            self.close()
+            raise
+
+
+def connect(settings: dict[str, Any], seconds: float, *, writes: bool = False) -> Connection:
+    """A connection for `PostgresStore`. The server ends by itself what would take a writer beyond the deadline."""
+    # An address may stand for two (IPv6 and IPv4), which are tried one after the other; libpq takes 2 s or more.
+    settings = {"connect_timeout": math.ceil(max(2.0, seconds / 2)), **settings}
+    connection = Connection.connect(**settings, autocommit=True, prepare_threshold=0)
+    connection.seconds = seconds
+    limits = f"SET lock_timeout = {int(500 * seconds)};"
+    if writes:
+        limits += f"SET statement_timeout = {int(900 * seconds)};"
+    try:
+        connection.execute((_SESSION + limits).encode(), prepare=False)  # only so may it be several statements
+    except BaseException:
+        connection.close()
+        raise
+    # psycopg takes the smallest type a number fits in, and prepares a statement anew for each.
+    for dumper in (Int8Dumper, Int8BinaryDumper):
+        connection.adapters.register_dumper(int, dumper)
+    return connection
+
+
+def has_news(connection: Connection) -> bool:
+    """True if an idle connection has unread bytes: mostly that its server went away."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def roll_back(connection: Connection) -> None:
+    """End a transaction, or the connection if that is not possible."""
+    try:
+        connection.execute("ROLLBACK")
+    except psycopg.Error:
+        connection.close()
+
+
+class Silence:
+    """Whether the server was silent a moment ago: then nobody else is made to wait for it.
+
+    Otherwise requests that queue for a frozen server would wait for their deadlines one after the other.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._until = -math.inf
+        self._since: float | None = None  # when checks began to fail
+
+    def lasts(self) -> bool:
+        """Whether to give up at once."""
+        return time.monotonic() < self._until
+
+    def noticed(self, error: psycopg.Error) -> None:
+        """Note what an operation failed with: if it waited for its whole deadline, others need not."""
+        if isinstance(error, _SILENT):
+            self._until = time.monotonic() + _HOLD
+
+    def checked(self, error: psycopg.Error | None) -> None:
+        """Note what a check failed with, if it did. Short silence, as of a busy machine, keeps nobody from trying."""
+        now = time.monotonic()
+        if not isinstance(error, _SILENT):
+            self._since, self._until = None, -math.inf
+            return
+        self._since = now if self._since is None else self._since
+        if self.lasts() or now - self._since > self._patience:
+            self._until = now + _HOLD
+
+
+def parse_url(url: str) -> dict[str, Any]:
+    """What the address says. What cannot be read is not shown: it may be a piece of the password."""
+    try:
+        settings = conninfo_to_dict(url, client_encoding="utf8")
+    except psycopg.Error:
+        settings = {"host": "@"}
+    if any("@" in str(settings.get(part, "")) for part in ("host", "port", "dbname")):
+        raise StoreError(
+            "this is no address of a PostgreSQL database: expected postgresql://user:password@host/database, "
+            "where @ : / and % in a password are written %40 %3A %2F and %25"
+        )
+    return settings
