@@ -56,7 +56,7 @@ class Tokens:
             if trial is not None and trial not in writing.trials():
                 raise UnknownError("trial", trial, "the name of a trial")
             token = writing.add_token(Token(0, sha256(text.encode()).digest(), role, site, trial, label, _now()))
-        self.refresh()
+        self._note(token)
         return token, text
 
     def make_first(self) -> str | None:
@@ -76,7 +76,13 @@ class Tokens:
             if [token.id for token in tokens if token.role == "admin" and token.revoked_at is None] == [id]:
                 raise ConflictError("token", id, "not the only admin's; make another one first")
             writing.revoke_token(id, _now())
-        self.refresh()
+        self._note(*(token._replace(revoked_at=_now()) for token in tokens if token.id == id))
+
+    def _note(self, *tokens: Token) -> None:
+        """Bring the cache up to date without the store: what was written must not fail any more."""
+        with self._lock:
+            found = self._tokens | {token.digest: token for token in tokens}
+            self._tokens = {digest: token for digest, token in found.items() if token.revoked_at is None}
 
 
 def _now() -> str:

@@ -18,7 +18,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -90,6 +90,22 @@ class PostgresServer:
     def _end(self, how: signal.Signals) -> None:
         self._process.send_signal(how)
         self._process.wait(60.0)
+
+    def freeze(self) -> None:
+        """Stop all its processes where they are: connections are accepted, and nothing is answered."""
+        self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, what: signal.Signals) -> None:
+        parent = self._process.pid
+        self._process.send_signal(what)  # first, so that it makes no more children
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                if int(path.read_text().rpartition(")")[2].split()[1]) == parent:
+                    os.kill(int(path.parent.name), what)
 
     def remove(self) -> None:
         """Remove all of it."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from adhere.errors import ConflictError
+from adhere.errors import ConflictError, OutcomeUnknownError, StoreError
 from adhere.service.context import RequestContext, reading
 from adhere.service.queries import query_number
 from adhere.service.responses import AccessLine, AccessList
@@ -40,9 +40,11 @@ async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: R
         return response
     try:
         await _log(context, kind, getattr(response, "recommendation_id", None))
-    except BaseException:
+    except BaseException as error:
         if isinstance(response, Response) and response.background is not None:
             await response.background()  # deletes the file that will not be sent
+        if isinstance(error, StoreError) and context.body is not None:  # what it asked was written
+            raise OutcomeUnknownError(str(error)) from None
         raise
     return response
 

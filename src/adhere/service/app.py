@@ -29,7 +29,7 @@ from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.router import Router
 from adhere.service.routes import SITE, Route, routes
 from adhere.service.settings import ServiceSettings
-from adhere.store import Store, StoreError
+from adhere.store import OutcomeUnknownError, Store, StoreError
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _NO_STORE = (b"cache-control", b"no-store")
@@ -71,7 +71,7 @@ class App:
         except DisconnectedError:
             return
         except Exception as error:
-            response = _problem(error)
+            response = _problem(error, route)
             status = response.status
             self._metrics.refusals.labels(response.kind).inc()
         if isinstance(response, Response):
@@ -124,13 +124,15 @@ def make_app(store: Store, settings: ServiceSettings | None = None) -> ASGIApp:
     return with_cors(app, settings.cors_origins) if settings.cors_origins else app
 
 
-def _problem(error: Exception) -> ProblemError:
+def _problem(error: Exception, route: Route | None) -> ProblemError:
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, InputError):
         return input_problem(error)
     if isinstance(error, (StoreError, ShutdownError, UnavailableError, MemoryError)):
         detail = "nothing was written; the same request may be sent again"
+        if isinstance(error, OutcomeUnknownError) and route is not None:
+            detail = f"it is not known whether it was written; {route.if_unknown}"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
     if isinstance(error, JobProcessError):
         return ProblemError("unavailable", "it was not finished; ask again", headers={"retry-after": "1"})

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias, TypeVar
 
 from adhere.service.metrics import Metrics
-from adhere.store import StoreError
+from adhere.store import OutcomeUnknownError, StoreError
 from adhere.trial.commands import AnyCommand, Response
 from adhere.trial.processor import CommandProcessor
 
@@ -138,7 +138,9 @@ class GroupCommit:
     def _fail(self, error: StoreError) -> None:
         self._failed_at = time.monotonic()
         self._metrics.failed_commits.inc()
-        log.error("commit failed, nothing of it was written: %s", error)
+        unknown = isinstance(error, OutcomeUnknownError)
+        what = "it is not known whether it was written" if unknown else "nothing of it was written"
+        log.error("commit failed, %s: %s", what, error)
 
 
 def _resolve(batch: Sequence[Waiting], answers: Sequence[Any]) -> None:

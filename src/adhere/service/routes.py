@@ -67,6 +67,15 @@ class Route:
             kinds |= {"unknown"}
         return tuple(sorted(kinds))
 
+    @property
+    def if_unknown(self) -> str:
+        """What to do if it is not known whether a request was executed."""
+        if self.idempotent:
+            return "send the same request again with the same Idempotency-Key"
+        if self.response is responses.TokenCreated:
+            return "list the tokens (GET /tokens) and, if a new one is there, revoke it: its text is lost"
+        return "send the same request again: if it was written, that changes nothing"
+
 
 def _write(path: str, roles: frozenset[str], handler: Any, response: type, body: Any, reveals: str = "") -> Route:
     return Route("POST", path, roles, handler, response, status=201, body=body, idempotent=True, reveals=reveals)

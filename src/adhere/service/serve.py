@@ -44,7 +44,7 @@ def serve(settings: ServiceSettings | None = None) -> None:
     if settings.tls_certificate and settings.tls_key:
         check_certificate(settings.tls_certificate, settings.tls_key)
     _prepare(settings)
-    store = open_store(settings.store)
+    store = open_store(settings.store, deadline=settings.store_deadline)
     try:
         listening = _bound(settings.host, settings.port)
         _announce(store, settings, listening.getsockname()[1])
@@ -73,7 +73,7 @@ def _prepare(settings: ServiceSettings) -> None:
 def _worker_app(settings: ServiceSettings) -> ASGIApp:
     _prepare(settings)
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
-    return make_app(open_store(settings.store), settings)
+    return make_app(open_store(settings.store, deadline=settings.store_deadline), settings)
 
 
 def _end_with(parent: BaseProcess | None) -> None:

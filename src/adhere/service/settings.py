@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from adhere.service.addresses import are_networks, are_origins, is_postgres, is_root_path
+from adhere.store import DEADLINE
 
 Group = Literal["Store", "Address", "Proxies and browsers", "Limits", "Intervals", "Logs", "Monitoring"]
 
@@ -76,6 +77,10 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         tuple[str, ...],
         about("Store", "Files that declare policies of your own.", flag="import", metavar="FILE.py"),
     ] = ()
+    store_deadline: Annotated[
+        float,
+        about("Store", "Seconds after which a PostgreSQL that does not answer is given up.", ge=1, le=600),
+    ] = DEADLINE
 
     host: Annotated[str, about("Address", "The address to listen on.", min_length=1)] = "127.0.0.1"
     port: Annotated[int, about("Address", "The port; 0 takes any free one.", ge=0, le=65535)] = 8000

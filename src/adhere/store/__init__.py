@@ -9,6 +9,7 @@ from adhere.store.records import LessonBlock as LessonBlock
 from adhere.store.records import Record as Record
 from adhere.store.records import Subject as Subject
 from adhere.store.records import Token as Token
+from adhere.store.store import DEADLINE as DEADLINE
 from adhere.store.store import Store as Store
 from adhere.store.transactions import ReadTransaction as ReadTransaction
 from adhere.store.transactions import WriteTransaction as WriteTransaction

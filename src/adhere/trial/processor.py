@@ -91,7 +91,8 @@ class CommandProcessor:
     def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError]:
         """A response to each command, or why it was refused, in their order.
 
-        Raises a `StoreError` if the transaction failed, in which case nothing was written.
+        Raises a `StoreError` if the transaction failed, in which case nothing was written; an `OutcomeUnknownError`
+        if it failed so late that this is not known.
         """
         responses: list[Response | InputError] = []
         with self._lock, self.store.writing() as writing:

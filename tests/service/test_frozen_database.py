@@ -1,0 +1,121 @@
+"""A database that freezes: requests end, readiness says so, nothing is claimed that is not known, all recovers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+import pytest
+
+from adhere.store import open_store
+from adhere.store.postgres import PostgresStore
+from adhere.trial.log.chain import verify
+from service.hammering import Hammer, n_acknowledged
+from service.serving import Reply, Service, in_thread, wait_until
+from store.postgres_proxy import PostgresProxy
+from store.postgres_server import PostgresServer, fresh_database
+
+DEADLINE = 1.5
+SLACK = 4.0  # for a machine that is busy with other tests
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    server = PostgresServer()
+    try:
+        server.prepare()
+        server.start()
+        yield server
+        server.stop()
+    finally:
+        server.remove()
+
+
+@contextmanager
+def frozen(server: PostgresServer) -> Iterator[float]:
+    server.freeze()
+    try:
+        yield time.monotonic()
+    finally:
+        server.thaw()
+
+
+def test_a_frozen_database(server: PostgresServer) -> None:
+    url = fresh_database(server.url)
+    with in_thread(PostgresStore(url, deadline=DEADLINE)) as service:
+        service.client().create_trial("t", "uniform", ("walk", "aspirin"), seed=1)
+        site = service.token("site")
+        hammers = [Hammer(f"h{number}", site) for number in range(4)]
+        stop = threading.Event()
+        threads = [threading.Thread(target=hammer.run, args=(service.port, stop)) for hammer in hammers]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: n_acknowledged(hammers) >= 40)
+        with frozen(server) as since, ThreadPoolExecutor(24) as pool:
+            asked = [pool.submit(_timed_recommend, service, number) for number in range(12)]
+            read = [pool.submit(_timed_read, service) for _ in range(12)]
+            wait_until(lambda: service.send("GET", "/readyz", role=None).status == 503)
+            assert time.monotonic() - since < 3.0
+            replies = [one.result() for one in asked + read]
+            for thread in threads:  # each ends at its first 503
+                thread.join()
+            assert {reply.status for reply, _ in replies} == {503}
+            assert max(seconds for _, seconds in replies) < DEADLINE + SLACK
+            begin = time.monotonic()  # now it is known: nobody waits any more
+            late = [service.send("POST", "/trials/t/recommendations", {"subject": f"late-{n}"}) for n in range(8)]
+            assert {(reply.status, _claim(reply)) for reply in late} == {(503, "nothing was written")}
+            assert time.monotonic() - begin < DEADLINE
+        wait_until(lambda: service.send("GET", "/trials").status == 200, 5.0)
+        again = [_timed_recommend(service, number)[0] for number in range(12)]
+        assert {reply.status for reply in again} == {201}
+        assert service.send("GET", "/readyz", role=None).status == 200
+        stop.set()
+        for hammer in hammers:  # sends what was not acknowledged once more, under the same key
+            assert {status for status, _ in hammer.refused} == {503}
+            hammer.run(service.port, stop)
+            assert hammer.unanswered is None
+    keys = [key for hammer in hammers for key in hammer.acknowledged]
+    with closing(open_store(url, read_only=True)) as store, store.reading() as view:
+        assert verify(view, 1).fault is None
+        found = [record.request_id for record in view.records(1, limit=10**5) if record.request_id]
+    assert len(found) == len(set(found))
+    assert set(found) == {f"A/{key}" for key in keys} | {f"A/key-{number}" for number in range(12)}
+
+
+def _timed_recommend(service: Service, number: int) -> tuple[Reply, float]:
+    begin = time.monotonic()
+    path, body = "/trials/t/recommendations", {"subject": f"S-{number}"}
+    reply = service.send("POST", path, body, role="site", key=f"key-{number}")
+    return reply, time.monotonic() - begin
+
+
+def _timed_read(service: Service) -> tuple[Reply, float]:
+    begin = time.monotonic()
+    return service.send("GET", "/trials/t"), time.monotonic() - begin
+
+
+def _claim(reply: Reply) -> str:
+    return str(reply.json["detail"]).partition(";")[0]
+
+
+def test_an_unknown_outcome_is_said_to_be_unknown(database_url: str) -> None:
+    with closing(PostgresProxy(database_url)) as proxy, in_thread(PostgresStore(proxy.url)) as service:
+        service.client().create_trial("t", "uniform", ("walk", "aspirin"), seed=1)
+        before = len(service.client().tokens())
+        for fault, path, body, advice in (
+            ("lose the answer", "/trials/t/recommendations", {"subject": "S-1"}, "with the same Idempotency-Key"),
+            ("lose the answer", "/tokens", {"role": "admin", "label": "another"}, "GET /tokens"),
+            ("lose the commit", "/trials", {"name": "u", "policy": "uniform", "arms": ["a", "b"]}, "changes nothing"),
+        ):
+            proxy.hang_up()
+            proxy.fault = fault  # type: ignore[assignment]
+            reply = service.send("POST", path, body, key="key")
+            assert (reply.status, _claim(reply)) == (503, "it is not known whether it was written")
+            assert advice in reply.json["detail"]
+            if path != "/tokens":
+                assert service.send("POST", path, body, key="key").status == 201
+        assert len(service.client().tokens()) == before + 1
+        assert service.client().trial("t")["recommendations"] == 1
