@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from adhere.errors import ConflictError
 from adhere.store import open_store
-from adhere.trial.commands import Recommend, RecommendationResponse, Report, Unblind
+from adhere.trial.commands import Receipt, Recommend, RecommendationResponse, Report, Unblind
 from adhere.trial.design import make_design
 from adhere.trial.processor import CommandProcessor
 from trial.live import send
 from trial.test_kit_secret import spellings
 
 from .running import check_complaint, in_this_process
+
+FORMAT_2 = Path(__file__).parent.parent / "trial" / "log" / "blinded-format-2.log"
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +167,27 @@ def test_the_secret_goes_only_where_it_belongs(
         (tmp_path / "headache.csv").write_text("USUBJID,TRTP\np,walk\n")
         check_complaint(in_this_process(capsys, "trial", *arguments), says)
     assert not Path(new).exists()
+
+
+def test_a_blinded_log_of_format_2_is_read_and_imported_but_tells_no_kits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file was written before kits had a secret."""
+    for command in (["list"], ["verify"], ["replay"]):
+        assert in_this_process(capsys, "trial", *command, str(FORMAT_2)).status == 0
+    into, secret = tmp_path / "old.db", tmp_path / "secret"
+    secret.write_text("00" * 32)
+    secret.chmod(0o600)
+    given = ["trial", "import", str(FORMAT_2), "--into", str(into)]
+    check_complaint(in_this_process(capsys, *given, "--kit-secret", str(secret)), "created before kits had a secret")
+    assert in_this_process(capsys, *given).status == 0
+    with closing(open_store(into)) as store:
+        processor = CommandProcessor(store)
+        with pytest.raises(ConflictError, match="created before kits had a secret"):
+            send(processor, Recommend(trial="blind", request_id="q", site="L", subject="new"))
+        again = Report(trial="blind", request_id="r", site="L", recommendation_id=1, reward=1.0)
+        assert send(processor, again) == Receipt(8, 1)
+    assert in_this_process(capsys, "trial", "verify", str(into)).status == 0
 
 
 def test_a_backup_has_the_secret(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

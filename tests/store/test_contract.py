@@ -58,6 +58,7 @@ def test_the_secret_of_kits(store: Store) -> None:
         transaction.save_kit_secret(trial, EVERY_BYTE)
     with store.reading() as view:
         assert (view.kit_secret(trial), view.kit_secret(other)) == (EVERY_BYTE, None)
+        assert type(view.kit_secret(trial)) is bytes
 
 
 def test_appending_nothing_moves_the_head(store: Store) -> None:

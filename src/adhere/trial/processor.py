@@ -32,17 +32,15 @@ from adhere.trial.commands import (
     Response,
     Unblind,
 )
+from adhere.trial.creation import create_trial
 from adhere.trial.design import Design
-from adhere.trial.events import LOG_FORMAT, AnyEvent, Conflicted, Created, created_event
-from adhere.trial.kits import Kits, kit_secret_digest, kits_of, new_kit_secret
-from adhere.trial.log.chain import START, commitment
-from adhere.trial.snapshot import encode_snapshot
-from adhere.trial.state import initial_state
+from adhere.trial.events import AnyEvent, Conflicted, created_event
+from adhere.trial.kits import kits_of
+from adhere.trial.log.chain import commitment
 from adhere.trial.transaction import LiveTrial, TrialTransaction
 from adhere.trial.verbs import DECIDE
 from adhere.trial.verbs.context import Change, Context, needed_recommendations
 from adhere.trial.verbs.impute_missing import due, next_batch
-from adhere.trial.verbs.recommend import SOFTWARE
 
 # As tuples: `isinstance` would make a union type anew at each command.
 _NAMES_SUBJECT = (Recommend, Erase)
@@ -200,35 +198,6 @@ class CommandProcessor:
             kits = kits_of(created, view.kit_secret(number))
             self._trials[name] = LiveTrial(number, created.design, created.design.engine(), kits)
         return self._trials[name]
-
-
-def create_trial(
-    writing: WriteTransaction, design: Design, at: datetime, by: str, kit_secret: bytes | None = None
-) -> TrialTransaction:
-    """Add a trial with the first record of its log, to which more may be appended in the same transaction."""
-    if kit_secret is not None and not design.blinded:
-        raise InputError("kit_secret", "one", "none: the trial is not blinded")
-    secret = new_kit_secret() if design.blinded and kit_secret is None else kit_secret
-    kits = Kits(design.name, secret)
-    engine = design.engine()
-    head = Head(0, START, encode_snapshot(initial_state(design, engine), 0))
-    live = LiveTrial(writing.add_trial(design.name, head), design, engine, kits, tail={})
-    if secret is not None:
-        writing.save_kit_secret(live.number, secret)
-    transaction = TrialTransaction(writing, live, head, Fetched({}, {}, {}))
-    version = engine.algorithm_version
-    created = Created(
-        position=1,
-        at=at,
-        by=by,
-        log_format=LOG_FORMAT,
-        design=design,
-        algorithm_version=version,
-        software=SOFTWARE,
-        kit_secret_digest=kit_secret_digest(secret) if secret is not None else "",
-    )
-    transaction.append(Change(created))
-    return transaction
 
 
 def pseudonym_of(command: Recommend | Erase) -> str:

@@ -20,11 +20,12 @@ from adhere.checks import check_text
 from adhere.errors import InputError, nearest
 from adhere.store import Store
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.trial.creation import create_trial
 from adhere.trial.design import Design
 from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.csv_tables import unescaped_table
-from adhere.trial.processor import create_trial, new_salt, new_subject
+from adhere.trial.processor import new_salt, new_subject
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.verbs.context import Change
 
