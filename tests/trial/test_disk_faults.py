@@ -80,3 +80,61 @@ def test_no_acknowledgement_without_commit(tmp_path: Path, error: int, lasting: 
         assert verify(view, 1).fault is None
         assert replay(view, 1).difference is None
     store.close()
+
+
+# In a process on the faulty disk, for every n: one request with the n-th write failing, then a copy of the files as a
+# crash at that moment would leave them. Prints the errors, and whether the request is in the copy.
+CRASH = """
+import errno, json, shutil, sys
+from itertools import count as numbers
+from pathlib import Path
+from store.faulty_disk import arm, count
+from adhere.errors import StoreError
+from adhere.store import open_store
+from adhere.trial.design import make_design
+from adhere.trial.processor import CommandProcessor
+from adhere.trial.commands import Recommend
+
+path, copy = Path(sys.argv[1]), Path(sys.argv[2])
+store = open_store(path)
+processor = CommandProcessor(store)
+processor.create(make_design("t", "uniform", ["a", "b"], seed=1))
+
+def is_in_a_copy(key):
+    for name in (path.name, f"{path.name}-wal"):
+        shutil.copyfile(path.with_name(name), copy.with_name(name.replace(path.name, copy.name)))
+    crashed = open_store(copy)
+    with crashed.reading() as view:
+        there = any(record.request_id == key for record in view.records(1, 0, 10**6))
+    crashed.close()
+    copy.unlink()
+    return there
+
+def outcomes(error):
+    for n in numbers(1):
+        arm(n, error)
+        key = f"{error}-{n}"
+        try:
+            processor.execute([Recommend(trial="t", request_id=key, subject=key)])
+        except StoreError as failure:
+            arm(0, error)
+            yield type(failure).__name__, is_in_a_copy(key)
+        else:
+            done = count() < n
+            arm(0, error)
+            if done:
+                return
+
+print(json.dumps([list(outcomes(error)) for error in (errno.EIO, errno.ENOSPC)]))
+"""
+
+
+def test_nothing_was_written_is_said_only_when_it_is_known(tmp_path: Path) -> None:
+    disk = FaultyDisk(tmp_path / "disk")
+    environment = {**disk.environment(), "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", CRASH, str(disk.folder / "trials.db"), str(tmp_path / "crashed.db")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    broken, full = ({tuple(outcome) for outcome in outcomes} for outcomes in json.loads(done.stdout))
+    assert full == {("StoreError", False)}
+    assert broken == {("OutcomeUnknownError", False), ("OutcomeUnknownError", True)}

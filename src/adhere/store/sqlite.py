@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from adhere.errors import StoreError
+from adhere.errors import OutcomeUnknownError, StoreError
 from adhere.files import replacing
 from adhere.store.database_file import WAL, FileWatch, beside, check_path, followed, lock_writer, make_file
 from adhere.store.heads import check_heads
@@ -161,13 +161,19 @@ class SqliteStore(Store):
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
-        """A transaction. When the block ends without an error, all of it is on disk; otherwise nothing is."""
+        """A transaction. When the block ends without an error, all of it is on disk.
+
+        Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
+        """
         check = self._watch.check_data if self._watch is not None else _nothing
         with self._turn:
             with self._transaction(self._connection, "BEGIN IMMEDIATE"):
                 yield SqliteTransaction(self._connection)
                 check()
-            check()  # what was committed to a file that is gone must not be acknowledged
+            try:
+                check()
+            except StoreError as error:  # what was committed to a file that is gone must not be acknowledged
+                raise OutcomeUnknownError(str(error)) from None
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:
@@ -199,12 +205,16 @@ class SqliteStore(Store):
         try:
             # Not within the inner block: a transaction begun within another fails here, and must not undo that one.
             connection.execute(begin)
+            committing = False
             try:
                 yield
+                committing = True
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+                if committing and _leaves_doubt(error):
+                    raise OutcomeUnknownError(f"{self._where}: {error}") from error
                 raise
         except sqlite3.Error as error:
             raise StoreError(f"{self._where}: {error}") from error
@@ -237,3 +247,12 @@ class SqliteStore(Store):
 
 def _nothing() -> None:
     """A store in memory has no file that could go away."""
+
+
+def _leaves_doubt(error: BaseException) -> bool:
+    """Whether a commit that failed may be found after a crash: it was in the log, but could not be synced.
+
+    On a full disk the end of the commit is missing, without which the log is as if it had not begun.
+    """
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    return code & 0xFF == sqlite3.SQLITE_IOERR  # the lowest byte is the kind of error
