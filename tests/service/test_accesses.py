@@ -159,8 +159,9 @@ def test_what_cannot_be_written_down_is_not_shown(tmp_path: Path, monkeypatch: p
             reply = service.send("GET", f"/trials/{trial}{path}")
         assert reply.status == 503
         assert not reveals(reply, seed)
-        assert list(temporary.iterdir()) == []
+        assert [path for path in temporary.rglob("*") if path.is_file()] == []
         assert [row[1] for row in rows(service, trial)] == ["trial"]  # its creation
+        assert service.send("GET", f"/trials/{trial}{path}").status == 200
 
 
 def test_the_log_is_for_admins_in_pages_and_on_the_command_line(

@@ -12,7 +12,11 @@ import filelock
 import pytest
 
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
+from adhere.service.job_functions import FUNCTIONS
 from adhere.service.settings import ServiceSettings
+from adhere.store import open_store
+from adhere.trial.design import make_design
+from adhere.trial.processor import CommandProcessor
 from service.serving import Service, in_file, wait_until
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -76,6 +80,16 @@ def test_a_log_that_does_not_continue_its_head_is_a_fault(
     }
     assert expected[fault] in said[0]
     assert verified.send("GET", "/readyz", role=None).status == 200
+
+
+def test_a_first_record_that_cannot_be_read_is_a_fault_too(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "trials.db")
+    CommandProcessor(store).create(make_design("headache", "thompson/actual", ["walk", "aspirin"]))
+    with store.writing() as writing:
+        writing.run("UPDATE records SET body = ?", (b"{",))
+    fault = FUNCTIONS["verify"](CommandProcessor(store), "headache").fault
+    store.close()
+    assert "record 1: its hash does not fit" in str(fault)
 
 
 def test_half_a_line_does_not_count_and_is_overwritten(heads: Path) -> None:

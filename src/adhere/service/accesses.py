@@ -10,14 +10,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from starlette.responses import Response
-
 from adhere.errors import ConflictError, OutcomeUnknownError, StoreError
+from adhere.service.access_log import Read
 from adhere.service.context import RequestContext, reading
+from adhere.service.exports import FileStream
 from adhere.service.queries import query_number
 from adhere.service.responses import AccessLine, AccessList
 from adhere.store import ReadTransaction
-from adhere.store.accesses import accesses, add_access
+from adhere.store.accesses import accesses
 from adhere.trial.processor import utc_now
 
 SEED, RECOMMENDATION, UNBLINDING, CONFLICT = "trial", "recommendation", "unblinding", "conflict"
@@ -41,8 +41,8 @@ async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: R
     try:
         await _log(context, kind, getattr(response, "recommendation_id", None))
     except BaseException as error:
-        if isinstance(response, Response) and response.background is not None:
-            await response.background()  # deletes the file that will not be sent
+        if isinstance(response, FileStream):
+            response.discard()
         if isinstance(error, StoreError) and context.body is not None:  # what it asked was written
             raise OutcomeUnknownError(str(error)) from None
         raise
@@ -54,13 +54,7 @@ async def _log(context: RequestContext, kind: str, recommendation_id: int | None
     live = await service.in_thread(partial(service.processor.trial, context.trial))
     if not live.design.blinded and kind not in _OF_UNBLINDED:
         return
-    at = _time(utc_now(), kind)
-
-    def write() -> None:
-        with service.store.writing() as writing:
-            add_access(writing, live.number, at, token, kind, recommendation_id)
-
-    await service.group_commit.run(write)
+    await service.access_log.write(Read(live.number, _time(utc_now(), kind), token, kind, recommendation_id))
 
 
 def _time(now: datetime, kind: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, TypeVar
 
+from adhere.service.access_log import AccessLog
 from adhere.service.group_commit import GroupCommit
 from adhere.service.jobs import Jobs
 from adhere.service.metrics import Metrics
@@ -33,6 +34,7 @@ class Service:
         self.metrics = Metrics()
         self.processor = CommandProcessor(store, on_events=self.metrics.count_events)
         self.group_commit = GroupCommit(self.processor, self.metrics)
+        self.access_log = AccessLog(store, self.group_commit)
         self.tokens = Tokens(store)
         self.results = ResultsCache()
         self.jobs = Jobs(self.processor)

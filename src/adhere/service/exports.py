@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import parse_qsl
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from adhere.errors import InputError
 from adhere.service.context import RequestContext, Service
+from adhere.service.queries import query_value
 from adhere.store import ReadTransaction
 
 _MEDIA = {
@@ -62,13 +62,14 @@ class FileStream(Response):
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
 
+    def discard(self) -> None:
+        """Give it up unsent."""
+        self._at_end.close()
+
 
 def _format(query: bytes) -> str:
-    try:
-        given = [value for name, value in parse_qsl(query.decode(), keep_blank_values=True) if name == "format"]
-    except ValueError:
-        given = [repr(query)]
-    form = given[-1] if given else "csv"
-    if len(given) > 1 or form not in _MEDIA:
-        raise InputError("format", form, f"one of {', '.join(_MEDIA)}, once")
+    expected = f"one of {', '.join(_MEDIA)}"
+    form = query_value(query, "format", "csv", expected)
+    if form not in _MEDIA:
+        raise InputError("format", form, expected)
     return form

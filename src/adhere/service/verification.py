@@ -14,11 +14,11 @@ from pathlib import Path
 
 import filelock
 
-from adhere.errors import InputError
 from adhere.service.context import Service
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
+from adhere.service.jobs import JobProcessError
 from adhere.store import StoreError
-from adhere.trial.log.chain import Verdict, verify
+from adhere.trial.log.chain import Verdict
 from adhere.trial.processor import utc_now
 
 log = logging.getLogger("adhere.service")
@@ -29,7 +29,7 @@ class Verifier:
 
     def __init__(self, service: Service, file: Path, every: float) -> None:
         self._service, self._file, self._every = service, file, every
-        self._tried: dict[str, float] = {}  # when each trial was verified by this process, by the monotonic clock
+        self._faulty: dict[str, float] = {}  # when a trial was found to be, by the monotonic clock
 
     async def verify_due(self) -> None:
         """Verify the trials whose turn it is, unless another worker is at it."""
@@ -59,14 +59,13 @@ class Verifier:
                 if name in trials:
                     await self._verify(name, heads)
                 else:
+                    self._faulty[name] = time.monotonic()
                     self._fault("trial %s has a head in %s and is not in the store", name, self._file)
-                self._tried[name] = time.monotonic()
         times = [heads[name].at.timestamp() if name in heads else 0.0 for name in trials]
         service.metrics.verified_at.set(min(times, default=utc_now().timestamp()))
 
     def _is_due(self, name: str, last: VerifiedHead | None, now: datetime) -> bool:
-        tried = self._tried.get(name)
-        if tried is not None and time.monotonic() - tried < self._every:
+        if name in self._faulty and time.monotonic() - self._faulty[name] < self._every:
             return False
         # Not in the future either: a clock that was set back must not put it off.
         return last is None or not 0 <= (now - last.at).total_seconds() < self._every
@@ -75,10 +74,12 @@ class Verifier:
         last = heads.get(name)
         try:
             verdict = await _verdict(self._service, name, None if last is None else last.head)
-        except (StoreError, InputError) as error:  # no fault of the log; the metric shows how long ago it was read
-            log.warning("trial %s could not be verified: %s", name, error)
+        except (StoreError, JobProcessError) as error:
+            # Perhaps no fault of the log: it is not counted, and the metric of the last success tells.
+            log.error("scheduled verification: trial %s could not be read: %s", name, error)
             return
         if verdict.fault is not None:
+            self._faulty[name] = time.monotonic()
             self._fault("trial %s, %s", name, verdict.fault)
             return
         heads[name] = VerifiedHead(utc_now(), name, verdict.n_records, verdict.head)
@@ -90,9 +91,7 @@ class Verifier:
 
 
 async def _verdict(service: Service, trial: str, head: str | None) -> Verdict:
-    def check() -> Verdict:
-        live = service.processor.trial(trial)
-        with service.store.reading() as view:
-            return verify(view, live.number, head)
-
-    return await service.in_background(check)
+    """Whether a trial's log is whole, by a job of low priority."""
+    n_records = await service.read(lambda view: view.head(view.trials()[trial]).position)
+    found: Verdict = await service.jobs.call("verify", trial, head, n_records=n_records)
+    return found
