@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from adhere.service.settings import SETTINGS, Setting
+from adhere.service.setting import Setting
+from adhere.service.settings import SETTINGS
 
 
 class GroupedCommand(TyperCommand):
@@ -45,7 +46,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 def _option(setting: Setting) -> Any:
     kind: Any = list[str] if setting.many else bool if setting.type is bool else str
     metavar = None if setting.type is bool else setting.metavar
-    shown = f"  [{setting.default}]" if setting.default not in (None, (), "") else ""
+    shown = f"  [{setting.shown_default}]" if setting.shown_default else ""
     option = typer.Option(
         setting.flag if setting.type is not bool else f"{setting.flag}/--no-{setting.flag[2:]}",
         metavar=metavar,

@@ -3,54 +3,20 @@
 To add a setting, add a field to `ServiceSettings`: its type, `about` its group, one line that describes it and its
 bounds, and its default. The rest follows from that: the flag of ``adhere serve`` (``--max-body-bytes``), the
 environment variable (``ADHERE_MAX_BODY_BYTES``), the key of the settings file (``max_body_bytes``), the check of the
-value, its line in ``--help`` and in ``--show-settings``. Handlers find the value in ``context.service.settings``.
+value, its line in ``--help`` and in ``--show-settings``. scripts/settings-table brings the table in
+docs/operations.md up to date. Handlers find the value in ``context.service.settings``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Final, Literal
 
-import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from adhere.service.addresses import are_networks, are_origins, is_postgres, is_root_path
-from adhere.store import DEADLINE
-
-Group = Literal["Store", "Address", "Proxies and browsers", "Limits", "Intervals", "Logs", "Monitoring"]
-
-
-@dataclass(frozen=True)
-class _About:
-    group: Group
-    flag: str | None
-    metavar: str | None
-    expected: str | None
-    check: Callable[[Any], bool] | None
-    secret: bool
-
-
-def about(
-    group: Group,
-    description: str,
-    *,
-    flag: str | None = None,
-    metavar: str | None = None,
-    expected: str | None = None,
-    check: Callable[[Any], bool] | None = None,
-    secret: bool = False,
-    **bounds: Any,
-) -> Meta:
-    """What `ServiceSettings` says of a field besides its type and default.
-
-    `bounds` are those of `msgspec.Meta` (``gt=0``); `check` is for what they cannot say, and `expected` its words in
-    an error. The flag and its metavar follow from the name and type unless given. A `secret` is hidden when shown.
-    """
-    hidden = _About(group, flag, metavar, expected, check, secret)
-    return Meta(description=description, extra={"about": hidden}, **bounds)
+from adhere.service.setting import Setting, about, declared
 
 
 class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,7 +46,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     store_deadline: Annotated[
         float,
         about("Store", "Seconds after which a PostgreSQL that does not answer is given up.", ge=1, le=600),
-    ] = DEADLINE
+    ] = 10.0  # as adhere.store.DEADLINE; importing that would slow down every command
 
     host: Annotated[str, about("Address", "The address to listen on.", min_length=1)] = "127.0.0.1"
     port: Annotated[int, about("Address", "The port; 0 takes any free one.", ge=0, le=65535)] = 8000
@@ -172,61 +138,4 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.database_url or Path(self.data)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One setting as declared."""
-
-    name: str
-    type: Any  # without its bounds and, where it may be left out, without None
-    annotation: Any  # as declared
-    default: Any
-    description: str
-    group: Group
-    flag: str
-    metavar: str
-    expected: str | None
-    check: Callable[[Any], bool] | None
-    secret: bool
-
-    @property
-    def variable(self) -> str:
-        """The name of its environment variable.
-
-        >>> SETTINGS["port"].variable
-        'ADHERE_PORT'
-        """
-        return f"ADHERE_{self.name.upper()}"
-
-    @property
-    def many(self) -> bool:
-        """Whether it is a list."""
-        return get_origin(self.type) is tuple
-
-
-_METAVARS: Final[Mapping[Any, str]] = {int: "N", float: "NUMBER", str: "TEXT"}
-
-
-def _setting(field: msgspec.structs.FieldInfo) -> Setting:
-    bare, meta = get_args(field.type)
-    said: _About = meta.extra["about"]
-    if get_origin(bare) in (Union, UnionType):
-        (bare,) = (part for part in get_args(bare) if part is not type(None))
-    metavar = "|".join(get_args(bare)) if get_origin(bare) is Literal else _METAVARS.get(bare, "TEXT")
-    return Setting(
-        name=field.name,
-        type=bare,
-        annotation=field.type,
-        default=field.default,
-        description=meta.description,
-        group=said.group,
-        flag=f"--{said.flag or field.name.replace('_', '-')}",
-        metavar=said.metavar or metavar,
-        expected=said.expected,
-        check=said.check,
-        secret=said.secret,
-    )
-
-
-SETTINGS: Final[Mapping[str, Setting]] = {
-    field.name: _setting(field) for field in msgspec.structs.fields(ServiceSettings)
-}
+SETTINGS: Final[Mapping[str, Setting]] = declared(ServiceSettings)

@@ -14,7 +14,8 @@ import msgspec
 
 from adhere.errors import InputError
 from adhere.service.problems import in_words
-from adhere.service.settings import SETTINGS, ServiceSettings, Setting
+from adhere.service.setting import Setting
+from adhere.service.settings import SETTINGS, ServiceSettings
 
 Source = Literal["default", "file", "environment", "flag"]
 
