@@ -98,7 +98,8 @@ def test_no_answer_has_the_kit_secret(service: Service, caplog: pytest.LogCaptur
         NewUnblinding: {"kit": kit, "reason": "an emergency"},
         NewReport: {"actual": kit, "reward": 1},
     }
-    for role in ("admin", "statistician", "site"):
+    seed = service.client().trial(trial)["seed"]
+    for role in ("admin", "statistician", "site", "metrics"):
         for route in ROUTES:
             if route.path.startswith("/tokens"):
                 continue
@@ -108,7 +109,10 @@ def test_no_answer_has_the_kit_secret(service: Service, caplog: pytest.LogCaptur
             for form in forms:
                 reply = service.send(route.method, path + form, sent, role=role)
                 said += [reply.body, repr(reply.headers).encode()]
+                assert form == "" or reply.status == (200 if role in ("admin", "statistician") else 403)
+                assert role != "site" or str(seed).encode() not in reply.body
     together = b"".join(said) + caplog.text.encode()
+    assert b"adhere_" in together  # the metrics
     assert kit is not None
     assert kit.encode() in together
     assert not any(written in together for written in spellings(secret))
