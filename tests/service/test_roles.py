@@ -16,6 +16,7 @@ from adhere.service.requests import (
     NewTrial,
     NewUnblinding,
     Reason,
+    Rotation,
 )
 from adhere.service.routes import ALL_ROLES, ROUTES, Route
 from service.serving import ARMS, Service
@@ -28,6 +29,7 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     Reason: {"reason": "because"},
     NewUnblinding: {"kit": "0000-0000", "reason": "an emergency"},
     NewErasure: {"subject": "nobody"},
+    Rotation: {},
     NewToken: {"role": "statistician", "label": "of a role"},
 }
 GUARDED = [route for route in ROUTES if route.roles]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -41,6 +41,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     label: str
     site: str | None = None
     trial: str | None = None
+    expires_at: str | None = None
 
 
 class Client:
@@ -226,13 +227,32 @@ class Client:
             response.release_conn()
         return str(response.headers["X-Adhere-Head"])
 
-    def make_token(self, role: str, label: str, *, site: str | None = None, trial: str | None = None) -> IssuedToken:
+    def make_token(
+        self,
+        role: str,
+        label: str,
+        *,
+        site: str | None = None,
+        trial: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> IssuedToken:
         """Make a token.
 
         It has no request id: a call whose answer got lost is not repeated, since its token would be lost too.
         """
-        body = {"role": role, "label": label, "site": site, "trial": trial}
+        body = {"role": role, "label": label, "site": site, "trial": trial, "expires_at": expires_at}
         return self._connection.post("/tokens", IssuedToken, body, retry_lost=False)
+
+    def rotate_token(
+        self,
+        id: int,  # noqa: A002
+        *,
+        overlap: timedelta = timedelta(0),
+        expires_at: datetime | None = None,
+    ) -> IssuedToken:
+        """Make a new token with the rights of a valid one, which ends after the overlap; not repeated either."""
+        body = {"overlap_seconds": int(overlap.total_seconds()), "expires_at": expires_at}
+        return self._connection.post(f"/tokens/{id}/rotation", IssuedToken, body, retry_lost=False)
 
     def tokens(self) -> list[dict[str, Any]]:
         """All tokens, without their texts."""

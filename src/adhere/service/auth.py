@@ -57,7 +57,9 @@ class Authenticator:
             await self._service.in_thread(tokens.refresh)
             if holder := tokens.find(token):
                 return holder
-        detail = (
-            "send a token: Authorization: Bearer adh_…" if not token else "this token is not valid, or was revoked"
-        )
+        detail = "this token is not valid, or was revoked"
+        if not token:
+            detail = "send a token: Authorization: Bearer adh_…"
+        elif tokens.is_expired(token):
+            detail = "this token has expired"
         raise ProblemError("unauthenticated", detail, field="Authorization", headers={"www-authenticate": "Bearer"})

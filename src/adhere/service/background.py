@@ -30,6 +30,7 @@ async def background_tasks(service: Service) -> AsyncIterator[None]:
     service.probe.start()
     tasks = [
         asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.tokens.refresh))),
+        asyncio.create_task(_every(settings.last_use_every, lambda: write_last_use(service))),
         asyncio.create_task(_every(settings.impute_every, lambda: impute_missing(service))),
         asyncio.create_task(_precompile_all(service)),
     ]
@@ -52,6 +53,11 @@ async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
             await work()
         except Exception:  # a task that failed once must still run the next time
             log.warning("background task failed", exc_info=True)
+
+
+async def write_last_use(service: Service) -> None:
+    """Save when each token was last used."""
+    await service.group_commit.run(service.tokens.write_last_use)
 
 
 async def impute_missing(service: Service) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from adhere.checks import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
-from adhere.tokens import Role
+from adhere.tokens import MAX_OVERLAP, Role
 from adhere.trial.design import Imputation
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
@@ -82,10 +82,18 @@ class NewErasure(Body, frozen=True, kw_only=True):
     site: Name | None = None
 
 
+class Rotation(Body, frozen=True, kw_only=True):
+    """For how long the old token stays valid, and until when the new one is (default: as long as the old one was)."""
+
+    overlap_seconds: Annotated[int, Meta(ge=0, le=MAX_OVERLAP.days * 86_400)] = 0
+    expires_at: datetime | None = None
+
+
 class NewToken(Body, frozen=True, kw_only=True):
-    """A role, the name of the site (role site only), and the only trial the token is for (optional)."""
+    """A role, the name of the site (role site only), the only trial the token is for and its end (optional)."""
 
     role: Role
     label: Name
     site: Name | None = None
     trial: Name | None = None
+    expires_at: datetime | None = None

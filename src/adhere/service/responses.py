@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from adhere.tokens import Role
+from adhere.tokens import Role, Status
 from adhere.trial.design import Design, Imputation
 
 
@@ -133,6 +133,7 @@ class TokenCreated(Struct, frozen=True, omit_defaults=True):
     label: str
     site: str | None = None
     trial: str | None = None
+    expires_at: str | None = None
 
 
 class TokenLine(Struct, frozen=True, omit_defaults=True):
@@ -142,12 +143,15 @@ class TokenLine(Struct, frozen=True, omit_defaults=True):
     role: str
     label: str
     made_at: str
+    status: Status
     site: str | None = None
     trial: str | None = None
+    expires_at: str | None = None
     revoked_at: str | None = None
+    last_used_at: Annotated[str, Meta(description="To about a minute.")] | None = None
 
 
 class TokenList(Struct, frozen=True):
-    """All tokens, including revoked ones."""
+    """All tokens, including expired and revoked ones."""
 
     tokens: list[TokenLine]

@@ -104,6 +104,9 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     impute_every: Annotated[float, about("Intervals", "Seconds between two searches for overdue reports.", gt=0)] = (
         60.0
     )
+    last_use_every: Annotated[
+        float, about("Intervals", "Seconds between two times at which the last use of tokens is written.", gt=0)
+    ] = 60.0
     refresh_every: Annotated[
         float, about("Intervals", "Seconds after which a token revoked by another process is refused.", gt=0)
     ] = 2.0

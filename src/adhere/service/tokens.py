@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from functools import partial
+
 from msgspec import convert
 from msgspec.structs import asdict
 
 from adhere.service.context import RequestContext, reading
 from adhere.service.responses import TokenCreated, TokenLine, TokenList
-from adhere.store import ReadTransaction
+from adhere.store import ReadTransaction, Token
 
 
 async def make_token(context: RequestContext) -> TokenCreated:
     """Make a token; its text is shown only now."""
     service, body = context.service, context.body
     token, text = await service.group_commit.run(lambda: service.tokens.make(**asdict(body)))
-    return TokenCreated(token.id, text, body.role, token.label, token.site, token.trial)
+    return _created(token, text)
+
+
+async def rotate_token(context: RequestContext) -> TokenCreated:
+    """Make a new token with the rights of a valid one, which ends at once or after an overlap."""
+    service, body = context.service, context.body
+    overlap = timedelta(seconds=body.overlap_seconds)
+    rotate = partial(service.tokens.rotate, context.id, overlap=overlap, expires_at=body.expires_at)
+    return _created(*await service.group_commit.run(rotate))
 
 
 @reading
 def list_tokens(context: RequestContext, view: ReadTransaction) -> TokenList:
     """List all tokens."""
-    return TokenList([convert(token._asdict(), TokenLine) for token in view.tokens()])
+    status = context.service.tokens.status
+    return TokenList([convert(token._asdict() | {"status": status(token)}, TokenLine) for token in view.tokens()])
 
 
 async def revoke_token(context: RequestContext) -> None:
     """Revoke a token; the last admin's cannot be revoked."""
     await context.service.group_commit.run(lambda: context.service.tokens.revoke(context.id))
+
+
+def _created(token: Token, text: str) -> TokenCreated:
+    return convert(token._asdict() | {"token": text}, TokenCreated)

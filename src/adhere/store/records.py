@@ -67,3 +67,5 @@ class Token(NamedTuple):
     label: str
     made_at: str
     revoked_at: str | None = None
+    expires_at: str | None = None
+    last_used_at: str | None = None

@@ -19,7 +19,7 @@ _RECORDS |= {"request_id": "text", "recommendation_id": "number", "subject": "te
 _SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
 _SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
-_TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at"
+_TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at, expires_at, last_used_at"
 _HISTORIES = "SELECT recommendation_id, body FROM records WHERE trial = ? AND recommendation_id"
 
 
@@ -224,13 +224,22 @@ class WriteTransaction(ReadTransaction):
 
     def add_token(self, token: Token) -> Token:
         """Add a token; returns it with its id."""
-        sql = f"INSERT INTO tokens ({_TOKEN.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"
+        marks = ", ".join("?" * len(token[1:]))
+        sql = f"INSERT INTO tokens ({_TOKEN.removeprefix('id, ')}) VALUES ({marks}) RETURNING id"
         return token._replace(id=int(self.run(sql, token[1:]).fetchone()[0]))
 
     def revoke_token(self, id: int, at: str) -> bool:  # noqa: A002  (the field's own name)
         """Revoke a token; False if no valid token has this id."""
         sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id"
         return self.run(sql, (at, id)).fetchone() is not None
+
+    def expire_token(self, id: int, at: str) -> None:  # noqa: A002
+        """Let a token expire at a time, unless it does so before."""
+        self.run("UPDATE tokens SET expires_at = ? WHERE id = ? AND coalesce(expires_at, ?) >= ?", (at, id, at, at))
+
+    def save_last_use(self, id: int, at: str) -> None:  # noqa: A002
+        """Save when a token was last used; several processes may each know of a use."""
+        self.run("UPDATE tokens SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, '') < ?", (at, id, at))
 
 
 def _grouped(rows: Iterable[tuple[int, bytes]]) -> dict[int, list[bytes]]:
