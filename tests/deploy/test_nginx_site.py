@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
+from adhere.client import Client
 from adhere.service.settings_sources import read_settings
 from adhere.store import open_store
 from adhere.tokens import Tokens
@@ -42,6 +43,11 @@ def test_a_trial_through_it(site: Site) -> None:
     assert (made.status, made.json["recommendation_id"]) == (201, 0)
     assert made.headers["strict-transport-security"] == "max-age=31536000"
     assert site.nginx.send("GET", "/adhere/openapi.json").json["servers"] == [{"url": "/adhere"}]
+
+
+def test_the_client_through_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(site.nginx.certificate))
+    assert Client(f"https://127.0.0.1:{site.nginx.port}/adhere", site.service.admin).tokens()
 
 
 def test_bad_tokens_of_one_client_do_not_lock_another_out(site: Site) -> None:

@@ -64,6 +64,11 @@ def test_what_is_unknown_or_invalid_in_the_file_is_refused(tmp_path: Path, text:
         read_settings({}, _file(tmp_path, text), {})
 
 
+def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
+    empty = {"ADHERE_PORT": "", "ADHERE_DATABASE_URL": "", "ADHERE_SETTINGS": ""}
+    assert read_settings({}, None, empty).settings == ServiceSettings()
+
+
 def test_unknown_variables_are_refused() -> None:
     with pytest.raises(InputError, match=r"'ADHERE_PROT', expected a setting that exists \(did you mean ADHERE_PORT"):
         read_settings({}, None, {"ADHERE_PROT": "80"})

@@ -14,7 +14,7 @@ from service.serving import ARMS, as_process, wait_until
 
 
 def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path: Path) -> None:
-    with as_process(database_url, tmp_path, "--workers", "2") as running:
+    with as_process(database_url, tmp_path, "--workers", "2", "--root-path", "/under") as running:
         service = running.service
         wait_until(lambda: _answers(service.url, service.admin), 60)
         service.client().create_trial("t", "uniform", ARMS, seed=1)
@@ -24,7 +24,7 @@ def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path:
             return Client(service.url, service.admin).recommend("t", f"S-{number}").id
 
         def statuses(role: str) -> set[int]:
-            return {service.send("GET", "/trials", role=role).status for _ in range(6)}
+            return {service.send("GET", "/under/trials", role=role).status for _ in range(6)}
 
         with ThreadPoolExecutor(8) as pool:
             numbers = list(pool.map(ask, range(60)))

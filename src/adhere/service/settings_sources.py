@@ -112,6 +112,8 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     found = {}
     for variable, text in environment.items():
         if setting := variables.get(variable):
+            if not text:  # as good as not set
+                continue
             found[setting.name] = check_value(setting, _parsed(setting, text, variable), variable)
         elif variable.startswith("ADHERE_") and not variable.startswith(_TESTS) and variable not in _OTHER_VARIABLES:
             raise _unknown("environment", variable, [*variables, *_OTHER_VARIABLES])
