@@ -11,9 +11,11 @@ from pathlib import Path
 import filelock
 import pytest
 
+from adhere.errors import InputError
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
 from adhere.service.job_functions import FUNCTIONS
 from adhere.service.settings import ServiceSettings
+from adhere.service.settings_sources import read_settings
 from adhere.store import open_store
 from adhere.trial.design import make_design
 from adhere.trial.processor import CommandProcessor
@@ -90,6 +92,13 @@ def test_a_first_record_that_cannot_be_read_is_a_fault_too(tmp_path: Path) -> No
     fault = FUNCTIONS["verify"](CommandProcessor(store), "headache").fault
     store.close()
     assert "record 1: its hash does not fit" in str(fault)
+
+
+def test_the_file_must_be_in_an_existing_folder(tmp_path: Path) -> None:
+    here = str(tmp_path / "heads.jsonl")
+    assert read_settings({"verify_heads": here, "verify_every": "3600"}, None).settings.verify_heads == here
+    with pytest.raises(InputError, match="a file in an existing folder"):
+        read_settings({"verify_heads": str(tmp_path / "nowhere" / "heads.jsonl")}, None)
 
 
 def test_half_a_line_does_not_count_and_is_overwritten(heads: Path) -> None:

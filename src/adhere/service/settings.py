@@ -19,6 +19,10 @@ from adhere.service.addresses import are_networks, are_origins, is_postgres, is_
 from adhere.service.setting import Setting, about, declared
 
 
+def _in_existing_folder(file: str) -> bool:
+    return Path(file).parent.is_dir()
+
+
 class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the service behaves; the defaults suit most installations.
 
@@ -127,7 +131,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "Monitoring",
             "Verify all trials regularly: their logs must continue the heads in this file, and new ones are added.",
             metavar="FILE",
-            check=lambda file: Path(file).parent.is_dir(),
+            check=_in_existing_folder,
             expected="a file in an existing folder",
         ),
     ] = None
