@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,16 @@ import pytest
 from adhere.store import open_store
 from adhere.tokens import Tokens
 from blocked import run_without
+from service.serving import in_file
 
 from .running import check_complaint, in_this_process
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    return str(tmp_path / "adhere.db")
+    path = tmp_path / "adhere.db"
+    open_store(path).close()
+    return str(path)
 
 
 def test_the_life_of_a_token(file: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,10 +33,9 @@ def test_the_life_of_a_token(file: str, capsys: pytest.CaptureFixture[str]) -> N
     assert (holder.id, holder.role, holder.site, holder.trial) == (1, "site", "Leeds", None)
     store.close()
     listed = in_this_process(capsys, "token", "list", "--data", file).out
-    assert listed.startswith("1  site  Leeds  the nurse  made 2")
-    assert listed.endswith("  good\n")
+    assert listed.startswith("1  site  Leeds  the nurse  valid  made 2")
     assert in_this_process(capsys, "token", "revoke", "1", "--data", file).out == "token 1 is revoked\n"
-    assert "  revoked 2" in in_this_process(capsys, "token", "list", "--data", file).out
+    assert "  revoked  made 2" in in_this_process(capsys, "token", "list", "--data", file).out
     store = open_store(file, read_only=True)
     assert Tokens(store).find(text) is None
     store.close()
@@ -59,3 +62,62 @@ assert statuses == [0, 0], statuses
 """
     extras = ("starlette", "uvicorn", "uvloop", "httptools", "prometheus_client", "psycopg", "urllib3")
     assert "1  admin  -  boss" in run_without(*extras, code=code)
+
+
+def test_a_mistyped_file_is_not_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = ("--data", str(tmp_path / "typo.db"))
+    for command in (
+        ["make", "--role", "admin", "--label", "x"],
+        ["list"],
+        ["revoke", "1"],
+        ["rotate", "1"],
+        ["reset"],
+    ):
+        check_complaint(in_this_process(capsys, "token", *command, *data), "typo.db does not exist")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_token_that_ends_and_one_in_its_place(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    make = ("token", "make", "--role", "statistician", "--label", "Ada", "--data", file)
+    assert in_this_process(capsys, *make, "--expires", "90d").status == 0
+    assert in_this_process(capsys, *make, "--expires", f"{datetime.now(UTC).year + 1}-01-31").status == 0
+    for wrong, says in (("soon", "a span such as 90d"), ("2001-01-01", "in the future"), ("0d", "in the future")):
+        check_complaint(in_this_process(capsys, *make, "--expires", wrong), "'", says)
+    rotated = in_this_process(capsys, "token", "rotate", "1", "--overlap", "1h", "--data", file).out
+    assert rotated.startswith("token 1 ends in 1h\ntoken 3, shown only now: adh_")
+    rotated = in_this_process(capsys, "token", "rotate", "3", "--data", file).out
+    assert rotated.startswith("token 3 is revoked\ntoken 4, shown only now: adh_")
+    listed = in_this_process(capsys, "token", "list", "--data", file).out.splitlines()
+    assert [line.split("  ")[4] for line in listed] == ["valid", "valid", "revoked", "valid"]
+    assert all("  expires 2" in line for line in listed)
+    check_complaint(in_this_process(capsys, "token", "rotate", "3", "--data", file), "a valid token")
+    check_complaint(in_this_process(capsys, "token", "rotate", "4", "--overlap", "1y", "--data", file), "--overlap")
+
+
+def test_the_way_back_in(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    store = open_store(file)
+    Tokens(store).make_first()
+    check_complaint(in_this_process(capsys, "token", "reset", "--data", file), "is being written by another process")
+    store.close()
+    done = in_this_process(capsys, "token", "reset", "--data", file).out
+    assert done.startswith("token 2, an admin's, shown only now: adh_")
+    assert done.endswith("Still valid, and to be revoked if lost: admin token 1 (adhere token revoke)\n")
+
+
+def test_through_a_running_service(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with in_file(tmp_path / "trials.db") as service:
+        monkeypatch.setenv("ADHERE_TOKEN", service.admin)
+        server = ("--server", service.url)
+        make = ("token", "make", "--role", "statistician", "--label", "Ada")
+        made = in_this_process(capsys, *make, "--expires", "90d", *server).out
+        assert made.startswith("token 2, shown only now: adh_")
+        listed = in_this_process(capsys, "token", "list", *server).out.splitlines()
+        assert listed[1].startswith("2  statistician  -  Ada  valid  made 2")
+        assert in_this_process(capsys, "token", "rotate", "2", *server).out.startswith("token 2 is revoked\ntoken 3")
+        assert in_this_process(capsys, "token", "revoke", "3", *server).out == "token 3 is revoked\n"
+        check_complaint(in_this_process(capsys, "token", "revoke", "1", *server), "not the only admin's")
+        check_complaint(in_this_process(capsys, "token", "list", *server, "--data", "a.db"), "either --server, or")
+        monkeypatch.setenv("ADHERE_TOKEN", "adh_wrong")
+        check_complaint(in_this_process(capsys, "token", "list", *server), f"{service.url}: 401: this token")

@@ -1,4 +1,4 @@
-"""`adhere token`: make, list and revoke tokens, without the service."""
+"""`adhere token`: make, list, rotate and revoke tokens, in the store itself or through a running service."""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.databases import DatabaseUrl, ExistingFile, File, database
+from adhere.cli.databases import DatabaseUrl, ExistingFile
 from adhere.cli.options import integer
+from adhere.cli.times import moment, span
+from adhere.cli.token_places import Server, open_existing, token_place
 
 app = typer.Typer(rich_markup_mode=None)
+Number = Annotated[int, typer.Argument(metavar="NUMBER", parser=integer, help="From 'adhere token list'.")]
+Expires = Annotated[
+    str | None,
+    typer.Option("--expires", metavar="WHEN", help="After a time (12h, 90d, 4w), or when a day begins (2027-01-31)."),
+]
 
 
 @app.callback(invoke_without_command=True)
 def token(context: typer.Context) -> None:
-    """Make, list and revoke the tokens of a service that is not running, or that runs on PostgreSQL.
+    """Make, list, rotate and revoke the tokens of the service.
 
-    A running service does the same over HTTP (POST, GET and DELETE /tokens). This is the way back in if the admin
-    token was lost.
+    \b
+      export ADHERE_TOKEN=adh_…                                           an admin's
+      adhere token make --role statistician --label Ada --expires 90d --server http://127.0.0.1:8000
+
+    A SQLite file has one writer, the running service: ask it with --server. Without --server the tokens in the file
+    itself are changed, for which the service must be stopped, or those in PostgreSQL, at any time.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -26,44 +37,83 @@ def token(context: typer.Context) -> None:
 
 @app.command(short_help="Make a token; it is shown once.")
 def make(
-    role: Annotated[str, typer.Option("--role", help="site, statistician, admin or metrics (/metrics only).")],
+    role: Annotated[str, typer.Option("--role", help="site, statistician, admin or metrics.")],
     label: Annotated[str, typer.Option("--label", help="Whose it is, for the list.")],
     site: Annotated[str | None, typer.Option("--site", help="Of role site: the site.")] = None,
     trial: Annotated[str | None, typer.Option("--trial", help="Only for this trial.")] = None,
-    file: File = None,
+    expires: Expires = None,
+    server: Server = None,
+    file: ExistingFile = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """Make a token. It is shown once; only its digest is kept."""
-    from adhere.store import open_store
-    from adhere.tokens import Tokens
-
-    with closing(open_store(database(file, database_url))) as store:
-        made, text = Tokens(store).make(role, label, site=site, trial=trial)
-    typer.echo(f"token {made.id}, shown only now: {text}")
+    end = None if expires is None else moment("--expires", expires)
+    with token_place(file, database_url, server) as place:
+        number, text = place.make(role, label, site=site, trial=trial, expires_at=end)
+    typer.echo(f"token {number}, shown only now: {text}")
 
 
 @app.command("list", short_help="Which tokens there are.")
-def list_tokens(file: ExistingFile = None, database_url: DatabaseUrl = None) -> None:
-    """Which tokens there are: number, role, site, trial, label, when made and revoked."""
-    from adhere.store import open_store
+def list_tokens(server: Server = None, file: ExistingFile = None, database_url: DatabaseUrl = None) -> None:
+    """Which tokens there are: number, role, site, trial, label, whether valid, when made, last used (to about a
+    minute), when they expire and were revoked.
+    """
+    with token_place(file, database_url, server, read_only=True) as place:
+        for line in place.lines():
+            limits = " ".join(line[part] for part in ("site", "trial") if line.get(part))
+            times = {"made": "made_at", "last used": "last_used_at", "expires": "expires_at", "revoked": "revoked_at"}
+            told = [f"{what} {line[key]}" for what, key in times.items() if line.get(key)]
+            parts = [str(line["id"]), line["role"], limits or "-", line["label"], line["status"], *told]
+            typer.echo("  ".join(parts))
 
-    with closing(open_store(database(file, database_url), read_only=True)) as store, store.reading() as view:
-        for known in view.tokens():
-            limits = " ".join(part for part in (known.site, known.trial) if part)
-            state = f"revoked {known.revoked_at}" if known.revoked_at else "good"
-            typer.echo(f"{known.id}  {known.role}  {limits or '-'}  {known.label}  made {known.made_at}  {state}")
+
+@app.command(short_help="Replace a token by a new one with the same rights.")
+def rotate(
+    number: Number,
+    overlap: Annotated[
+        str, typer.Option("--overlap", metavar="TIME", help="For how long the old one stays valid (1h, 2d).")
+    ] = "0s",
+    expires: Expires = None,
+    server: Server = None,
+    file: ExistingFile = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Make a new token with the role, site, trial and label of a valid one, which ends at once or after --overlap.
+
+    Unless --expires says otherwise, the new one lives as long as the old one was to live. Both stay in the list.
+    """
+    span_of_both = span("--overlap", overlap)
+    end = None if expires is None else moment("--expires", expires)
+    with token_place(file, database_url, server) as place:
+        new, text = place.rotate(number, span_of_both, end)
+    ends = f"ends in {overlap}" if span_of_both else "is revoked"
+    typer.echo(f"token {number} {ends}\ntoken {new}, shown only now: {text}")
 
 
 @app.command(short_help="Revoke a token for good.")
 def revoke(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", parser=integer, help="From 'adhere token list'.")],
-    file: File = None,
-    database_url: DatabaseUrl = None,
+    number: Number, server: Server = None, file: ExistingFile = None, database_url: DatabaseUrl = None
 ) -> None:
     """Revoke a token for good; a running service on PostgreSQL notices within seconds."""
-    from adhere.store import open_store
+    with token_place(file, database_url, server) as place:
+        place.revoke(number)
+    typer.echo(f"token {number} is revoked")
+
+
+@app.command(short_help="The way back in when every admin token is lost.")
+def reset(file: ExistingFile = None, database_url: DatabaseUrl = None) -> None:
+    """Make a new admin token on the machine itself, when all are lost. Stop a service on SQLite first.
+
+    The other tokens stay as they are: revoke those that are lost.
+    """
     from adhere.tokens import Tokens
 
-    with closing(open_store(database(file, database_url))) as store:
-        Tokens(store).revoke(number)
-    typer.echo(f"token {number} is revoked")
+    with closing(open_existing(file, database_url)) as store:
+        tokens = Tokens(store)
+        others = [
+            str(known.id) for known in tokens.all() if known.role == "admin" and tokens.status(known) == "valid"
+        ]
+        made, text = tokens.make("admin", "made by adhere token reset")
+    typer.echo(f"token {made.id}, an admin's, shown only now: {text}")
+    if others:
+        typer.echo(f"Still valid, and to be revoked if lost: admin token {', '.join(others)} (adhere token revoke)")
