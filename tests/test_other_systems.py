@@ -7,8 +7,10 @@ import sys
 import pytest
 
 import adhere
+from adhere.service.app import make_app
 from adhere.service.serve import _config
 from adhere.service.settings import ServiceSettings
+from adhere.store import open_store
 from blocked import run_without
 
 SIMULATE = """
@@ -31,6 +33,6 @@ def test_import_and_simulate_without_fcntl_and_uvloop() -> None:
 
 def test_serve_without_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvloop", None)
-    loop = _config(None, ServiceSettings()).get_loop_factory()
+    loop = _config(make_app(open_store()), ServiceSettings()).get_loop_factory()
     assert loop is not None
     assert loop.__module__.startswith("asyncio.")

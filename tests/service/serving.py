@@ -10,21 +10,22 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import uvicorn
 
 from adhere.client import Client
 from adhere.service.app import make_app
-from adhere.service.http_protocol import HttpProtocol
+from adhere.service.http_server import HttpServer
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens
 
+Loop: TypeAlias = Literal["asyncio", "uvloop"]
 ARMS = ("walk", "aspirin")
 
 
@@ -125,27 +126,24 @@ def _received(connection: socket.socket) -> bytes:
 
 
 @contextmanager
-def in_thread(store: Store, settings: ServiceSettings | None = None) -> Iterator[Service]:
+def in_thread(store: Store, settings: ServiceSettings | None = None, loop: Loop = "asyncio") -> Iterator[Service]:
     """Serve a new store from a thread of this process."""
     token = Tokens(store).make_first()
     assert token is not None
-    with serving_again(store, token, settings) as service:
+    with serving_again(store, token, settings, loop) as service:
         yield service
 
 
 @contextmanager
-def serving_again(store: Store, token: str, settings: ServiceSettings | None = None) -> Iterator[Service]:
+def serving_again(
+    store: Store, token: str, settings: ServiceSettings | None = None, loop: Loop = "asyncio"
+) -> Iterator[Service]:
     """Serve a store that has an admin token from a thread of this process."""
+    settings = settings or ServiceSettings()
     config = uvicorn.Config(
-        make_app(store, settings),
-        http=HttpProtocol,
-        ws="none",
-        loop="asyncio",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
+        make_app(store, settings), ws="none", loop=loop, log_config=None, access_log=False, proxy_headers=False
     )
-    server = uvicorn.Server(config)
+    server = HttpServer(config, settings)
     listening = socket.create_server(("127.0.0.1", 0), backlog=256)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -180,10 +178,12 @@ class Process:
 
 
 @contextmanager
-def as_process(database: Path | str, errors_in: Path, *options: str, token: str = "") -> Iterator[Process]:
-    """Start the program and wait until it serves."""
+def as_process(
+    database: Path | str, errors_in: Path, *options: str, token: str = "", by: Sequence[str] = ()
+) -> Iterator[Process]:
+    """Start the program, `by` another if given, and wait until it serves."""
     where = "--database-url" if isinstance(database, str) else "--data"
-    command = [sys.executable, "-m", "adhere", "serve", where, str(database), "--port", "0", *options]
+    command = [*by, sys.executable, "-m", "adhere", "serve", where, str(database), "--port", "0", *options]
     errors = errors_in / "stderr.txt"  # a pipe that nobody reads would fill up and stop the service
     with errors.open("w") as file:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True)

@@ -37,8 +37,8 @@ def serve(
            http://127.0.0.1:8000/trials
 
     Or from Python: adhere.Client("http://127.0.0.1:8000", token). /openapi.json describes every request. Stop with
-    Ctrl-C or SIGTERM: open requests are answered first. To serve others than this machine, put a proxy with TLS
-    before it (deploy/ has one), or give it a certificate.
+    Ctrl-C, SIGTERM or SIGHUP: open requests are answered first. To serve others than this machine, put a proxy with
+    TLS before it (deploy/ has one), or give it a certificate.
 
     Every setting is a flag, over an environment variable (ADHERE_PORT for --port), over a line of the settings file
     (port = 8000), over its default. Lists are separated by commas. docs/operations.md says more.

@@ -136,6 +136,10 @@ def _problem(error: Exception, route: Route | None) -> ProblemError:
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
     if isinstance(error, JobProcessError):
         return ProblemError("unavailable", "it was not finished; ask again", headers={"retry-after": "1"})
+    if isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
+        log.error("out of resources", exc_info=error)
+        detail = "the machine is out of resources for now; the same request may be sent again"
+        return ProblemError("unavailable", detail, headers={"retry-after": "1"})
     log.error("unhandled exception", exc_info=error)
     return ProblemError("internal", "it was written down here; nothing else is told")
 

@@ -6,6 +6,7 @@ from starlette.types import Scope
 
 from adhere.errors import UnknownError
 from adhere.service.addresses import TrustedProxies
+from adhere.service.connections import mark_authenticated
 from adhere.service.context import RequestContext, Service
 from adhere.service.problems import ProblemError
 from adhere.service.rate_limits import RateLimit, retry_after
@@ -32,6 +33,7 @@ class Authenticator:
         holder = self._service.tokens.find(token) if scheme.lower() == b"bearer" else None
         if holder is None:
             holder = await self._refresh_and_look(scheme, token, scope)
+        mark_authenticated(scope)
         if wait := self._limit.wait(holder.id):
             raise ProblemError("too-many", "this token asks too often", headers={"retry-after": retry_after(wait)})
         if holder.role not in route.roles:

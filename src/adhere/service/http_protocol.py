@@ -8,14 +8,18 @@ which halves the cost of sending.
 from __future__ import annotations
 
 from collections.abc import Sized
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
 import httptools
+import uvicorn
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
 from adhere.service.buffered_transport import BufferedTransport
+from adhere.service.connections import EXTENSION, Connections, Wait
 from adhere.service.parsing import USED_HEADERS
 from adhere.service.problems import MEDIA_TYPE, ProblemError
 
@@ -38,11 +42,26 @@ class HttpProtocol(HttpToolsProtocol):
     _unparsed = b""
     _trailer = b""  # one that is not allowed
     _refusal: ProblemError | None = None  # of a request; sent once those before it are answered
+    _ending = False  # the refusal was sent
+    _n_resumed = 0  # times that the client read on
+
+    def __init__(
+        self, config: uvicorn.Config, server_state: ServerState, app_state: dict[str, Any], connections: Connections
+    ) -> None:
+        super().__init__(config, server_state, app_state)
+        self._registry = connections
+        self._extensions: Any = {EXTENSION: {"authenticate": partial(connections.authenticate, self)}}
 
     def connection_made(self, transport: Any) -> None:
         """A client has connected."""
         super().connection_made(BufferedTransport(transport))  # type: ignore[arg-type]
         self.flow = _PipelineFlow(transport, self.pipeline)
+        self._registry.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is closed."""
+        self._registry.remove(self)
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Receive data."""
@@ -74,6 +93,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._come, self._trailer = _PART_OF_HEAD, b""
         self._n_requests += 1
         super().on_message_begin()
+        self.scope["extensions"] = self._extensions
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header is complete, or a trailer: the parser does not tell them apart."""
@@ -127,6 +147,42 @@ class HttpProtocol(HttpToolsProtocol):
         if not waits:
             self._send_refusal(problem)
 
+    def resume_writing(self) -> None:
+        """The client has read on."""
+        self._n_resumed += 1
+        super().resume_writing()
+
+    def waiting(self) -> tuple[Wait, int] | None:
+        """What it waits for, with a number that grows as things move on; nothing while a request is handled."""
+        if self._ending or self.transport.is_closing():
+            return "end", 0
+        if self.flow.write_paused:
+            return "reading", self._n_resumed
+        if self._come == _PART_OF_BODY and not self.flow.read_paused:
+            return "body", self._n_requests
+        if self.cycle is not None and not self.cycle.response_complete:
+            return None
+        if self._come == _PART_OF_HEAD:
+            return "head", self._n_requests
+        return "next" if self._n_requests else "first", self._n_requests
+
+    def time_out(self, wait: Wait) -> None:
+        """End it, since the client took too long."""
+        if wait in ("head", "body"):
+            self._refuse(ProblemError("timeout", f"the rest of the request's {wait} did not come in time"))
+        elif wait in ("first", "next"):
+            self.transport.close()
+        else:
+            self.transport.abort()
+
+    def turn_away(self, problem: ProblemError) -> None:
+        """Answer with a problem before anything was asked, and close."""
+        self._refuse(problem)
+
+    def abort(self) -> None:
+        """Close it at once."""
+        self.transport.abort()
+
     def _send_refusal(self, problem: ProblemError) -> None:
         # A request whose body is bad may have been answered already, or in part.
         if self._come != _PART_OF_BODY or not self.cycle.response_started:
@@ -138,6 +194,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+        self._ending = True
         if self.transport.can_write_eof():
             # Closed while data comes in, the system would tell the client so before it has read the answer.
             self.transport.write_eof()

@@ -36,6 +36,7 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "forbidden": (403, "Forbidden"),
     "unknown": (404, "Not found"),
     "method": (405, "Method not allowed"),
+    "timeout": (408, "Request timeout"),
     "conflict": (409, "Conflict"),
     "too-large": (413, "Request body too large"),
     "media-type": (415, "Unsupported media type"),

@@ -1,42 +1,48 @@
-"""Serve trials over HTTP until SIGTERM or SIGINT."""
+"""Serve trials over HTTP until SIGTERM, SIGINT or SIGHUP."""
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
+import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from functools import partial
 from multiprocessing import parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.supervisors import Multiprocess
+from uvicorn.config import STARTUP_FAILURE
 
 from adhere.errors import InputError
 from adhere.policies import import_policies
 from adhere.service.app import make_app
-from adhere.service.http_protocol import HttpProtocol
+from adhere.service.http_server import HttpServer
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
 from adhere.service.router import Router
 from adhere.service.routes import ROUTES
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import check_settings
+from adhere.service.signals import ignore_repeated
 from adhere.service.tls import check_certificate
-from adhere.store import Store, open_store
+from adhere.service.workers import Workers
+from adhere.store import Store, StoreError, open_store
 from adhere.tokens import Tokens
+
+log = logging.getLogger("adhere.service")
 
 
 def serve(settings: ServiceSettings | None = None) -> None:
     """Serve the trials in a SQLite file or in PostgreSQL (``postgresql://…``).
 
-    A store that has no token yet gets an admin token, printed this once. Returns after SIGTERM or SIGINT, once every
-    open request was answered.
+    A store that has no token yet gets an admin token, printed this once. Returns after SIGTERM, SIGINT or SIGHUP,
+    once every open request was answered.
     """
     settings = settings or ServiceSettings()
     check_settings(settings)
@@ -51,17 +57,15 @@ def serve(settings: ServiceSettings | None = None) -> None:
     except BaseException:
         store.close()
         raise
-    # uvicorn raises the signal that ended it once more at the end, when there is nothing left to do.
-    for ending in (signal.SIGTERM, signal.SIGINT) if threading.current_thread() is threading.main_thread() else ():
-        signal.signal(ending, lambda _signal, _frame: None)
     if settings.workers == 1:
-        uvicorn.Server(_config(make_app(store, settings), settings)).run(sockets=[listening])
+        _run(make_app(store, settings), settings, listening)
         return
     store.close()
     with tempfile.TemporaryDirectory(prefix="adhere-metrics-") as folder:
         os.environ[FOLDER_VARIABLE] = folder
-        config = _config(partial(_worker_app, settings), settings, factory=True, workers=settings.workers)
-        Multiprocess(config, sockets=[listening]).run()
+        workers = Workers(partial(_work, settings, listening), settings.workers, settings.shutdown_seconds)
+        if not workers.run():
+            sys.exit(STARTUP_FAILURE)
 
 
 def _prepare(settings: ServiceSettings) -> None:
@@ -70,10 +74,27 @@ def _prepare(settings: ServiceSettings) -> None:
         import_policies(Path(file))
 
 
-def _worker_app(settings: ServiceSettings) -> ASGIApp:
-    _prepare(settings)
+def _work(settings: ServiceSettings, listening: socket.socket, on_started: Callable[[], None]) -> None:
+    """What a worker process does."""
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
-    return make_app(open_store(settings.store, deadline=settings.store_deadline), settings)
+    try:
+        _prepare(settings)
+        app = make_app(open_store(settings.store, deadline=settings.store_deadline), settings)
+    except (InputError, StoreError) as error:
+        log.error("worker cannot start: %s", error)
+    except Exception:
+        log.exception("worker cannot start")
+    else:
+        _run(app, settings, listening, on_started)
+        return
+    sys.exit(STARTUP_FAILURE)
+
+
+def _run(
+    app: ASGIApp, settings: ServiceSettings, listening: socket.socket, on_started: Callable[[], None] | None = None
+) -> None:
+    ignore_repeated()
+    HttpServer(_config(app, settings), settings, on_started).run(sockets=[listening])
 
 
 def _end_with(parent: BaseProcess | None) -> None:
@@ -83,11 +104,11 @@ def _end_with(parent: BaseProcess | None) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _config(app: Any, settings: ServiceSettings, **more: Any) -> uvicorn.Config:
+def _config(app: ASGIApp, settings: ServiceSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="auto",  # uvloop where it is installed
-        http=HttpProtocol,
+        http="httptools",
         ws="none",
         access_log=False,
         log_config=None,
@@ -96,7 +117,6 @@ def _config(app: Any, settings: ServiceSettings, **more: Any) -> uvicorn.Config:
         timeout_graceful_shutdown=settings.shutdown_seconds,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
-        **more,
     )
 
 

@@ -104,6 +104,23 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     failure_burst: Annotated[
         float, about("Limits", "Requests at once without a valid token from one address after a rest.", ge=1)
     ] = 30.0
+    max_connections: Annotated[
+        int,
+        about(
+            "Limits",
+            "Open connections, of all processes together; beyond them the oldest that has shown no valid token is "
+            "closed. 0 takes as many as the limit of open files allows, at most 4096.",
+            ge=0,
+        ),
+    ] = 0
+    head_timeout: Annotated[
+        float, about("Limits", "Seconds from connecting to the first request, and for each request's head.", gt=0)
+    ] = 10.0
+    body_timeout: Annotated[float, about("Limits", "Seconds for the body of a request to come.", gt=0)] = 30.0
+    idle_timeout: Annotated[float, about("Limits", "Seconds from a response to the next request.", gt=0)] = 75.0
+    read_timeout: Annotated[
+        float, about("Limits", "Seconds in which a client must read some of a response that waits for it.", gt=0)
+    ] = 60.0
 
     impute_every: Annotated[float, about("Intervals", "Seconds between two searches for overdue reports.", gt=0)] = (
         60.0

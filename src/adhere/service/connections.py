@@ -1,0 +1,101 @@
+"""The open connections: how long a client may take for each part of a request, and how many may be open."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final, Literal, Protocol, TypeAlias
+
+from starlette.types import Scope
+
+from adhere.service.descriptors import max_connections
+from adhere.service.problems import ProblemError
+from adhere.service.settings import ServiceSettings
+
+# What a connection waits for: the client's first request, the rest of a head or a body, the next request, that the
+# client reads the response, or that it hangs up.
+Wait: TypeAlias = Literal["first", "head", "body", "next", "reading", "end"]
+
+_END_SECONDS = 2.0
+EXTENSION: Final = "adhere.connection"  # of a scope: its "authenticate" is called when there was a valid token
+
+
+class Connection(Protocol):
+    """One connection."""
+
+    def waiting(self) -> tuple[Wait, int] | None:
+        """What it waits for, with a number that grows as things move on; nothing while a request is handled."""
+
+    def time_out(self, wait: Wait) -> None:
+        """End it, since the client took too long."""
+
+    def turn_away(self, problem: ProblemError) -> None:
+        """Answer with a problem before anything was asked, and close."""
+
+    def abort(self) -> None:
+        """Close it at once."""
+
+
+class Connections:
+    """All connections of a process.
+
+    Time-outs are enforced by `sweep`, called now and then: a timer for each request would cost more. If there are
+    too many, the oldest that has not yet shown a valid token makes room for a new one.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._seconds: dict[Wait, float] = {
+            "first": settings.head_timeout,
+            "head": settings.head_timeout,
+            "body": settings.body_timeout,
+            "next": settings.idle_timeout,
+            "reading": settings.read_timeout,
+            "end": _END_SECONDS,
+        }
+        self._max = max_connections(settings.max_connections, settings.workers)
+        self._since: dict[Connection, tuple[tuple[Wait, int] | None, float]] = {}
+        self._strangers: OrderedDict[Connection, None] = OrderedDict()  # without a valid token so far, oldest first
+
+    def add(self, connection: Connection) -> None:
+        """A client has connected."""
+        if len(self._since) >= self._max:
+            if not self._strangers:
+                detail = f"{self._max} connections are open, all of them with a valid token"
+                connection.turn_away(ProblemError("unavailable", detail, headers={"retry-after": "1"}))
+            else:
+                oldest, _ = self._strangers.popitem(last=False)
+                self._since.pop(oldest, None)
+                oldest.abort()
+        self._since[connection] = (None, 0.0)
+        self._strangers[connection] = None
+
+    def authenticate(self, connection: Connection) -> None:
+        """A request on this connection had a valid token."""
+        self._strangers.pop(connection, None)
+
+    def remove(self, connection: Connection) -> None:
+        """The connection is closed."""
+        self._since.pop(connection, None)
+        self._strangers.pop(connection, None)
+
+    @property
+    def sweep_every(self) -> float:
+        """Seconds between two sweeps."""
+        return min(1.0, min(self._seconds.values()) / 2)
+
+    def sweep(self, now: float) -> None:
+        """End the connections that have waited too long for the same thing."""
+        for connection, (before, since) in list(self._since.items()):
+            wait = connection.waiting()
+            if wait != before:
+                self._since[connection] = (wait, now)
+            elif wait is not None and now - since >= self._seconds[wait[0]]:
+                try:
+                    connection.time_out(wait[0])
+                except OSError:  # the client is gone already
+                    connection.abort()
+
+
+def mark_authenticated(scope: Scope) -> None:
+    """Note that the connection of this request has shown a valid token."""
+    if connection := scope.get("extensions", {}).get(EXTENSION):
+        connection["authenticate"]()

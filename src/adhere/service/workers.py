@@ -1,0 +1,94 @@
+"""Several worker processes on one socket: started together, replaced when they end, ended together."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeAlias
+
+from adhere.service.signals import ENDING_SIGNALS, is_main_thread
+
+_POLL_SECONDS = 0.2
+_MAX_FAILURES = 3  # workers in a row that end before they serve
+_LONGEST_PAUSE = 10.0  # seconds before another worker is tried
+_GRACE_SECONDS = 15.0  # beyond the time that open requests get
+
+# What a worker does: it is called with a function that it calls in turn once it serves.
+Work: TypeAlias = Callable[[Callable[[], None]], None]
+
+log = logging.getLogger("adhere.service")
+_spawn = multiprocessing.get_context("spawn")
+
+
+class Workers:
+    """Keeps a number of workers running until a signal ends them."""
+
+    def __init__(self, work: Work, n_workers: int, shutdown_seconds: float) -> None:
+        self._work, self._shutdown_seconds = work, shutdown_seconds
+        self._ending = threading.Event()
+        self._failures = 0
+        for number in ENDING_SIGNALS if is_main_thread() else ():
+            signal.signal(number, lambda _signal, _frame: self._ending.set())
+        self._workers = [_Worker(work) for _ in range(n_workers)]
+
+    def run(self) -> bool:
+        """Run until a signal ends it; False if it ended since no worker could start."""
+        while not self._ending.is_set() and self._failures < _MAX_FAILURES:
+            wait([worker.process.sentinel for worker in self._workers], _POLL_SECONDS)
+            for index, worker in enumerate(self._workers):
+                self._look_after(index, worker)
+        for worker in self._workers:
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join(self._shutdown_seconds + _GRACE_SECONDS)
+            worker.process.kill()
+            worker.process.join()
+        if not self._ending.is_set():
+            log.error("no worker could start in %d tries; the service ends", self._failures)
+        return self._ending.is_set()
+
+    def _look_after(self, index: int, worker: _Worker) -> None:
+        """Replace a worker that has ended; one that has not even begun to serve only after a pause."""
+        if worker.has_begun():
+            self._failures = 0
+        if worker.process.is_alive() or self._ending.is_set():
+            return
+        worker.process.join()
+        log.warning("worker %s ended with exit code %s", worker.process.pid, worker.process.exitcode)
+        if not worker.serves:
+            self._failures += 1
+            if any(other.serves for other in self._workers):
+                self._failures = min(self._failures, _MAX_FAILURES - 1)  # those go on serving
+            self._ending.wait(min(_LONGEST_PAUSE, 0.1 * 4**self._failures))
+        if not self._ending.is_set() and self._failures < _MAX_FAILURES:
+            self._workers[index] = _Worker(self._work)
+
+
+class _Worker:
+    """One process."""
+
+    def __init__(self, work: Work) -> None:
+        self._reader, writer = _spawn.Pipe(duplex=False)
+        self.serves = False
+        self.process = _spawn.Process(target=_run, args=(work, writer))
+        self.process.start()
+        writer.close()
+
+    def has_begun(self) -> bool:
+        """Whether it has begun to serve since the last call."""
+        if self.serves or not self._reader.poll():
+            return False
+        try:
+            self._reader.recv_bytes()
+        except EOFError:
+            return False
+        self.serves = True
+        return True
+
+
+def _run(work: Work, writer: Connection[Any, Any]) -> None:
+    work(lambda: writer.send_bytes(b"it serves"))

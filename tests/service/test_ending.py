@@ -1,0 +1,78 @@
+"""SIGHUP ends the service as SIGTERM does, workers included; workers that cannot start end it too."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from adhere.client import Client, ServiceError
+from service.serving import ARMS, Process, as_process, wait_until
+
+DEFAULT = ("env", "--default-signal=HUP")  # the tests may run under nohup
+ONLY_IN_WORKERS = """
+from multiprocessing import parent_process
+
+if parent_process() is not None:
+    raise RuntimeError("not in a worker")
+"""
+
+
+def end_while_asked(running: Process, number: int) -> None:
+    """Every request that was begun is answered, and the program ends in good order."""
+    service = running.service
+    wait_until(lambda: service.send("GET", "/readyz").status == 200, 60)
+    Client(service.url, service.admin).create_trial("t", "uniform", ARMS, seed=1)
+    acknowledged: list[int] = []
+    errors: list[str] = []
+
+    def keep_asking() -> None:
+        client = Client(service.url, service.admin, tries=0)
+        while not errors:
+            try:
+                acknowledged.append(client.recommend("t", f"S-{len(acknowledged)}").id)
+            except ServiceError as error:
+                errors.append(str(error))
+
+    asker = threading.Thread(target=keep_asking)
+    asker.start()
+    wait_until(lambda: len(acknowledged) > 20, 60)
+    code, written = running.stop(number)
+    asker.join()
+    assert code == 0, written
+    assert "Traceback" not in written
+    assert all(json.loads(line) for line in written.splitlines())
+
+
+def test_hangup_ends_it(tmp_path: Path) -> None:
+    with as_process(tmp_path / "trials.db", tmp_path, by=DEFAULT) as running:
+        end_while_asked(running, signal.SIGHUP)
+
+
+def test_nohup_keeps_it() -> None:
+    code = "from adhere.service.signals import ENDING_SIGNALS; print(len(ENDING_SIGNALS))"
+    for how, expected in (("--default-signal=HUP", "3"), ("--ignore-signal=HUP", "2")):
+        command = ["env", how, sys.executable, "-c", code]
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == expected
+
+
+def test_hangup_ends_all_workers(database_url: str, tmp_path: Path) -> None:
+    with as_process(database_url, tmp_path, "--workers", "2", by=DEFAULT) as running:
+        end_while_asked(running, signal.SIGHUP)
+
+
+def test_workers_that_cannot_start_end_it(database_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.py"
+    file.write_text(ONLY_IN_WORKERS)
+    options = ["--database-url", database_url, "--port", "0", "--workers", "2", "--import", str(file)]
+    command = [sys.executable, "-m", "adhere", "serve", *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 3
+    lines = [json.loads(line) for line in ended.stderr.splitlines()]  # no traceback
+    failures = [line["message"] for line in lines if "cannot start" in line["message"]]
+    assert len(failures) >= 3
+    assert all("not in a worker" in failure for failure in failures)
+    assert lines[-1]["message"] == "no worker could start in 3 tries; the service ends"
