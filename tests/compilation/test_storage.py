@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import adhere
 from adhere import Uniform
@@ -61,6 +64,43 @@ def test_a_damaged_file_costs_a_compilation_not_a_crash(cache: Path, ending: str
     assert hits(Kernel(twice)) == 0
     # What replaced the damaged file serves again.
     assert hits(Kernel(twice)) == 1
+
+
+def test_code_that_cannot_be_written_is_run_from_memory(tmp_path: Path) -> None:
+    """On a disk without room: no file may grow here, as none can there."""
+    full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nimport adhere\n"
+    out, _ = run(full + RECOMMEND.format(policy="uniform"), tmp_path / "kernels")
+    assert out.startswith("arm")
+    assert kernels_in(tmp_path / "kernels") == []
+    assert list((tmp_path / "kernels").rglob("*.nbi")) == []
+
+
+def test_an_index_never_names_code_that_was_not_written(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(IndexDataCacheFile, "_save_data", full)
+        assert hits(Kernel(twice)) == 0
+    assert list(cache.rglob("*.nbi")) == []
+    assert hits(Kernel(twice)) == 0
+    assert hits(Kernel(twice)) == 1
+
+
+def test_a_want_of_descriptors_is_no_damage(cache: Path) -> None:
+    hits(Kernel(twice))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    again = Kernel(twice)
+    again._of(RULE, False)
+    probe = os.open(os.devnull, os.O_RDONLY)
+    os.close(probe)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (probe, limits[1]))  # all that are open stay so
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            again.compiled(RULE, 1.5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert hits(again) == 1
 
 
 def test_a_folder_that_vanishes_costs_a_compilation_not_a_crash(cache: Path) -> None:

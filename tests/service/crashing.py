@@ -102,9 +102,10 @@ def wait_until_ready(port: int, process: BaseProcess | None = None, seconds: flo
             if connection.getresponse().status == 200:
                 return
         except (OSError, http.client.HTTPException):
-            time.sleep(0.01)
+            pass
         finally:
             connection.close()
+        time.sleep(0.01)
     raise AssertionError("the service does not answer")
 
 

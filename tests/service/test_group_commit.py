@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adhere.errors import InputError, UnknownError
+from adhere.errors import InputError, UnavailableError, UnknownError
 from adhere.service.group_commit import GroupCommit, ShutdownError
 from adhere.service.metrics import Metrics
 from adhere.store import open_store
@@ -27,7 +27,7 @@ class WatchedDesk(CommandProcessor):
         self.may_go = threading.Event()
         self.may_go.set()
 
-    def execute(self, requests: Sequence[AnyCommand]) -> list[Response | InputError]:
+    def execute(self, requests: Sequence[AnyCommand]) -> list[Response | InputError | UnavailableError]:
         self.may_go.wait(10)
         self.sizes.append(len(requests))
         if any(getattr(request, "subject", "") == "poison" for request in requests):

@@ -32,6 +32,7 @@ def held_up(
 
     monkeypatch.setattr(store, "reading", waiting)
     with in_thread(store) as service:
+        wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200)
         try:
             yield service, may_go
         finally:

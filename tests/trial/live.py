@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, TypeVar
 
-from adhere.errors import InputError
 from adhere.store import ReadTransaction, Store, open_store
 from adhere.trial.commands import (
     AnyCommand,
@@ -85,7 +84,7 @@ class Live:
 def send(processor: CommandProcessor, command: AnyCommand) -> Response:
     """The response to one command; raises if it was refused."""
     (response,) = processor.execute([command])
-    if isinstance(response, InputError):
+    if isinstance(response, Exception):
         raise response
     return response
 

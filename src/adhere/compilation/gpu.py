@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -136,6 +136,10 @@ def _cache_in(folder: Path, function: Callable[..., Any]) -> Any:
                 return super().load_overload(sig, target_context)
             except Exception:  # a damaged file must cost a compilation, never a run
                 return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            with suppress(OSError):  # a disk that cannot be written costs a compilation in the next process
+                super().save_overload(sig, data)
 
         def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
             try:

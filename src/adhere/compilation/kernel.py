@@ -51,6 +51,8 @@ class Kernel:
                     # Called by itself: Numba's dispatch by the types of arguments would not see what is static.
                     return dispatcher.compile(signature)
             except NumbaError as error:
+                if (cause := _cause_in_machine(error)) is not None:
+                    raise cause from None
                 if allocates:
                     name = type(rule).__name__.removesuffix("Rule")
                     raise InputError(f"policy {name}", in_short(error), "code that Numba can compile") from None
@@ -78,6 +80,15 @@ class Kernel:
                 dispatcher._cache = cache_in(folder / f"{self._function.__name__}-{name}", self._function)
             self._dispatchers[composition, allocates] = dispatcher
         return self._dispatchers[composition, allocates]
+
+
+def _cause_in_machine(error: BaseException | None) -> Exception | None:
+    """What the machine was short of where Numba, which compiles on in the middle of other errors, wraps it."""
+    while error is not None:
+        if isinstance(error, OSError | MemoryError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def in_short(error: Exception) -> str:

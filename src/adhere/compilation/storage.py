@@ -6,14 +6,17 @@ folder is named by the contents of all sources a composition uses: edit any of t
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
 import sys
+import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import numba
 import numpy as np
@@ -22,7 +25,9 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 
 from adhere.compilation.sources import fingerprint
 
+Result = TypeVar("Result")
 _KEPT_FOLDERS = 64
+_FOR_NOW: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 @cache
@@ -47,10 +52,11 @@ def _cache_roots() -> list[Path]:
 def _usable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        folder.touch()  # the latest use, for the pruning
-        _prune(folder.parent, keep=folder)
     except OSError:
         return False
+    with suppress(OSError):
+        folder.touch()  # the latest use, for the pruning
+        _prune(folder.parent, keep=folder)
     return os.access(folder, os.W_OK)
 
 
@@ -61,14 +67,42 @@ def _prune(root: Path, keep: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class _TolerantIndex(IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's index of compiled code; one that cannot be read counts as empty."""
+class _TolerantFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's index of compiled code, and the code.
+
+    Files that cannot be read cost a compilation, never a run. Code is written before the index names it, under a name
+    of its own, so that an index never names code that is missing, half written or another's.
+    """
+
+    def load(self, key: Any) -> Any:
+        name = self._load_index().get(key)
+        return None if name is None else _read(lambda: self._load_data(name), None)
+
+    def save(self, key: Any, data: Any) -> None:
+        name = self._data_name(uuid.uuid4().int)
+        self._save_data(name, data)
+        index = self._load_index()
+        self._save_index(index | {key: name})
+        if key in index:  # it could not be read
+            with suppress(OSError):
+                Path(self._data_path(index[key])).unlink()
 
     def _load_index(self) -> dict[Any, str]:
-        try:
-            return super()._load_index()  # type: ignore[no-any-return]
-        except Exception:  # a damaged file must cost a compilation, never a run
-            return {}
+        return _read(super()._load_index, {})
+
+
+def _read(work: Callable[[], Result], otherwise: Result) -> Result:
+    """What was read, or something else where a file is missing or damaged."""
+    try:
+        return work()
+    except OSError as error:
+        if error.errno in _FOR_NOW:  # the file may well be good: compiling would cost more than trying again
+            raise
+        return otherwise
+    except MemoryError:
+        raise
+    except Exception:
+        return otherwise
 
 
 def locator_in(folder: Path, function: Callable[..., Any], base: Any = _CacheLocator) -> Any:
@@ -102,13 +136,15 @@ def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
 
         def __init__(self, py_func: Any) -> None:
             super().__init__(py_func)
-            self._cache_file.__class__ = _TolerantIndex
+            self._cache_file.__class__ = _TolerantFiles
 
         def _load_overload(self, sig: Any, target_context: Any) -> Any:
-            try:
-                return super()._load_overload(sig, target_context)
-            except Exception:  # as above
-                return None
+            return _read(lambda: super(Cache, self)._load_overload(sig, target_context), None)
+
+        def _save_overload(self, sig: Any, data: Any) -> None:
+            # A disk that is full or cannot be written costs a compilation in the next process: this one has the code.
+            with suppress(OSError):
+                super()._save_overload(sig, data)
 
         def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
             return self._index_key(signature, codegen) in self._cache_file._load_index()

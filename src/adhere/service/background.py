@@ -1,5 +1,5 @@
-"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, verify the logs, compile
-the policies of known trials.
+"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, verify the logs, load the
+policies of open trials.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from adhere.errors import InputError
+from adhere.errors import InputError, UnavailableError
 from adhere.service.context import Service
 from adhere.service.verification import Verifier
-from adhere.store import ReadTransaction
+from adhere.store import ReadTransaction, StoreError
 from adhere.trial.commands import ImputeMissing
-from adhere.trial.design import Design
+from adhere.trial.snapshot import decode_snapshot
+from adhere.trial.transaction import LiveTrial
 
+_BETWEEN_TRIES = 1.0  # seconds, to list the trials where the store cannot be read
 _MAX_PAUSE_TO_VERIFY = 60.0  # seconds between two looks whether a trial's turn has come
 
 log = logging.getLogger("adhere.service")
@@ -32,7 +34,7 @@ async def background_tasks(service: Service) -> AsyncIterator[None]:
         asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.tokens.refresh))),
         asyncio.create_task(_every(settings.last_use_every, lambda: write_last_use(service))),
         asyncio.create_task(_every(settings.impute_every, lambda: impute_missing(service))),
-        asyncio.create_task(_precompile_all(service)),
+        asyncio.create_task(_load_all(service)),
     ]
     if settings.verify_heads is not None:
         verifier = Verifier(service, Path(settings.verify_heads), settings.verify_every)
@@ -62,31 +64,53 @@ async def write_last_use(service: Service) -> None:
 
 async def impute_missing(service: Service) -> None:
     """Apply the rule for missing reports of every trial that has one."""
-    for design in await _designs(service):
-        if design.impute is not None:
-            await service.group_commit.execute(ImputeMissing(trial=design.name, request_id="", by="service"))
-
-
-def precompile(design: Design) -> None:
-    """Compile a design's policy before its first patient would have to wait for it."""
-    design.engine().load()
-
-
-async def _precompile_all(service: Service) -> None:
-    """Compile the policies of all trials, each composition once."""
-    kinds = {(design.policy, len(design.arms), design.reward_values): design for design in await _designs(service)}
-    for design in kinds.values():
-        await service.in_background(partial(precompile, design))
-
-
-async def _designs(service: Service) -> list[Design]:
-    def look(view: ReadTransaction) -> list[Design]:
-        found = []
-        for name in view.trials():
+    for live in await _trials(service) or ():
+        if live.design.impute is not None:
             try:
-                found.append(service.processor.trial(name).design)
+                await service.group_commit.execute(ImputeMissing(trial=live.design.name, request_id="", by="service"))
+            except UnavailableError as error:  # the other trials have their turn
+                log.warning("missing reports were not imputed: %s", error)
+
+
+async def _load_all(service: Service) -> None:
+    """Load the policies of all trials that are not closed; then the service is ready.
+
+    One that cannot be loaded holds up nobody: requests to its trial are answered 503, and load it when they can.
+    """
+    trials = await _trials(service)
+    while trials is None:
+        await asyncio.sleep(_BETWEEN_TRIES)
+        trials = await _trials(service)
+    for live in trials:
+        await service.in_background(partial(_load, live))
+    service.loaded = True
+
+
+def _load(live: LiveTrial) -> None:
+    try:
+        live.engine.ensure_loaded()
+    except UnavailableError as error:
+        log.error("a policy cannot be loaded: %s", error.__cause__ or error)
+
+
+async def _trials(service: Service) -> list[LiveTrial] | None:
+    """The trials that are not closed and whose policy is known; None if the store cannot be read."""
+
+    def look(view: ReadTransaction) -> list[LiveTrial]:
+        found = []
+        for name, number in view.trials().items():
+            snapshot = decode_snapshot(view.head(number).snapshot)
+            if (snapshot is not None and snapshot.status == "closed") or name in service.unservable:
+                continue
+            try:
+                found.append(service.processor.trial(name))
             except InputError as error:  # its policy was not imported; requests to the trial say so too
+                service.unservable.add(name)
                 log.warning("trial cannot be served: %s", error)
         return found
 
-    return await service.read(look)
+    try:
+        return await service.read(look)
+    except (StoreError, UnavailableError, OSError) as error:
+        log.warning("the trials cannot be listed: %s", error)
+        return None

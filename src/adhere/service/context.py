@@ -38,6 +38,8 @@ class Service:
         self.tokens = Tokens(store)
         self.results = ResultsCache()
         self.jobs = Jobs(self.processor)
+        self.loaded = False  # whether it was tried to load the policy of every open trial
+        self.unservable: set[str] = set()  # trials whose policy is not known here
         self.probe = StoreProbe(store.check)
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="reader")
         self._background = ThreadPoolExecutor(_BACKGROUND_THREADS, thread_name_prefix="background")

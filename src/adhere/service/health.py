@@ -18,6 +18,9 @@ async def alive(_context: RequestContext) -> Healthy:
 async def ready(context: RequestContext) -> Healthy:
     """Readiness to write."""  # from what is known already: the answer waits for no work
     service = context.service
+    if not service.loaded:
+        detail = "starting: the policies of open trials are being loaded"
+        raise ProblemError("unavailable", detail, headers={"retry-after": "1"})
     if service.group_commit.failed_lately:
         raise ProblemError("unavailable", "the last commit failed", headers={"retry-after": "10"})
     if service.probe.last_error is not None:

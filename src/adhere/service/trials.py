@@ -7,7 +7,6 @@ from contextlib import suppress
 from msgspec.structs import asdict, replace
 
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.service.background import precompile
 from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial
 from adhere.service.responses import TrialCreated, TrialLine, TrialList, TrialView
@@ -27,9 +26,9 @@ async def create_trial(context: RequestContext) -> TrialCreated:
         raise InputError("seed", body.seed, "none: a blinded trial draws its own seed")
 
     def prepared() -> Design:
-        # Its policy is compiled now, in a thread, rather than at its first patient.
+        # Its policy is compiled now, in a thread: one that does not compile is refused.
         design = make_design(**asdict(body))
-        precompile(design)
+        design.engine().load()
         return design
 
     design = await service.in_background(prepared)

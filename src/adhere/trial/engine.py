@@ -108,7 +108,7 @@ class Engine:
         self._buffers = _Buffers(compiled, self._stream)
         self._kernels: dict[Any, Any] = {}
         self.is_loaded = False  # whether the compiled steps are in memory
-        self._said_why = False
+        self._does_not_compile = False
         self.algorithm_version = _algorithm_version(self.policy, self._rule)
         # The random key of all recommendations; a recommendation's id is its place in the stream.
         self.key = f"{int(self._stream[0]):016x}{int(self._stream[1]):016x}"
@@ -129,13 +129,13 @@ class Engine:
         """As `load`, for a trial that is under way: a policy that does not compile here is unavailable."""
         if self.is_loaded:
             return
+        if self._does_not_compile:
+            raise UnavailableError(f"the policy {self.policy} does not compile on this machine")
         try:
             self.load()
-        except (InputError, UnavailableError) as error:
-            if not self._said_why:
-                self._said_why = True
-                log.error("policy %s cannot be loaded: %s", self.policy, error)
-            raise UnavailableError(f"the policy {self.policy} cannot be loaded") from error
+        except InputError as error:
+            self._does_not_compile = True
+            raise UnavailableError(f"the policy {self.policy} does not compile on this machine") from error
 
     def choose(self, state: Floats, recommendation_id: int) -> Choice:
         """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense."""

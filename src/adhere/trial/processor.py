@@ -17,12 +17,13 @@ from functools import lru_cache, partial
 import msgspec
 
 from adhere.checks import MAX_NAME_LENGTH, check_text
-from adhere.errors import ConflictError, InputError, UnknownError, nearest
+from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError, nearest
 from adhere.randomness import MAX_DECISIONS
 from adhere.store import Fetched, Head, ReadTransaction, Store, Subject, WriteTransaction
 from adhere.trial.commands import (
     AnyCommand,
     Command,
+    Correct,
     Erase,
     ImputeMissing,
     Receipt,
@@ -45,6 +46,7 @@ from adhere.trial.verbs.impute_missing import due, next_batch
 # As tuples: `isinstance` would make a union type anew at each command.
 _NAMES_SUBJECT = (Recommend, Erase)
 _ABOUT_ARM = (Recommend, Unblind)
+_USES_POLICY = (Recommend, Report, Correct, ImputeMissing)
 new_salt = partial(secrets.token_bytes, 16)
 
 
@@ -77,6 +79,7 @@ class CommandProcessor:
 
         A blinded trial gets a secret for its kits that cannot be guessed; tests may give one.
         """
+        design.engine().load()  # before the transaction: it may take seconds, or refuse the policy
         with self._lock, self.store.writing() as writing:
             writing.wait_turn()  # or another process may create it after the next line has looked
             if design.name in writing.trials():
@@ -86,21 +89,27 @@ class CommandProcessor:
                 create_trial(writing, design, self._now(), by, kit_secret).finish()
         return Receipt(1)
 
-    def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError]:
+    def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError | UnavailableError]:
         """A response to each command, or why it was refused, in their order.
 
-        Raises a `StoreError` if the transaction failed, in which case nothing was written; an `OutcomeUnknownError`
-        if it failed so late that this is not known.
+        Raises a `StoreError` if the transaction failed, or an `UnavailableError` if the machine was short of
+        something in the middle of it: nothing was written; an `OutcomeUnknownError` if it failed so late that this is
+        not known.
         """
-        responses: list[Response | InputError] = []
+        responses: list[Response | InputError | UnavailableError] = []
         with self._lock, self.store.writing() as writing:
             trials = self._transactions(writing, commands)
             for command in commands:
                 trial = trials[command.trial]
-                try:
-                    responses.append(trial if isinstance(trial, InputError) else self._execute_one(trial, command))
-                except InputError as error:
-                    responses.append(error)
+                if isinstance(trial, InputError):
+                    responses.append(trial)
+                elif isinstance(command, _USES_POLICY) and (why := _why_unloaded(trial)) is not None:
+                    responses.append(why)
+                else:
+                    try:
+                        responses.append(self._execute_one(trial, command))
+                    except InputError as error:
+                        responses.append(error)
             transactions = [trial for trial in trials.values() if isinstance(trial, TrialTransaction)]
             for transaction in transactions:
                 transaction.finish()
@@ -196,8 +205,18 @@ class CommandProcessor:
             number = numbers[name]
             created = created_event(view, number)
             kits = kits_of(created, view.kit_secret(number))
-            self._trials[name] = LiveTrial(number, created.design, created.design.engine(), kits)
+            live = LiveTrial(number, created.design, created.design.engine(), kits)
+            self._trials.setdefault(name, live)  # another thread may have been first
         return self._trials[name]
+
+
+def _why_unloaded(trial: TrialTransaction) -> UnavailableError | None:
+    """Why a trial's policy cannot be loaded now; known before anything is appended, so the other commands go on."""
+    try:
+        trial.state.engine.ensure_loaded()
+    except UnavailableError as error:
+        return error
+    return None
 
 
 def pseudonym_of(command: Recommend | Erase) -> str:

@@ -87,6 +87,7 @@ def import_table(
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> int:
     """Create a trial with everything a table says of it; returns the number of records."""
+    design.engine().load()
     rows = table.to_dicts()
     with store.writing() as writing:
         transaction = create_trial(writing, design, now(), "import")

@@ -1,0 +1,118 @@
+"""Policies are loaded before the service is ready; one that cannot be loaded is refused, and holds up nobody."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adhere.errors import UnavailableError
+from adhere.policies import import_policies
+from adhere.store import open_store
+from adhere.tokens import Tokens
+from adhere.trial.creation import create_trial
+from adhere.trial.design import make_design
+from adhere.trial.engine import Engine
+from adhere.trial.processor import utc_now
+from service.serving import ARMS, Service, as_process, in_file, in_thread, wait_until
+
+BUDGET = Path(__file__).parents[1] / "trial" / "budget.py"
+UNCOMPILABLE = '''
+from adhere.policies import Learner, choose, implements, learn, policy
+
+@policy("uncompilable")
+class Uncompilable(Learner):
+    """Does what Numba cannot."""
+
+@implements(choose, Uncompilable)
+def choose_uncompilable(rule, state, memo, weight, rng):
+    return int(open("/etc/hostname").read())
+
+@implements(learn, Uncompilable)
+def learn_uncompilable(rule, state, memo, arm, reward, weight, rng):
+    pass
+'''
+
+
+def in_file_of_its_own(folder: Path, text: str, name: str) -> Path:
+    file = folder / f"{name}.py"
+    file.write_text(text)
+    return file
+
+
+def test_a_policy_that_does_not_compile_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    import_policies(in_file_of_its_own(tmp_path, UNCOMPILABLE, "uncompilable"))
+    with in_file(tmp_path / "trials.db") as service:
+        reply = service.send("POST", "/trials", {"name": "u", "policy": "uncompilable", "arms": ARMS})
+        assert (reply.status, reply.json["field"]) == (422, "policy Uncompilable"), reply.json
+        assert "code that Numba can compile" in reply.json["expected"]
+        assert service.send("GET", "/trials").json["trials"] == []
+
+
+def test_a_policy_unknown_here_holds_up_neither_readiness_nor_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real process with an empty cache: the policy of one trial is compiled, that of the other was not imported."""
+    import_policies(BUDGET)
+    import_policies(in_file_of_its_own(tmp_path, UNCOMPILABLE.replace("uncompilable", "absent"), "absent"))
+    path = tmp_path / "trials.db"
+    store = open_store(path)
+    token = Tokens(store).make_first()
+    assert token is not None
+    with store.writing() as writing:
+        for name, policy in (("a", "absent"), ("b", "budget")):
+            create_trial(writing, make_design(name, policy, ARMS, seed=5), utc_now(), "test").finish()
+    store.close()
+    monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "kernels"))
+    with as_process(path, tmp_path, "--import", str(BUDGET), token=token) as process:
+        service = process.service
+        assert service.send("GET", "/healthz", role=None).status == 200
+        wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200, 60)
+        assert list((tmp_path / "kernels").rglob("*.nbc"))  # compiled before anybody asked
+        assert service.send("POST", "/trials/b/recommendations", {"subject": "s"}).status == 201
+        reply = service.send("POST", "/trials/a/recommendations", {"subject": "s"})
+        assert (reply.status, reply.json["value"]) == (422, "absent")
+        errors = process.errors.read_text()
+    assert errors.count("cannot be served") == 1
+
+
+def test_not_ready_until_loaded_but_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tmp_path / "trials.db")
+    with store.writing() as writing:
+        create_trial(writing, make_design("t", "thompson", ARMS, seed=5), utc_now(), "test").finish()
+    may_load, load = threading.Event(), Engine.load
+
+    def waiting(engine: Engine) -> None:
+        may_load.wait(20)
+        load(engine)
+
+    monkeypatch.setattr(Engine, "load", waiting)
+    with in_thread(store) as service:
+        try:
+            assert service.send("GET", "/healthz", role=None).status == 200
+            reply = service.send("GET", "/readyz", role=None)
+            assert reply.status == 503
+            assert reply.json["detail"].startswith("starting")
+        finally:
+            may_load.set()
+        wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200)
+
+
+def test_what_the_machine_lacks_is_a_503_with_nothing_recorded(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = service.new_trial()
+    records = service.client().trial(trial)["records"]
+
+    def short_of(*_: Any) -> None:
+        raise UnavailableError("the policy cannot run for now (OSError)")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "ensure_loaded", short_of)
+        reply = service.send("POST", f"/trials/{trial}/recommendations", {"subject": "s"}, key="k")
+        assert (reply.status, reply.headers["retry-after"]) == (503, "1")
+        assert "nothing was written" in reply.json["detail"]
+    assert service.client().trial(trial)["records"] == records
+    assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "s"}, key="k").status == 201
