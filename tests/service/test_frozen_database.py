@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
+import psycopg
 import pytest
 
-from adhere.store import open_store
-from adhere.store.postgres import PostgresStore
+from adhere.store import StoreError, open_store
+from adhere.store.postgres import MIGRATING, PostgresStore
 from adhere.trial.log.chain import verify
 from service.hammering import Hammer, n_acknowledged
 from service.serving import Reply, Service, in_thread, wait_until
@@ -83,6 +84,30 @@ def test_a_frozen_database(server: PostgresServer) -> None:
         found = [record.request_id for record in view.records(1, limit=10**5) if record.request_id]
     assert len(found) == len(set(found))
     assert set(found) == {f"A/{key}" for key in keys} | {f"A/key-{number}" for number in range(12)}
+
+
+def test_a_freeze_is_waited_for_once(server: PostgresServer) -> None:
+    deadline = 1.5
+    with closing(PostgresStore(fresh_database(server.url), deadline=deadline)) as store:
+        with store.reading():
+            pass  # leaves a connection for the next one
+        begin = time.monotonic()
+        with frozen(server), pytest.raises(StoreError), store.writing(), store.reading():
+            pass  # the outer connection is still good, as far as it knows
+        assert time.monotonic() - begin < 1.8 * deadline
+        store.check()
+        with store.reading() as view:
+            assert view.trials() == {}
+
+
+def test_what_is_slow_but_not_silent_is_waited_for(database_url: str) -> None:
+    with closing(PostgresStore(database_url, deadline=0.5)) as store, store.reading() as view:
+        rows = view.run("SELECT repeat('x', 10000), pg_sleep(0.15) FROM generate_series(1, 5)").fetchall()
+        assert len(rows) == 5
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
+        threading.Timer(0.8, other.rollback).start()
+        PostgresStore(database_url, deadline=0.5).close()
 
 
 def _timed_recommend(service: Service, number: int) -> tuple[Reply, float]:

@@ -17,7 +17,7 @@ from adhere.trial.design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import ARMS, Reply, Service, in_thread, serving_again
 
-ROUNDS = 8
+ROUNDS = 5
 
 
 def at_once(works: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -49,7 +49,7 @@ _FLUSH = "SELECT pg_logical_emit_message(true, 'adhere', '')"
 _FLUSHED = """
     SELECT CASE WHEN pg_is_in_recovery() THEN true ELSE pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() END
 """
-_MIGRATING = 0x616468657265  # the number of the lock that one process at a time migrates under
+MIGRATING = 0x616468657265  # the number of the lock that one process at a time migrates under
 _IDLE = 4  # connections kept for views
 _SECONDS_TO_CHECK = 1.0
 _SECONDS_BETWEEN_TRIES = 0.1
@@ -90,7 +90,7 @@ class PostgresStore(Store):
     def _migrate(self) -> None:
         """Bring the tables to this version, one process at a time. That may take longer than any deadline."""
         with self.writing() as writing:
-            while not writing.run("SELECT pg_try_advisory_xact_lock(?)", (_MIGRATING,)).fetchone()[0]:
+            while not writing.run("SELECT pg_try_advisory_xact_lock(?)", (MIGRATING,)).fetchone()[0]:
                 time.sleep(_SECONDS_BETWEEN_TRIES)
             assert self._writer is not None
             writing.run("SET LOCAL statement_timeout = 0")
@@ -150,7 +150,14 @@ class PostgresStore(Store):
             with connection.pipeline():
                 for sql in before:
                     connection.execute(sql)
-                yield PostgresTransaction(connection)
+                try:
+                    yield PostgresTransaction(connection)
+                except BaseException as error:
+                    if isinstance(error, psycopg.Error):
+                        self._silence.noticed(error)
+                    if self._silence.lasts():  # also on this connection, which the pipeline would now wait for
+                        connection.close()
+                    raise
                 end = connection.cursor()
                 end.execute("COMMIT")
                 for sql in after:
