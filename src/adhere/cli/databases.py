@@ -11,10 +11,6 @@ from adhere.errors import InputError
 
 DEFAULT_FILE = Path("adhere.db")
 
-File = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="FILE", help="The SQLite file of the trials, made if there is none. [adhere.db]"),
-]
 ExistingFile = Annotated[
     Path | None, typer.Option("--data", metavar="FILE", help="The SQLite file of the trials. [adhere.db]")
 ]

@@ -91,7 +91,7 @@ def token_place(
 ) -> Iterator[TokenPlace]:
     """The store that was asked for, which must exist, or the service."""
     if server is not None:
-        if file is not None or database_url is not None:
+        if file is not None or database_url not in (None, os.environ.get("ADHERE_DATABASE_URL")):
             raise InputError("--server", server, "either --server, or --data or --database-url")
         with _on_server(server) as place:
             yield place
