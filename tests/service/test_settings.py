@@ -102,10 +102,14 @@ def test_secrets_are_hidden_when_shown() -> None:
 
 
 def test_the_command_shows_settings(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ADHERE_WORKERS", "2")
+    monkeypatch.setenv("ADHERE_WORKERS", "1")
     finished = in_this_process(capsys, "serve", "--show-settings", "--port", "1")
     assert finished.status == 0
-    assert "port = 1  # flag\nworkers = 2  # environment\n" in finished.out
+    assert "port = 1  # flag\nworkers = 1  # environment\n" in finished.out
+    conflicting = in_this_process(capsys, "serve", "--show-settings", "--workers", "2")
+    assert conflicting.status == 2
+    assert "workers = 2  # flag\n" in conflicting.out
+    assert conflicting.err.startswith("error: workers: got 2, expected 1: only PostgreSQL")
     check_complaint(in_this_process(capsys, "serve", "--port", "x"), "--port: got 'x', expected a whole number")
 
 

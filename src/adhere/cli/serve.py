@@ -9,7 +9,7 @@ import typer
 
 from adhere.cli.serve_options import with_settings
 from adhere.errors import InputError
-from adhere.service.settings_sources import read_settings
+from adhere.service.settings_sources import check_settings, read_settings
 from adhere.service.settings_text import settings_toml
 
 
@@ -46,6 +46,7 @@ def serve(
     read = read_settings(flags, file)
     if show_settings:
         typer.echo(settings_toml(read))
+        check_settings(read.settings)
         return
     try:
         from adhere.service.serve import serve as run
