@@ -22,13 +22,15 @@ from adhere.trial.lessons import Row
 class Part(NamedTuple):
     """The actual arm, or the reward: its value, its place, and whether it was only imputed.
 
-    Where a kit was named instead of an arm, `kit` is the id of its recommendation.
+    Where a kit was named instead of an arm, `kit` is the id of its recommendation. Where something else was taken,
+    `text_at` is the record with the words for it.
     """
 
     value: float
     place: int
     imputed: bool = False
     kit: int | None = None
+    text_at: int | None = None
 
 
 class Refused(NamedTuple):
@@ -113,7 +115,7 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
     if isinstance(event, Reported):
         return replace(
             history,
-            actual=_reported(history.actual, event.position, event.actual, event.kit),
+            actual=_reported(history.actual, event.position, event.actual, event.kit, _text_at(event)),
             reward=_reported(history.reward, event.position, event.reward),
         )
     if isinstance(event, Imputed):
@@ -162,11 +164,17 @@ def is_new(part: Part | None, value: float | None) -> bool:
     return value is not None and (part is None or part.imputed)
 
 
-def _reported(part: Part | None, position: int, value: float | None, kit: int | None = None) -> Part | None:
+def _reported(
+    part: Part | None, position: int, value: float | None, kit: int | None = None, text_at: int | None = None
+) -> Part | None:
     """A missing part is filled; an imputed one is replaced, at its place."""
     if value is None or not is_new(part, value):
         return part
-    return Part(value, position if part is None else part.place, kit=kit)
+    return Part(value, position if part is None else part.place, kit=kit, text_at=text_at)
+
+
+def _text_at(event: Reported | Corrected) -> int | None:
+    return event.position if event.text else None
 
 
 def _corrected(part: Part | None, event: Corrected, value: float | None, name: str) -> Part | None:
@@ -175,4 +183,5 @@ def _corrected(part: Part | None, event: Corrected, value: float | None, name: s
         return None
     if value is None:
         return part
-    return Part(value, event.position if part is None else part.place, kit=event.kit if name == "actual" else None)
+    place = event.position if part is None else part.place
+    return Part(value, place, kit=event.kit, text_at=_text_at(event)) if name == "actual" else Part(value, place)

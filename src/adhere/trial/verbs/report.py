@@ -86,7 +86,9 @@ def _check_consistent(
 
 def _check_same_text(history: History, text: str | None, context: Context) -> None:
     known = history.actual
-    if text is not None and known is not None and not known.imputed and context.text_of(known.place) != text:
+    if text is None or known is None or known.imputed:
+        return
+    if known.text_at is None or context.text_of(known.text_at) != text:
         raise ConflictError("took_other", text, "the words reported before; to change them, correct them")
 
 
