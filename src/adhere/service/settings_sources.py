@@ -22,7 +22,7 @@ Source = Literal["default", "file", "environment", "flag"]
 FILE_VARIABLE: Final = "ADHERE_SETTINGS"
 HIDDEN: Final = "***"  # stands for a password that is not shown
 # Variables of adhere that are not settings of the service.
-_OTHER_VARIABLES: Final = (FILE_VARIABLE, "ADHERE_CACHE_DIR", "ADHERE_SERVER", "ADHERE_TOKEN")
+_OTHER_VARIABLES: Final = (FILE_VARIABLE, "ADHERE_CACHE_DIR", "ADHERE_TOKEN")
 _TESTS: Final = "ADHERE_TESTS_"
 _YES_NO: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
