@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,11 @@ from adhere.errors import InputError, UnavailableError, UnknownError
 from adhere.service.group_commit import GroupCommit, ShutdownError
 from adhere.service.metrics import Metrics
 from adhere.store import open_store
-from adhere.trial.commands import AnyCommand, Recommend, RecommendationResponse, Response
+from adhere.trial import projection
+from adhere.trial.commands import AnyCommand, Correct, Receipt, Recommend, RecommendationResponse, Report, Response
 from adhere.trial.design import make_design
+from adhere.trial.engine import Engine
+from adhere.trial.log.replay import replay
 from adhere.trial.processor import CommandProcessor
 
 
@@ -26,6 +30,9 @@ class WatchedDesk(CommandProcessor):
         self.sizes: list[int] = []
         self.may_go = threading.Event()
         self.may_go.set()
+
+    def is_quick(self, command: AnyCommand) -> bool:
+        return False  # what is held up must not hold up the event loop
 
     def execute(self, requests: Sequence[AnyCommand]) -> list[Response | InputError | UnavailableError]:
         self.may_go.wait(10)
@@ -105,4 +112,50 @@ def test_closing_finishes_what_waits_and_takes_nothing_more(processor: WatchedDe
         return len(await asyncio.gather(*waiting))
 
     assert asyncio.run(main()) == 50
+    processor.store.close()
+
+
+def test_a_correction_that_learns_long_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the patients of other trials nor those of its own."""
+    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 16)
+    processor = CommandProcessor(open_store(tmp_path / "trials.db"))
+    for trial in ("t", "u"):
+        processor.create(make_design(trial, "thompson/actual", ["a", "b"], seed=1))
+    processor.execute([wanted(f"S-{number}") for number in range(20)])
+    processor.execute([wanted("S", "u")])
+    for number in range(20):
+        processor.execute(
+            [Report(trial="t", request_id=f"r{number}", recommendation_id=number, actual="a", reward=1)]
+        )
+    learning, may_go, learn = threading.Event(), threading.Event(), Engine.learn
+
+    def slow(engine: Engine, state: Any, lessons: Any) -> Any:
+        if len(lessons.facts) > 10:  # not the lesson of one report
+            learning.set()
+            may_go.wait(10)
+        return learn(engine, state, lessons)
+
+    monkeypatch.setattr(Engine, "learn", slow)
+
+    async def main() -> int:
+        group_commit = GroupCommit(processor, Metrics())
+        slip = Correct(trial="t", request_id="c", recommendation_id=0, actual="b", reason="a slip")
+        corrected = group_commit.execute(slip)
+        await asyncio.to_thread(learning.wait, 10)
+        others = [group_commit.execute(wanted(f"L-{trial}", trial)) for trial in ("t", "u")]
+        done, _ = await asyncio.wait(others, timeout=5)
+        assert len(done) == 2
+        assert not corrected.done()
+        may_go.set()
+        receipt = await corrected
+        assert isinstance(receipt, Receipt)
+        group_commit.close()
+        return receipt.record
+
+    try:
+        assert asyncio.run(main()) == 1 + 20 + 20 + 2
+    finally:
+        may_go.set()
+    with processor.store.reading() as view:
+        assert replay(view, view.trials()["t"]).difference is None
     processor.store.close()

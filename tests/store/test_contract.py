@@ -79,7 +79,7 @@ def test_all_or_nothing(store: Store) -> None:
             append(transaction, trial, record(1, "r"))
             transaction.add_subjects(trial, [subject])
             transaction.save_note(trial, 1, b"salt", "text")
-            transaction.save_state(trial, 1, b"state")
+            transaction.save_states(trial, [(1, b"state")])
             transaction.add_token(Token(0, b"digest", "reader", None, None, "", "now"))
             transaction.add_trial("second", START)
             raise KeyboardInterrupt
@@ -230,9 +230,9 @@ def test_a_pseudonym_is_enrolled_once(store: Store) -> None:
 def test_kept_states(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
     with store.writing() as transaction:
-        transaction.save_state(other, 5, b"other")
+        transaction.save_states(other, [(5, b"other")])
         for position in (0, 10, 20):
-            transaction.save_state(trial, position, EVERY_BYTE + bytes([position]))
+            transaction.save_states(trial, [(position, EVERY_BYTE + bytes([position]))])
     with store.writing() as transaction:
         before = {position: transaction.state_before(trial, position) for position in (0, 1, 10, 11, 99)}
         assert before == {

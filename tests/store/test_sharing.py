@@ -75,7 +75,7 @@ def test_opened_again_everything_is_there(lasting: Place) -> None:
         append(transaction, trial, record(1, "r", 1, "k"))
         transaction.add_subjects(trial, [Subject("anna", "k", b"s", 1)])
         transaction.save_note(trial, 1, b"s", "text")
-        transaction.save_state(trial, 1, b"state")
+        transaction.save_states(trial, [(1, b"state")])
         token = transaction.add_token(Token(0, b"d", "reader", None, None, "", "now"))
     store.close()
     store = lasting.open()

@@ -67,7 +67,10 @@ class Live:
         return _is(Receipt, self.send(Correct(**self._asked(said))))
 
     def impute_missing(self) -> None:
-        self.send(ImputeMissing(trial="t", request_id="", by="rule"))
+        while (
+            _is(Receipt, self.send(ImputeMissing(trial="t", request_id="", by="rule"))).recommendation_id is not None
+        ):
+            pass
 
     def events(self) -> list[AnyEvent]:
         with self.store.reading() as view:

@@ -71,7 +71,7 @@ def check(live: Live) -> ReplayResult:
         number = number_of(view)
         derived = project(view, cache, number, live.design, live.design.engine())
         assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
-        assert live.snapshot().n_lessons == derived.n_lessons == view.count_lessons(number)
+        assert live.snapshot().n_lessons == derived.table.n_lessons == view.count_lessons(number)
         assert derived.state.refusals == ()
         assert verify(view, number).fault is None
         found = replay(view, number)

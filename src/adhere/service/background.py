@@ -67,7 +67,9 @@ async def impute_missing(service: Service) -> None:
     for live in await _trials(service) or ():
         if live.design.impute is not None:
             try:
-                await service.group_commit.execute(ImputeMissing(trial=live.design.name, request_id="", by="service"))
+                command = ImputeMissing(trial=live.design.name, request_id="", by="service")
+                while (await service.group_commit.execute(command)).recommendation_id is not None:
+                    pass  # there may be more
             except UnavailableError as error:  # the other trials have their turn
                 log.warning("missing reports were not imputed: %s", error)
 
@@ -82,15 +84,15 @@ async def _load_all(service: Service) -> None:
         await asyncio.sleep(_BETWEEN_TRIES)
         trials = await _trials(service)
     for live in trials:
-        await service.in_background(partial(_load, live))
+        await service.in_background(partial(_load, service, live))
     service.loaded = True
 
 
-def _load(live: LiveTrial) -> None:
+def _load(service: Service, live: LiveTrial) -> None:
     try:
-        live.engine.ensure_loaded()
-    except UnavailableError as error:
-        log.error("a policy cannot be loaded: %s", error.__cause__ or error)
+        service.processor.make_ready(live)
+    except (StoreError, UnavailableError) as error:
+        log.error("a trial cannot be loaded: %s", error.__cause__ or error)
 
 
 async def _trials(service: Service) -> list[LiveTrial] | None:

@@ -2,8 +2,11 @@
 
 A commit is the costly part, so all commands that wait share one. Ordinary commands, on a store that no other process
 writes to, are executed in the event loop, which stands still for as long as one commit takes: with a second thread,
-GIL contention would cost about as much again as the work. Whatever may take longer (corrections, which go through the
-log again; PostgreSQL, where others may hold a lock; a policy that is not compiled yet) is executed in a thread.
+GIL contention would cost about as much again as the work. Where others may hold a lock, as in PostgreSQL, they are
+executed in a thread.
+
+Commands that may have to learn much again, or to load a policy, are prepared first, in a second thread beside which
+the others go on (`CommandProcessor.prepare`); then they are executed among the others.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias, TypeVar
 
 from adhere.service.metrics import Metrics
+from adhere.service.preparer import Preparer
 from adhere.store import OutcomeUnknownError, StoreError
 from adhere.trial.commands import AnyCommand, Response
 from adhere.trial.processor import CommandProcessor
@@ -43,6 +47,7 @@ class GroupCommit:
         self._processor, self._metrics = processor, metrics
         self._queue: deque[Waiting] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._preparer = Preparer(processor, self._enqueue)
         self._busy = False  # a batch is being executed, or is about to be
         self._failed_at: float | None = None
         self._closing = False
@@ -58,13 +63,18 @@ class GroupCommit:
     def _put(self, work: Work) -> asyncio.Future[Any]:
         if self._closing:
             raise ShutdownError
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
-        self._queue.append((work, future))
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        if not callable(work) and self._processor.needs_preparation(work):
+            self._preparer.put((work, future))
+        else:
+            self._enqueue([(work, future)])
+        return future
+
+    def _enqueue(self, waiting: Sequence[Waiting]) -> None:
+        self._queue.extend(waiting)
         if not self._busy:
             self._busy = True
-            loop.call_soon(self._gather, _LOOP_ROUNDS)
-        return future
+            asyncio.get_running_loop().call_soon(self._gather, _LOOP_ROUNDS)
 
     def _gather(self, rounds: int) -> None:
         """Let the event loop go round a few times more: a commit of many costs little more than one of a few."""
@@ -93,8 +103,9 @@ class GroupCommit:
     def close(self) -> None:
         """Finish what is queued, and stop. Blocks until that is done."""
         self._closing = True
+        unprepared = self._preparer.close()
         self._thread.shutdown()
-        rest, self._queue = list(self._queue), deque()
+        rest, self._queue = [*self._queue, *unprepared], deque()
         for first in range(0, len(rest), MAX_BATCH):
             batch = rest[first : first + MAX_BATCH]
             _resolve(batch, self._work(batch))

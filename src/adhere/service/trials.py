@@ -64,7 +64,7 @@ def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Sna
     if stored is not None:
         return stored
     live = context.service.processor.trial(trial)
-    return snapshot_of(read_state(view, live.number, live.design, live.engine), 0)
+    return snapshot_of(read_state(view, live.number, live.design, live.engine))
 
 
 @reading

@@ -17,6 +17,7 @@ from adhere.store.schema import Schema, as_schema
 _RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
 _RECORDS |= {"request_id": "text", "recommendation_id": "number", "subject": "text"}
 _SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
+_STATES = {"trial": "number", "position": "number", "state": "bytes"}
 _SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
 _TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at, expires_at, last_used_at"
@@ -113,6 +114,40 @@ class ReadTransaction(ABC):
 
         return fetch
 
+    def fetch(
+        self,
+        trial: int,
+        request_ids: Sequence[str],
+        recommendation_ids: Sequence[int],
+        pseudonyms: Sequence[str],
+        locked: str = "",
+    ) -> Callable[[], tuple[Head, Fetched]]:
+        """Look up what commands need. The queries are sent at once, and waited for by calling the result."""
+        head = self._send_head(trial, locked)
+        by_id = "SELECT request_id, body FROM records WHERE trial = ? AND request_id"
+        requests = self._send_lookup(by_id, trial, request_ids)
+        by_pseudonym = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? AND pseudonym"
+        known = self._send_lookup(by_pseudonym, trial, pseudonyms)
+        about = self._send_lookup(_HISTORIES, trial, recommendation_ids, " ORDER BY recommendation_id, position")
+
+        def fetch() -> tuple[Head, Fetched]:
+            locked, bodies = head(), dict(requests())
+            subjects = {row[0]: Subject(*row) for row in known()}
+            histories = _grouped(about())
+            latest = {subject.latest for subject in subjects.values() if subject.latest is not None}
+            if missing := latest - set(recommendation_ids):
+                histories |= self.histories(trial, sorted(missing))
+            return locked, Fetched(bodies, histories, subjects)
+
+        return fetch
+
+    def _send_lookup(self, sql: str, trial: int, values: Sequence[Any], end: str = "") -> Callable[[], list[Any]]:
+        """Send a query about some values, if there are any; the rows are fetched when the result is called."""
+        if not values:
+            return list
+        cursor = self.run(f"{sql} {self.among}{end}", (trial, self.together(values)))
+        return cursor.fetchall  # type: ignore[no-any-return]
+
 
 class WriteTransaction(ReadTransaction):
     """A transaction: all of it is committed or nothing. No other writer touches its trials until it ends."""
@@ -141,35 +176,11 @@ class WriteTransaction(ReadTransaction):
     def lock_and_fetch(
         self, trial: int, request_ids: Sequence[str], recommendation_ids: Sequence[int], pseudonyms: Sequence[str]
     ) -> Callable[[], tuple[Head, Fetched]]:
-        """Lock a trial until the end of the transaction and look up what a batch of commands needs.
+        """As `fetch`, with the trial locked until the end of the transaction.
 
-        The queries are sent at once and waited for when the result is called. Lock several trials in the order of
-        their numbers.
+        Lock several trials in the order of their numbers.
         """
-        head = self._send_head(trial, self.locked)
-        by_id = "SELECT request_id, body FROM records WHERE trial = ? AND request_id"
-        requests = self._send_lookup(by_id, trial, request_ids)
-        by_pseudonym = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? AND pseudonym"
-        known = self._send_lookup(by_pseudonym, trial, pseudonyms)
-        about = self._send_lookup(_HISTORIES, trial, recommendation_ids, " ORDER BY recommendation_id, position")
-
-        def fetch() -> tuple[Head, Fetched]:
-            locked, bodies = head(), dict(requests())
-            subjects = {row[0]: Subject(*row) for row in known()}
-            histories = _grouped(about())
-            latest = {subject.latest for subject in subjects.values() if subject.latest is not None}
-            if missing := latest - set(recommendation_ids):
-                histories |= self.histories(trial, sorted(missing))
-            return locked, Fetched(bodies, histories, subjects)
-
-        return fetch
-
-    def _send_lookup(self, sql: str, trial: int, values: Sequence[Any], end: str = "") -> Callable[[], list[Any]]:
-        """Send a query about some values, if there are any; the rows are fetched when the result is called."""
-        if not values:
-            return list
-        cursor = self.run(f"{sql} {self.among}{end}", (trial, self.together(values)))
-        return cursor.fetchall  # type: ignore[no-any-return]
+        return self.fetch(trial, request_ids, recommendation_ids, pseudonyms, self.locked)
 
     def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
         """Add records to the log and move its head."""
@@ -205,9 +216,9 @@ class WriteTransaction(ReadTransaction):
         """Save the secret of a blinded trial's kits, once."""
         self.run("INSERT INTO kit_secrets (trial, secret) VALUES (?, ?)", (trial, secret))
 
-    def save_state(self, trial: int, position: int, state: bytes) -> None:
-        """Save a checkpoint: the policy's state right after a position."""
-        self.run("INSERT INTO states (trial, position, state) VALUES (?, ?, ?)", (trial, position, state))
+    def save_states(self, trial: int, states: Sequence[tuple[int, bytes]]) -> None:
+        """Save checkpoints: positions, and the policy's state right after each."""
+        self.insert("states", _STATES, [(trial, *state) for state in states])
 
     def drop_states(self, trial: int, from_position: int) -> None:
         """Delete the checkpoints from a position on."""

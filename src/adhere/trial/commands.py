@@ -85,7 +85,10 @@ class Erase(Command, frozen=True, kw_only=True):
 
 
 class ImputeMissing(Command, frozen=True, kw_only=True):
-    """Apply the trial's rule for missing reports to the recommendations that are old enough."""
+    """Apply the trial's rule for missing reports to the next recommendations that are old enough.
+
+    The receipt has the id of the recommendation to go on with; None if no more are due.
+    """
 
     when_closed: ClassVar[bool] = True
 

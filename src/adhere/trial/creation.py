@@ -26,7 +26,7 @@ def create_trial(
     secret = new_kit_secret() if design.blinded and kit_secret is None else kit_secret
     kits = Kits(design.name, secret)
     engine = design.engine()
-    head = Head(0, START, encode_snapshot(initial_state(design, engine), 0))
+    head = Head(0, START, encode_snapshot(initial_state(design, engine)))
     live = LiveTrial(writing.add_trial(design.name, head), design, engine, kits, tail={})
     if secret is not None:
         writing.save_kit_secret(live.number, secret)

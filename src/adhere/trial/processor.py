@@ -13,15 +13,17 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache, partial
+from typing import TypeVar, cast
 
 import msgspec
 
 from adhere.checks import MAX_NAME_LENGTH, check_text
 from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError, nearest
 from adhere.randomness import MAX_DECISIONS
-from adhere.store import Fetched, Head, ReadTransaction, Store, Subject, WriteTransaction
+from adhere.store import ReadTransaction, Store, Subject, WriteTransaction
 from adhere.trial.commands import (
     AnyCommand,
+    ChangeStatus,
     Command,
     Correct,
     Erase,
@@ -32,12 +34,16 @@ from adhere.trial.commands import (
     Report,
     Response,
     Unblind,
+    Withdraw,
 )
 from adhere.trial.creation import create_trial
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.kits import kits_of
 from adhere.trial.log.chain import commitment
+from adhere.trial.preparing import TransactionAhead, derive_caches
+from adhere.trial.relearning import Relearned
+from adhere.trial.snapshot import usable_snapshot
 from adhere.trial.transaction import LiveTrial, TrialTransaction
 from adhere.trial.verbs import DECIDE
 from adhere.trial.verbs.context import Change, Context, needed_recommendations
@@ -47,6 +53,9 @@ from adhere.trial.verbs.impute_missing import due, next_batch
 _NAMES_SUBJECT = (Recommend, Erase)
 _ABOUT_ARM = (Recommend, Unblind)
 _USES_POLICY = (Recommend, Report, Correct, ImputeMissing)
+_REPORTS = (Report, Correct)
+_QUICK = (Recommend, Report, Correct, Withdraw, ChangeStatus)
+CommandKind = TypeVar("CommandKind", bound=Command)
 new_salt = partial(secrets.token_bytes, 16)
 
 
@@ -122,9 +131,7 @@ class CommandProcessor:
         self, writing: WriteTransaction, commands: Sequence[Command]
     ) -> dict[str, TrialTransaction | InputError]:
         """The trials that commands name, locked and with what the commands will need."""
-        by_trial: dict[str, list[Command]] = {}
-        for command in commands:
-            by_trial.setdefault(command.trial, []).append(command)
+        by_trial = _by_trial(commands)
         trials: dict[str, TrialTransaction | InputError] = {}
         known: list[LiveTrial] = []
         for name in by_trial:
@@ -134,7 +141,7 @@ class CommandProcessor:
                 trials[name] = error
         # Always in the same order, so that two processes cannot deadlock.
         known.sort(key=lambda live: live.number)
-        fetches = [_lock_and_fetch(writing, live.number, by_trial[live.design.name]) for live in known]
+        fetches = [writing.lock_and_fetch(live.number, *_needed(by_trial[live.design.name])) for live in known]
         for live, fetch in zip(known, fetches, strict=True):
             trials[live.design.name] = TrialTransaction(writing, live, *fetch())
         return trials
@@ -171,24 +178,62 @@ class CommandProcessor:
         return _respond(transaction, command, event)
 
     def _impute(self, transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Receipt:
-        """Go through the recommendations that are due, batch by batch."""
-        while transaction.state.design.impute is not None:
-            batch = next_batch(transaction.state)
-            transaction.load(batch)
-            ready = due(transaction.state, context.at)
-            for change in DECIDE[ImputeMissing](transaction.state, command, context):
-                transaction.append(change)
-            transaction.mark_examined(ready)
-            if len(ready) < len(batch) or not batch:
-                break
-        return Receipt(transaction.state.position)
+        """Go through the next recommendations; the receipt names the one to go on with, if more may be due."""
+        if transaction.state.design.impute is None:
+            return Receipt(transaction.state.position)
+        batch = next_batch(transaction.state)
+        transaction.load(batch)
+        ready = due(transaction.state, context.at)
+        for change in DECIDE[ImputeMissing](transaction.state, command, context):
+            transaction.append(change)
+        transaction.mark_examined(ready)
+        more = len(ready) == len(batch) > 0
+        return Receipt(transaction.state.position, ready.stop if more else None)
 
     def is_quick(self, command: AnyCommand) -> bool:
-        """Whether a command surely takes no longer than a commit: no lock to wait for, nothing to load or relearn."""
+        """Whether a command, prepared or in no need of it, takes no longer than a commit: no lock to wait for."""
         live = self._trials.get(command.trial)
-        if live is None or self.store.shared or not live.engine.is_loaded:
-            return False
-        return isinstance(command, Recommend) or (isinstance(command, Report) and live.design.impute is None)
+        return live is not None and live.engine.is_loaded and not self.store.shared and isinstance(command, _QUICK)
+
+    def needs_preparation(self, command: AnyCommand) -> bool:
+        """Whether a command may have to load, derive or relearn something, which `prepare` does ahead."""
+        live = self._trials.get(command.trial)
+        if live is None or live.n_examined is None or not live.engine.is_loaded:
+            return True
+        if isinstance(command, Report) and live.design.impute is not None:  # it may replace what was imputed
+            return command.recommendation_id < live.n_examined
+        return isinstance(command, Correct)
+
+    def prepare(self, commands: Sequence[AnyCommand]) -> None:
+        """Do ahead, while others write, what some commands would take long for in their transaction.
+
+        Whatever cannot be done now is left to `execute`, which tells why.
+        """
+        for name, own in _by_trial(commands).items():
+            with suppress(InputError, UnavailableError):
+                live = self.trial(name)
+                self.make_ready(live)
+                live.relearned = self._learn_ahead(
+                    live, [command for command in own if isinstance(command, _REPORTS)]
+                )
+
+    def make_ready(self, live: LiveTrial) -> None:
+        """Load a trial's policy, and derive its caches where there are none of this version."""
+        live.engine.ensure_loaded()
+        derive_caches(self.store, live)
+
+    def _learn_ahead(self, live: LiveTrial, commands: Sequence[AnyCommand]) -> Relearned | None:
+        if not commands:
+            return None
+        with self.store.reading() as view:
+            head, fetched = view.fetch(live.number, *_needed(commands))()
+            if usable_snapshot(live.engine, head) is None:
+                return None
+            transaction = TransactionAhead(cast(WriteTransaction, view), live, head, fetched)  # which writes nothing
+            for command in commands:
+                with suppress(InputError):  # which `execute` will report
+                    self._execute_one(transaction, command)
+            return transaction.learn_ahead()
 
     def trial(self, name: str) -> LiveTrial:
         """A trial by its name."""
@@ -233,10 +278,15 @@ def new_subject(pseudonym: str) -> Subject:
     return Subject(pseudonym, commitment(salt, pseudonym), salt)
 
 
-def _lock_and_fetch(
-    writing: WriteTransaction, trial: int, commands: Sequence[Command]
-) -> Callable[[], tuple[Head, Fetched]]:
-    """Lock a trial and look up what its commands will need."""
+def _by_trial(commands: Sequence[CommandKind]) -> dict[str, list[CommandKind]]:
+    found: dict[str, list[CommandKind]] = {}
+    for command in commands:
+        found.setdefault(command.trial, []).append(command)
+    return found
+
+
+def _needed(commands: Sequence[Command]) -> tuple[list[str], list[int], list[str]]:
+    """The request ids, recommendations and pseudonyms to look up for some commands."""
     request_ids = {command.request_id for command in commands} - {""}
     recommendation_ids, pseudonyms = set(), set()
     for command in commands:
@@ -246,7 +296,7 @@ def _lock_and_fetch(
         if isinstance(command, _NAMES_SUBJECT):
             with suppress(InputError):  # which is reported when the command is executed
                 pseudonyms.add(pseudonym_of(command))
-    return writing.lock_and_fetch(trial, sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms))
+    return sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms)
 
 
 def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:

@@ -15,15 +15,17 @@ from contextlib import closing, contextmanager
 
 from msgspec.structs import replace
 
-from adhere.store import LessonBlock, ReadTransaction, WriteTransaction
+from adhere.store import ReadTransaction, WriteTransaction
 from adhere.store.sqlite import SqliteStore
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import AnyEvent, Recommended, decode
 from adhere.trial.evolve import evolve, lessons_of
 from adhere.trial.history import history_of
-from adhere.trial.lessons import Row, arrays, join, pack, split
+from adhere.trial.lesson_table import LessonTable, put
+from adhere.trial.lessons import Row, join, pack
 from adhere.trial.log.chain import walk
+from adhere.trial.relearning import Relearned, Stretch, learn, learn_blocks
 from adhere.trial.snapshot import floats_from, restored_state, usable_snapshot
 from adhere.trial.state import Refusal, TrialState, initial_state
 
@@ -36,7 +38,8 @@ class Projection:
 
     Histories are read from `log`; lessons and checkpoints are kept in `cache`. In a live trial both are the same
     transaction; replay keeps its own in a scratch store. `tail` has the packed lessons since the last checkpoint by
-    place, None if they are to be derived from the log; `n_lessons` counts those in the table.
+    place, None if they are to be derived from the log; `n_lessons` counts those in the table, `n_changes` how
+    often one of them was changed. `relearned` is what may have been learned ahead.
     """
 
     def __init__(
@@ -45,12 +48,16 @@ class Projection:
         cache: WriteTransaction,
         trial: int,
         state: TrialState,
-        n_lessons: int,
-        tail: dict[int, bytes] | None,
+        n_lessons: int = 0,
+        n_changes: int = 0,
+        tail: dict[int, bytes] | None = None,
+        relearned: Relearned | None = None,
         write_log: Callable[[], None] = lambda: None,
     ) -> None:
-        self.state, self.n_lessons, self.tail = state, n_lessons, tail
-        self._log, self._cache, self._trial = log, cache, trial
+        self.state, self.tail, self.has_relearned = state, tail, False
+        self.table = LessonTable(cache, trial, state.engine.memo_size, n_lessons, n_changes)
+        self._log, self._cache, self._trial, self._n_changes = log, cache, trial, n_changes
+        self._relearned, self._begin = relearned, state.position
         self._write_log = write_log  # all events so far, before lessons are derived from the log
 
     def load(self, recommendation_ids: Iterable[int]) -> None:
@@ -76,10 +83,13 @@ class Projection:
         for place, row in self.state.changed_lessons.items():
             self._change_lesson(place, row)
         if event.position % CHECKPOINT_EVERY == 0:
-            self.catch_up()
-            self._save_block(event.position, self._tail())
-            self.tail = {}
-            self._cache.save_state(self._trial, event.position, self.state.policy_state.tobytes())
+            self._end_block()
+
+    def _end_block(self) -> None:
+        self.catch_up()
+        self.table.save(self.state.position, self._tail())
+        self.tail = {}
+        self._cache.save_states(self._trial, [(self.state.position, self.state.policy_state.tobytes())])
 
     def follow(self, event: AnyEvent) -> None:
         """As `apply`, for an event read from the log: what it needs is loaded before and dropped once complete."""
@@ -93,52 +103,53 @@ class Projection:
             self.forget([number])
 
     def catch_up(self) -> None:
-        """Learn again what an event has outdated, if any has."""
+        """Learn again what an event has outdated, if any has, and write the changes of the table."""
+        self.table.flush()
         if self.state.relearn_from is not None:
             policy_state, refusals = self._relearn(self.state.relearn_from)
             self.state = replace(self.state, policy_state=policy_state, relearn_from=None, refusals=refusals)
 
     def _change_lesson(self, place: int, row: Row | None) -> None:
         end = _end_of_block(place)
-        if end >= self.state.position:  # the last block is complete only after this event
-            if self.tail is not None:
-                _put(self.tail, place, row)
-            return
-        lessons = split(self._block(end), self.state.engine.memo_size)
-        self.n_lessons -= len(lessons)
-        _put(lessons, place, row)
-        self._save_block(end, lessons)
+        if end < self.state.position:
+            self.table.change(end, place, row)
+        elif self.tail is not None:  # the last block is complete only after this event
+            put(self.tail, place, row)
 
-    def _block(self, end: int) -> bytes:
-        return b"".join(block.data for block in self._cache.lessons(self._trial, end - 1, end))
-
-    def _save_block(self, end: int, lessons: dict[int, bytes]) -> None:
-        self._cache.save_lessons(self._trial, LessonBlock(end, len(lessons), join(lessons)))
-        self.n_lessons += len(lessons)
+    def learn_ahead(self) -> Relearned | None:
+        """What `catch_up` would have to learn of complete blocks, if anything; nothing is written."""
+        place, last = self.state.relearn_from, _last_end(self._begin)
+        if place is None or place > last or not self.table.is_whole():
+            return None
+        start, state = self._checkpoint_before(place)
+        stretch = learn_blocks(self.state.engine, self.table, state, start, block_ends(start, last))
+        changed = {place: row for place, row in self.table.changed.items() if place <= last}
+        return Relearned(self._n_changes, changed, start, last, stretch)
 
     def _relearn(self, place: int) -> tuple[Floats, tuple[Refusal, ...]]:
         """The policy's state now, from the last checkpoint before a place and the lessons since; what it refused."""
-        engine, until = self.state.engine, self.state.position
-        tail = self._tail()
-        if self._cache.count_lessons(self._trial) != self.n_lessons:
-            self._rebuild_table()
-        checkpoint = self._cache.state_before(self._trial, place)
-        start, state = (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, engine.first_state)
+        engine, ahead, self.has_relearned = self.state.engine, self._relearned, True
+        tail, last = self._tail(), _last_end(self.state.position - 1)
+        if ahead is not None and ahead.is_of(self._n_changes, self.table.changed):
+            start, stretch = ahead.start, ahead.stretch
+            more = learn_blocks(engine, self.table, stretch.state, ahead.at, block_ends(ahead.at, last))
+        else:
+            if not self.table.is_whole():
+                self._rebuild_table()
+            start, state = self._checkpoint_before(place)
+            stretch, more = (
+                Stretch(state, (), ()),
+                learn_blocks(engine, self.table, state, start, block_ends(start, last)),
+            )
         self._cache.drop_states(self._trial, start + 1)
-        refusals = [refusal for refusal in self.state.refusals if refusal.place <= start]
-        for end in block_ends(start, until - 1):
-            state = self._learn_block(state, self._block(end), refusals)
-            self._cache.save_state(self._trial, end, state.tobytes())
-        return self._learn_block(state, join(tail), refusals), tuple(refusals)
+        self._cache.save_states(self._trial, [*stretch.checkpoints, *more.checkpoints])
+        known = [refusal for refusal in self.state.refusals if refusal.place <= start]
+        refusals = [*known, *stretch.refusals, *more.refusals]
+        return learn(engine, more.state, join(tail), refusals), tuple(refusals)
 
-    def _learn_block(self, state: Floats, block: bytes, refusals: list[Refusal]) -> Floats:
-        engine = self.state.engine
-        lessons = arrays(block, engine.memo_size)
-        learned = engine.learn(state, lessons)
-        if learned.refused:
-            places = list(split(block, engine.memo_size))
-            refusals += [Refusal(places[i], int(lessons.facts[i, 0]), reason) for i, reason in learned.refused]
-        return learned.state
+    def _checkpoint_before(self, place: int) -> tuple[int, Floats]:
+        checkpoint = self._cache.state_before(self._trial, place)
+        return (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, self.state.engine.first_state)
 
     def _tail(self) -> dict[int, bytes]:
         """The lessons since the last checkpoint."""
@@ -150,10 +161,9 @@ class Projection:
     def _rebuild_table(self) -> None:
         """Make the table of lessons again from the log, where it was deleted."""
         self._write_log()
-        self._cache.drop_lessons(self._trial, 0, _END)
-        self.n_lessons = 0
+        self.table.clear()
         for end in block_ends(0, self.state.position - 1):
-            self._save_block(end, self._lessons_from_log(end))
+            self.table.save(end, self._lessons_from_log(end))
 
     def _lessons_from_log(self, end: int) -> dict[int, bytes]:
         """The lessons of a block, by the log as it stands now."""
@@ -174,18 +184,16 @@ def _end_of_block(place: int) -> int:
     return -(-place // CHECKPOINT_EVERY) * CHECKPOINT_EVERY
 
 
-def _put(lessons: dict[int, bytes], place: int, row: Row | None) -> None:
-    if row is None:
-        lessons.pop(place, None)  # where the table was deleted it is missing
-    else:
-        lessons[place] = pack(row)
+def _last_end(position: int) -> int:
+    """The end of the last block that is complete at a position."""
+    return position // CHECKPOINT_EVERY * CHECKPOINT_EVERY
 
 
 def project(log: ReadTransaction, cache: WriteTransaction, trial: int, design: Design, engine: Engine) -> Projection:
     """Derive a trial's state and caches from its log."""
     cache.drop_states(trial, 0)
     cache.drop_lessons(trial, 0, _END)
-    projection = Projection(log, cache, trial, initial_state(design, engine), 0, {})
+    projection = Projection(log, cache, trial, initial_state(design, engine), tail={})
     for record in walk(log, trial):
         projection.follow(decode(record.body))
     projection.catch_up()

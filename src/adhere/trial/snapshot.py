@@ -20,9 +20,10 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     n_recommendations: int = 0
     status: str = "open"
     n_examined: int = 0
+    n_changes: int = 0  # of lessons in the table
 
 
-def snapshot_of(state: TrialState, n_lessons: int) -> Snapshot:
+def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Snapshot:
     """What is to be stored of a state."""
     return Snapshot(
         state.policy_state.tobytes(),
@@ -31,12 +32,13 @@ def snapshot_of(state: TrialState, n_lessons: int) -> Snapshot:
         state.n_recommendations,
         state.status,
         state.n_examined,
+        n_changes,
     )
 
 
-def encode_snapshot(state: TrialState, n_lessons: int) -> bytes:
+def encode_snapshot(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> bytes:
     """For the store."""
-    return msgspec.msgpack.encode(snapshot_of(state, n_lessons))
+    return msgspec.msgpack.encode(snapshot_of(state, n_lessons, n_changes))
 
 
 def decode_snapshot(data: bytes) -> Snapshot | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from adhere.trial.evolve import refused_events
 from adhere.trial.kits import Kits
 from adhere.trial.log.chain import link
 from adhere.trial.projection import Projection, project
+from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import encode_snapshot, restored_state, usable_snapshot
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change
@@ -34,12 +36,22 @@ class LiveTrial:
     kits: Kits
     tail: dict[int, bytes] | None = None
     tail_position: int = 0
+    n_examined: int | None = None  # recommendations that the rule for missing reports was applied to, if known
+    relearned: Relearned | None = None  # ahead of a correction
 
 
 class TrialTransaction:
     """A trial in a transaction. Nothing of it outlives the transaction, so that a failed commit leaves no trace."""
 
-    def __init__(self, store: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
+    projection_class: ClassVar = Projection
+
+    def __init__(
+        self,
+        store: WriteTransaction,
+        live: LiveTrial,
+        head: Head,
+        fetched: Fetched,
+    ) -> None:
         self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
         self.kits = live.kits
         snapshot = usable_snapshot(live.engine, head)
@@ -48,7 +60,10 @@ class TrialTransaction:
         else:
             state = restored_state(live.design, live.engine, snapshot, head.position)
             tail = live.tail if live.tail_position == head.position else None
-            self._projection = Projection(store, store, live.number, state, snapshot.n_lessons, tail, self._write)
+            counts = snapshot.n_lessons, snapshot.n_changes
+            self._projection = self.projection_class(
+                store, store, live.number, state, *counts, tail, live.relearned, self._write
+            )
         live.tail = None
         self._projection.add(fetched.histories.items())
         self._by_request_id = {request_id: decode(body) for request_id, body in fetched.requests.items()}
@@ -56,6 +71,7 @@ class TrialTransaction:
         self._records: list[Record] = []
         self._new_subjects: dict[str, Subject] = {}
         self._known_subjects: dict[str, Subject] = {}
+        self._notes: list[tuple[int, bytes, str]] = []
         self.events: list[AnyEvent] = []
 
     @property
@@ -82,7 +98,8 @@ class TrialTransaction:
 
     def text_of(self, position: int) -> str | None:
         """The free text that belongs to a record."""
-        return self._store.note(self._number, position)
+        new = [text for at, _, text in self._notes if at == position]
+        return new[0] if new else self._store.note(self._number, position)
 
     def append(self, change: Change) -> AnyEvent:
         """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
@@ -104,7 +121,7 @@ class TrialTransaction:
             del self._subjects[change.subject.pseudonym]
             self._store.erase(self._number, change.subject)
         if change.note is not None:
-            self._store.save_note(self._number, event.position, *change.note)
+            self._notes.append((event.position, *change.note))
         self._append_refusals()
         return event
 
@@ -129,17 +146,24 @@ class TrialTransaction:
     def finish(self) -> None:
         """Hand everything to the store."""
         self.catch_up()
+        self._projection.table.flush()
         self._write()
 
     def committed(self) -> None:
         """Hand back what the next transaction can use."""
         self._live.tail, self._live.tail_position = self._projection.tail, self.state.position
+        self._live.n_examined = self.state.n_examined
+        if self._projection.has_relearned:
+            self._live.relearned = None
 
     def _write(self) -> None:
         if self._new_subjects:
             self._store.add_subjects(self._number, list(self._new_subjects.values()))
         for subject in self._known_subjects.values():
             self._store.set_latest(self._number, subject)
-        snapshot = encode_snapshot(self.state, self._projection.n_lessons)
+        table = self._projection.table
+        snapshot = encode_snapshot(self.state, table.n_lessons, table.n_changes)
         self._store.append(self._number, self._records, Head(self.state.position, self._hash, snapshot))
-        self._records, self._new_subjects, self._known_subjects = [], {}, {}
+        for note in self._notes:
+            self._store.save_note(self._number, *note)
+        self._records, self._new_subjects, self._known_subjects, self._notes = [], {}, {}, []

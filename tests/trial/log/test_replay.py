@@ -223,7 +223,7 @@ def test_copies_of_the_state_are_compared_with_the_log(monkeypatch: pytest.Monke
         kept = writing.state_before(1, 12)
         assert kept is not None
         writing.drop_states(1, 10)
-        writing.save_state(1, 10, bytes(len(kept[1])))
+        writing.save_states(1, [(10, bytes(len(kept[1])))])
     difference = replayed(live).difference
     assert difference is not None
     assert (difference.position, "checkpoint" in difference.what) == (10, True)

@@ -69,7 +69,7 @@ class _Replayer:
             engine = event.design.engine()
             self._result.algorithm_version = engine.algorithm_version
             state = initial_state(event.design, engine)
-            self._projection = Projection(self._view, self._cache, self._trial, state, 0, {})
+            self._projection = Projection(self._view, self._cache, self._trial, state, tail={})
             self._records_refusals = event.log_format > _WITHOUT_REFUSALS
         if isinstance(event, LessonRefused):
             if not self._comes_out(event):

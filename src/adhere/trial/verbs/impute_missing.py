@@ -10,7 +10,7 @@ from adhere.trial.events import Imputed
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context
 
-BATCH = 256
+BATCH = 64  # in one transaction, for which other writers wait
 
 
 def decide(state: TrialState, command: ImputeMissing, context: Context) -> list[Change]:

@@ -1,0 +1,110 @@
+"""What is done ahead of a transaction: it comes out as if it had been done within it, or is done again there."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from adhere.trial import preparing, projection, relearning, transaction
+from adhere.trial.commands import Correct, ImputeMissing, Receipt
+from adhere.trial.design import Imputation
+
+from .live import ARMS, Live, number_of
+from .test_projection import POLICIES, check_against_the_log, played
+
+
+@pytest.fixture(autouse=True)
+def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(preparing, "_BLOCKS_AT_ONCE", 3)
+
+
+def correction(number: int, name: str, **said: Any) -> Correct:
+    return Correct(trial="t", request_id=name, recommendation_id=number, reason="a slip", **said)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_corrections_learned_ahead_give_the_state_of_the_whole_log(policy: str) -> None:
+    """Whatever happens between learning and writing: nothing, reports that go on, or another correction."""
+    live, rng = played(policy), random.Random(7)
+    kept, used = live.processor.trial("t"), 0
+    for turn in range(10):
+        commands = [
+            correction(rng.randrange(36), f"c{turn}-{i}", actual=rng.choice(ARMS)) for i in range(1 + turn % 2)
+        ]
+        live.processor.prepare(commands)
+        ahead = kept.relearned
+        between = turn % 4
+        for i in range(8 if between == 1 else 0):  # more than a block
+            number = live.recommend(f"between {turn} {i}").recommendation_id
+            live.report(number, actual=rng.choice(ARMS), reward=1.0)
+        if between == 2:
+            live.correct(rng.randrange(36), reward=float(rng.random() < 0.5))
+        assert all(isinstance(response, Receipt) for response in live.processor.execute(commands))
+        used += ahead is not None and kept.relearned is None
+        check_against_the_log(live)
+        live.recommend(f"after {turn}")
+    assert used
+
+
+def test_what_was_learned_ahead_is_not_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = played(POLICIES[0])
+    command = correction(1, "c", reward=0.5)
+    live.processor.prepare([command])
+    learned: list[int] = []
+    learn_blocks = relearning.learn_blocks
+
+    def noted(*given: Any) -> Any:
+        learned.append(len(given[-1]))
+        return learn_blocks(*given)
+
+    monkeypatch.setattr(projection, "learn_blocks", noted)
+    live.send(command)
+    assert learned == [0]
+    check_against_the_log(live)
+
+
+def test_a_refused_or_repeated_correction_is_prepared_in_vain() -> None:
+    live = played(POLICIES[0])
+    live.processor.prepare([correction(1, "unknown arm", actual="yoga"), correction(999, "unknown")])
+    first = correction(1, "c", took_other="yoga")
+    live.send(first)
+    before = live.kinds()
+    live.processor.prepare([first])
+    live.send(first)
+    assert live.kinds() == before
+    assert live.processor.trial("t").relearned is None
+
+
+def test_caches_are_derived_outside_the_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = played(POLICIES[0])
+    with live.store.writing() as writing:
+        number = number_of(writing)
+        head = writing.head(number)
+        writing.drop_states(number, 0)
+        writing.drop_lessons(number, 0, 2**40)
+        writing.append(number, [], head._replace(snapshot=b""))
+    live.processor = type(live.processor)(live.store, live.clock)
+    command = correction(2, "c", reward=0.25)
+    live.processor.prepare([command])
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(transaction, "project", never)
+        live.send(command)
+        live.recommend("after")
+    check_against_the_log(live)
+
+
+def test_the_rule_for_missing_reports_takes_turns_with_others() -> None:
+    live = Live(impute=Imputation(after_days=1, took_nothing=True, reward=0))
+    for number in range(100):
+        live.recommend(f"s{number}")
+    live.clock.pass_days(2)
+    command = ImputeMissing(trial="t", request_id="")
+    assert [live.send(command).recommendation_id for _ in range(3)] == [64, 100, None]
+    assert live.kinds().count("Imputed") == 100
