@@ -87,3 +87,11 @@ def test_admins_that_revoke_each_other_leave_one(database_url: str) -> None:
     assert any(isinstance(answer, ConflictError) for answer in found)
     for store in stores:
         store.close()
+
+
+def test_of_services_that_start_at_once_one_makes_the_first_token(database_url: str) -> None:
+    stores = [open_store(database_url) for _ in range(4)]
+    made = at_once([Tokens(store).make_first for store in stores])
+    assert sorted(type(text).__name__ for text in made) == ["NoneType"] * 3 + ["str"]
+    for store in stores:
+        store.close()
