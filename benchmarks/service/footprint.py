@@ -51,6 +51,14 @@ def _is_ready(port: int) -> bool:
             return False
 
 
+def _row(start: str, seconds: float, server: Server) -> list[str]:
+    return [start, f"{seconds:.1f} s", f"{server.cpu_seconds:.1f} s", _megabytes(server)]
+
+
+def _megabytes(server: Server) -> str:
+    return f"{server.rss / 1e6:.0f} MB"
+
+
 def main() -> None:
     """Measure and print."""
     rows = []
@@ -58,16 +66,16 @@ def main() -> None:
         folder = Path(work)
         generator = Generator.compiled_in(folder)
         with _ready(folder / "empty.db", folder / "cache") as (server, seconds):
-            rows.append(["no trial", f"{seconds:.1f} s", f"{server.rss / 1e6:.0f} MB"])
+            rows.append(_row("no trial", seconds, server))
         file = folder / "trials.db"
         token = prepare(file, _TRIALS)
         for start in ("cold", "warm"):
             with _ready(file, folder / "cache") as (server, seconds):
-                rows.append([f"two trials, {start}", f"{seconds:.1f} s", f"{server.rss / 1e6:.0f} MB"])
+                rows.append(_row(f"two trials, {start}", seconds, server))
                 if start == "warm":
                     Driven(generator, server, token).load(list(_TRIALS), pairs=_PAIRS)
-                    rows.append([f"the same after {2 * _PAIRS:,} requests", "", f"{server.rss / 1e6:.0f} MB"])
-    print(table(["start", "ready after", "memory (RSS)"], rows))
+                    rows.append([f"the same after {2 * _PAIRS:,} requests", "", "", _megabytes(server)])
+    print(table(["start", "ready after", "of the processor", "memory (RSS)"], rows))
 
 
 if __name__ == "__main__":
