@@ -183,7 +183,9 @@ def as_process(
 ) -> Iterator[Process]:
     """Start the program, `by` another if given, and wait until it serves."""
     where = "--database-url" if isinstance(database, str) else "--data"
-    command = [*by, sys.executable, "-m", "adhere", "serve", where, str(database), "--port", "0", *options]
+    first = errors_in / f"admin-token-{uuid.uuid4().hex}"
+    place = [where, str(database), "--port", "0", "--admin-token-file", str(first)]
+    command = [*by, sys.executable, "-m", "adhere", "serve", *place, *options]
     errors = errors_in / "stderr.txt"  # a pipe that nobody reads would fill up and stop the service
     with errors.open("w") as file:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True)
@@ -194,8 +196,7 @@ def as_process(
             line = process.stdout.readline()
             assert line, errors.read_text()
             said.append(line.strip())
-        first = [line.rpartition(" ")[2] for line in said if "admin token" in line]
-        service = Service(int(said[-1].rpartition(":")[2]), first[0] if first else token)
+        service = Service(int(said[-1].rpartition(":")[2]), first.read_text().strip() if first.exists() else token)
         yield Process(process, service, said, errors)
     finally:
         if process.poll() is None:

@@ -68,6 +68,7 @@ def test_workers_that_cannot_start_end_it(database_url: str, tmp_path: Path) -> 
     file = tmp_path / "policy.py"
     file.write_text(ONLY_IN_WORKERS)
     options = ["--database-url", database_url, "--port", "0", "--workers", "2", "--import", str(file)]
+    options += ["--admin-token-file", str(tmp_path / "admin-token")]
     command = [sys.executable, "-m", "adhere", "serve", *options]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 3

@@ -29,7 +29,8 @@ def serve(
       adhere serve                                        127.0.0.1:8000, trials in adhere.db
       adhere serve --database-url postgresql://… --workers 4
 
-    The first start prints an admin token, once. With it, make trials and tokens for sites and statisticians:
+    The first start shows an admin token on the terminal, once, or writes it to --admin-token-file. With it, make
+    trials and tokens for sites and statisticians:
 
     \b
       curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\

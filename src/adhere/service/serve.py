@@ -22,6 +22,7 @@ from uvicorn.config import STARTUP_FAILURE
 from adhere.errors import InputError
 from adhere.policies import import_policies
 from adhere.service.app import make_app
+from adhere.service.first_token import announce_first_token
 from adhere.service.http_server import HttpServer
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
@@ -33,7 +34,6 @@ from adhere.service.signals import ignore_repeated
 from adhere.service.tls import check_certificate
 from adhere.service.workers import Workers
 from adhere.store import Store, StoreError, open_store
-from adhere.tokens import Tokens
 
 log = logging.getLogger("adhere.service")
 
@@ -41,8 +41,8 @@ log = logging.getLogger("adhere.service")
 def serve(settings: ServiceSettings | None = None) -> None:
     """Serve the trials in a SQLite file or in PostgreSQL (``postgresql://…``).
 
-    A store that has no token yet gets an admin token, printed this once. Returns after SIGTERM, SIGINT or SIGHUP,
-    once every open request was answered.
+    A store that has no token yet gets an admin token, shown once on the terminal or written to `admin_token_file`.
+    Returns after SIGTERM, SIGINT or SIGHUP, once every open request was answered.
     """
     settings = settings or ServiceSettings()
     check_settings(settings)
@@ -132,7 +132,6 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _announce(store: Store, settings: ServiceSettings, port: int) -> None:
-    if token := Tokens(store).make_first():
-        print(f"The first admin token, shown only now: {token}", flush=True)
+    announce_first_token(store, settings.admin_token_file)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     print(f"Serving on {'https' if settings.tls_key else 'http'}://{host}:{port}", flush=True)

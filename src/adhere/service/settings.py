@@ -52,6 +52,15 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         about("Store", "Seconds after which a PostgreSQL that does not answer is given up.", ge=1, le=600),
     ] = 10.0  # as adhere.store.DEADLINE; importing that would slow down every command
 
+    admin_token_file: Annotated[
+        str | None,
+        about(
+            "Store",
+            "A new file for the first admin token (mode 0600); needed at the first start unless on a terminal.",
+            metavar="FILE",
+        ),
+    ] = None
+
     host: Annotated[str, about("Address", "The address to listen on.", min_length=1)] = "127.0.0.1"
     port: Annotated[int, about("Address", "The port; 0 takes any free one.", ge=0, le=65535)] = 8000
     workers: Annotated[int, about("Address", "Processes; more than one with PostgreSQL only.", ge=1, le=1000)] = 1
