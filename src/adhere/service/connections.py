@@ -61,10 +61,10 @@ class Connections:
             if not self._strangers:
                 detail = f"{self._max} connections are open, all of them with a valid token"
                 connection.turn_away(ProblemError("unavailable", detail, headers={"retry-after": "1"}))
-            else:
-                oldest, _ = self._strangers.popitem(last=False)
-                self._since.pop(oldest, None)
-                oldest.abort()
+                return
+            oldest, _ = self._strangers.popitem(last=False)
+            self._since.pop(oldest, None)
+            oldest.abort()
         self._since[connection] = (None, 0.0)
         self._strangers[connection] = None
 
@@ -91,7 +91,7 @@ class Connections:
             elif wait is not None and now - since >= self._seconds[wait[0]]:
                 try:
                     connection.time_out(wait[0])
-                except OSError:  # the client is gone already
+                except (OSError, RuntimeError):  # the client is gone already
                     connection.abort()
 
 

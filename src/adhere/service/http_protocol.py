@@ -155,7 +155,8 @@ class HttpProtocol(HttpToolsProtocol):
     def waiting(self) -> tuple[Wait, int] | None:
         """What it waits for, with a number that grows as things move on; nothing while a request is handled."""
         if self._ending or self.transport.is_closing():
-            return "end", 0
+            unsent = self.transport.get_write_buffer_size()
+            return ("reading", -unsent) if unsent else ("end", 0)
         if self.flow.write_paused:
             return "reading", self._n_resumed
         if self._come == _PART_OF_BODY and not self.flow.read_paused:
@@ -177,7 +178,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def turn_away(self, problem: ProblemError) -> None:
         """Answer with a problem before anything was asked, and close."""
-        self._refuse(problem)
+        self.transport.write(_encoded(problem))
+        self.transport.close()
 
     def abort(self) -> None:
         """Close it at once."""
@@ -186,11 +188,7 @@ class HttpProtocol(HttpToolsProtocol):
     def _send_refusal(self, problem: ProblemError) -> None:
         # A request whose body is bad may have been answered already, or in part.
         if self._come != _PART_OF_BODY or not self.cycle.response_started:
-            body = problem.encoded()
-            lines = {"content-type": MEDIA_TYPE, "content-length": len(body), "connection": "close"}
-            status = f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
-            head = "".join(f"{name}: {value}\r\n" for name, value in (lines | dict(problem.headers)).items())
-            self.transport.write(f"{status}{head}\r\n".encode() + body)
+            self.transport.write(_encoded(problem))
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -215,3 +213,11 @@ class _PipelineFlow(FlowControl):
         """Read again."""
         if not self._pipeline:
             super().resume_reading()
+
+
+def _encoded(problem: ProblemError) -> bytes:
+    """A whole response."""
+    body = problem.encoded()
+    lines = {"content-type": MEDIA_TYPE, "content-length": len(body), "connection": "close", **problem.headers}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    return f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n{head}\r\n".encode() + body

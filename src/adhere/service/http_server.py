@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -15,6 +16,8 @@ from adhere.service.connections import Connections
 from adhere.service.http_protocol import HttpProtocol
 from adhere.service.settings import ServiceSettings
 from adhere.service.signals import ENDING_SIGNALS, is_main_thread
+
+log = logging.getLogger("adhere.service")
 
 
 class HttpServer(uvicorn.Server):
@@ -50,7 +53,10 @@ class HttpServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self._connections.sweep_every)
-            self._connections.sweep(loop.time())
+            try:
+                self._connections.sweep(loop.time())
+            except Exception:  # the next sweep must still come
+                log.warning("sweep of connections failed", exc_info=True)
 
     def _make_protocol(self) -> HttpProtocol:
         return HttpProtocol(self.config, self.server_state, self.lifespan.state, self._connections)
