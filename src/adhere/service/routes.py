@@ -70,6 +70,8 @@ class Route:
     @property
     def if_unknown(self) -> str:
         """What to do if it is not known whether a request was executed."""
+        if self.method == "GET":  # only the row of the access log was to be written
+            return "send the same request again"
         if self.idempotent:
             return "send the same request again with the same Idempotency-Key"
         if self.response is responses.TokenCreated:
