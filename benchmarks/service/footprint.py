@@ -65,6 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="adhere-footprint-") as work:
         folder = Path(work)
         generator = Generator.compiled_in(folder)
+        prepare(folder / "empty.db", {})
         with _ready(folder / "empty.db", folder / "cache") as (server, seconds):
             rows.append(_row("no trial", seconds, server))
         file = folder / "trials.db"
