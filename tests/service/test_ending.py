@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
+
+import pytest
 
 from adhere.client import Client, ServiceError
 from service.serving import ARMS, Process, as_process, wait_until
@@ -62,7 +65,18 @@ def test_nohup_keeps_it() -> None:
 
 def test_hangup_ends_all_workers(database_url: str, tmp_path: Path) -> None:
     with as_process(database_url, tmp_path, "--workers", "2", by=DEFAULT) as running:
+        wait_until(lambda: len(workers(running)) == 2, 60)
+        os.kill(workers(running)[0], signal.SIGKILL)
+        wait_until(lambda: len(workers(running)) == 3, 60)  # one that ends alone is replaced
         end_while_asked(running, signal.SIGHUP)
+        for number in workers(running):
+            with pytest.raises(ProcessLookupError):
+                os.kill(number, 0)
+
+
+def workers(running: Process) -> list[int]:
+    """The process numbers of all workers that ever served."""
+    return [int(number) for number in re.findall(r"Started server process \[(\d+)\]", running.errors.read_text())]
 
 
 def test_workers_that_cannot_start_end_it(database_url: str, tmp_path: Path) -> None:

@@ -89,6 +89,8 @@ class Connections:
             if wait != before:
                 self._since[connection] = (wait, now)
             elif wait is not None and now - since >= self._seconds[wait[0]]:
+                self._strangers[connection] = None
+                self._strangers.move_to_end(connection, last=False)  # the first to make room until it is closed
                 try:
                     connection.time_out(wait[0])
                 except (OSError, RuntimeError):  # the client is gone already
