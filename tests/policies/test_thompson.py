@@ -5,9 +5,11 @@ import pytest
 
 from adhere import Thompson
 from adhere.compilation import Memo
+from adhere.policies import thompson
 from adhere.policies.policy import TrialShape
-from adhere.policies.thompson import ThompsonState, learn_thompson
+from adhere.policies.thompson import ThompsonState, choose_thompson, learn_thompson, probabilities_thompson
 from adhere.randomness import stream
+from adhere.trial.engine import Engine
 
 from .reference import chances_of_largest, next_chances, probability_of_largest, taught
 
@@ -111,3 +113,27 @@ def test_a_reward_between_0_and_1_is_a_success_that_often() -> None:
     lessons = [(0, 0.3)] * 3000
     successes = taught("thompson/actual", 2, lessons).state[0] - 1
     assert abs(successes - 900) < 4 * (3000 * 0.3 * 0.7) ** 0.5
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_no_arm_is_ever_impossible(better: int) -> None:
+    """Where the recurrence has only rounding noise left, p is 10⁻¹² from certainty: logged so, and drawn so."""
+    engine, state = Engine("thompson", 2, seed=1), fresh()
+    for _ in range(2000):
+        count(state, better, True)
+        count(state, 1 - better, False)
+    choice = engine.choose(state.floats, 7)
+    assert choice.chosen == better
+    assert choice.probabilities[1 - better] == pytest.approx(1e-12, rel=1e-3, abs=0.0)
+    assert 0.0 < min(choice.probabilities) <= max(choice.probabilities) < 1.0
+
+
+@pytest.mark.parametrize("p", [-1e-17, 0.0, 1e-13, 1e-12, 3e-12, 0.3, 1.0 - 1e-13, 1.0, 1.0 + 1e-16])
+def test_the_arm_drawn_follows_the_clipped_probability(p: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, out = fresh(), np.zeros(2)
+    state.p = p
+    probabilities_thompson(RULE, state, NOTHING, 1.0, out, stream(0, 0))
+    assert out[1] == min(1.0 - 1e-12, max(1e-12, p))
+    for u in (0.0, 0.99e-12, 1.01e-12, 2.9e-12, 0.2, 0.4, 1.0 - 1.01e-12, 1.0 - 0.99e-12, 1.0 - 2.0**-53):
+        monkeypatch.setattr(thompson, "uniform", lambda _, u=u: u)
+        assert choose_thompson(RULE, state, NOTHING, 1.0, stream(0, 0)) == (u < out[1]), u

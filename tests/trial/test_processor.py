@@ -35,7 +35,7 @@ def test_a_recommendation_says_all_that_explains_it() -> None:
     assert (event.position, event.learned_up_to, event.recommendation_id) == (4, 3, 1)
     assert (event.by, event.request_id, event.site, event.at) == ("token 7", "ask-2", "Leeds", live.clock())
     assert event.probabilities == pytest.approx((1 / 3, 2 / 3))
-    assert (event.algorithm_version, event.software) == ("thompson:1 randomness:1", "0.1.0")
+    assert (event.algorithm_version, event.software) == ("thompson:2 randomness:1", "0.1.0")
     assert len(event.key) == 32
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from adhere.compilation import (
     Memo,
@@ -21,6 +21,11 @@ from adhere.policies.beta import draw_largest, draw_success, probabilities_of_be
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
 from adhere.randomness import Stream, uniform
+
+# p = P(θ_1 > θ_0) of two arms is drawn with and logged within these: beyond them the recurrence that it is followed
+# by has left nothing but rounding noise, which may be exactly 0 or 1, or a little outside.
+MIN_P: Final = 1e-12
+MAX_P: Final = 1.0 - MIN_P
 
 
 class ThompsonState(State):
@@ -50,7 +55,8 @@ class Thompson(Learner):
         h = B(a + c, b + d) / (B(a, b) · B(c, d)),
 
     for θ_1 ~ Beta(a, b), θ_0 ~ Beta(c, d), and h itself by a ratio of them, so p is followed exactly (Cook,
-    2005). Inside a hierarchy the certified expert is `base-thompson`, which can be weighted.
+    2005). What it is below 10⁻¹² is rounding noise, so it is drawn with p clipped to [10⁻¹², 1 - 10⁻¹²]: no arm is
+    ever impossible. Inside a hierarchy the certified expert is `base-thompson`, which can be weighted.
 
     References
     ----------
@@ -68,6 +74,7 @@ class Thompson(Learner):
     """
 
     uses_weight: ClassVar[bool] = True
+    algorithm_version: ClassVar[int] = 2  # since p is clipped
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
         """The rule of `base-thompson`, whose steps need not be 1."""
@@ -78,7 +85,9 @@ class Thompson(Learner):
 def choose_thompson(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """The arm with the largest draw."""
     if rule.n_arms == 2:
-        return guessed(1 if uniform(rng) < state.p else 0)  # type: ignore[no-any-return]
+        # As `u < clipped p`, of which only one comparison waits for p.
+        u = uniform(rng)
+        return guessed(1 if ((u < state.p) & (u < MAX_P)) | (u < MIN_P) else 0)  # type: ignore[no-any-return]
     return choose_by_drawing(rule, state, rng)
 
 
@@ -139,9 +148,9 @@ def follow_p(state: State, arm: int, success: bool) -> None:
 
 @implements(probabilities, Thompson)
 def probabilities_thompson(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """With two arms p itself, else by quadrature."""
+    """With two arms p, clipped as for drawing, else by quadrature."""
     if rule.n_arms == 2:
-        out[1] = min(1.0, max(0.0, state.p))  # rounding may have carried p a little too far
+        out[1] = min(MAX_P, max(MIN_P, state.p))
         out[0] = 1.0 - out[1]
     else:
         probabilities_of_being_largest(state.successes, state.failures, 0.0, out)

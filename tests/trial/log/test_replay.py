@@ -92,11 +92,11 @@ def test_a_report_that_was_changed_shows_in_the_next_recommendation() -> None:
 
 def test_by_another_version_probabilities_are_checked_and_arms_not(monkeypatch: pytest.MonkeyPatch) -> None:
     live = played()
-    monkeypatch.setattr(Thompson, "algorithm_version", 2)
+    monkeypatch.setattr(Thompson, "algorithm_version", 3)
     found = replayed(live)
     assert found.difference is None
     assert (found.n_derived, found.n_by_probabilities) == (0, 12)
-    assert found.other_versions == {"thompson:1 randomness:1"}
+    assert found.other_versions == {"thompson:2 randomness:1"}
     live.processor = type(live.processor)(live.store, live.clock)  # a service with the new version starts
     live.recommend("by the new version")
     assert (replayed(live).n_derived, replayed(live).difference) == (1, None)
