@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -144,3 +145,19 @@ def test_mistakes_get_one_sentence(
     given = [argument.format(file=file, notes=notes) for argument in arguments]
     check_complaint(in_this_process(capsys, "trial", *given), says)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]  # nothing half-way
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "log"])
+def test_exports_are_only_for_their_owner(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str
+) -> None:
+    made, shared = tmp_path / f"made.{suffix}", tmp_path / f"shared.{suffix}"
+    shared.touch()
+    shared.chmod(0o644)  # on purpose, by its owner
+    before = os.umask(0)
+    try:
+        for path in (made, shared):
+            assert in_this_process(capsys, "trial", "export", str(file), str(path)).status == 0
+    finally:
+        os.umask(before)
+    assert (made.stat().st_mode & 0o777, shared.stat().st_mode & 0o777) == (0o600, 0o644)

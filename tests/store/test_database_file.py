@@ -162,8 +162,10 @@ def test_the_wal_of_another_copy_is_not_continued(tmp_path: Path) -> None:
         fill(store, trial, *(record(n, f"request {n}") for n in range(1, 101)))
         store.backup(copy)
         fill(store, trial, *(record(n, f"request {n}") for n in range(101, 20_001)))
-        store._connection.execute("PRAGMA wal_checkpoint(RESTART)")
-        fill(store, trial, *(record(n, f"request {n}") for n in range(20_001, 20_101)))
+        store._connection.execute("PRAGMA wal_autocheckpoint = 1")
+        fill(store, trial, record(20_001))
+        store._connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        fill(store, trial, *(record(n, f"request {n}") for n in range(20_002, 20_101)))
         shutil.copy(path, old)  # as kill -9 would leave them
         shutil.copy(f"{path}-wal", old_wal)
     shutil.copy(copy, old)
@@ -187,3 +189,19 @@ def test_links_in_a_circle(tmp_path: Path) -> None:
     (tmp_path / "loop.db").symlink_to(tmp_path / "loop.db")
     with pytest.raises(StoreError, match=r"loop\.db cannot be reached"):
         SqliteStore(tmp_path / "loop.db")
+
+
+def test_a_backup_copied_over_the_file_in_place_takes_no_more_writes(tmp_path: Path) -> None:
+    path = tmp_path / "trials.db"
+    with closing(SqliteStore(path)) as store:
+        trial = make_trial(store)
+        store.backup(tmp_path / "copy.db")
+        store._connection.execute("PRAGMA wal_autocheckpoint = 1")
+        for n in range(1, 6):  # what SQLite itself moves into the file at a commit is no harm
+            fill(store, trial, record(n))
+        assert path.stat().st_mtime_ns != (tmp_path / "copy.db").stat().st_mtime_ns
+        shutil.copyfile(tmp_path / "copy.db", path)
+        with pytest.raises(StoreError, match="was deleted, moved or replaced"):
+            fill(store, trial, record(6))
+        with pytest.raises(StoreError, match="was deleted, moved or replaced"):
+            store.check()

@@ -165,13 +165,15 @@ class SqliteStore(Store):
 
         Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
         """
-        check = self._watch.check_data if self._watch is not None else _nothing
+        watch = self._watch
         with self._turn:
             with self._transaction(self._connection, "BEGIN IMMEDIATE"):
                 yield SqliteTransaction(self._connection)
-                check()
+                if watch is not None:
+                    watch.before_commit()
             try:
-                check()
+                if watch is not None:
+                    watch.after_commit()
             except StoreError as error:  # what was committed to a file that is gone must not be acknowledged
                 raise OutcomeUnknownError(str(error)) from None
 
@@ -243,10 +245,6 @@ class SqliteStore(Store):
     def _unlock(self) -> None:
         if self._lock is not None:
             self._lock.release()
-
-
-def _nothing() -> None:
-    """A store in memory has no file that could go away."""
 
 
 def _leaves_doubt(error: BaseException) -> bool:
