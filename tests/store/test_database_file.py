@@ -205,3 +205,8 @@ def test_a_backup_copied_over_the_file_in_place_takes_no_more_writes(tmp_path: P
             fill(store, trial, record(6))
         with pytest.raises(StoreError, match="was deleted, moved or replaced"):
             store.check()
+
+
+def test_an_empty_wal_that_a_reader_left_is_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "trials.db-wal").touch()
+    SqliteStore(tmp_path / "trials.db").close()

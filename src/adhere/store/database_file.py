@@ -31,6 +31,14 @@ def followed(path: Path) -> Path:
         raise StoreError(f"{path} cannot be reached: its links lead nowhere") from None
 
 
+def has_wal(path: Path) -> bool:
+    """Whether a write-ahead log holds something; a reader may leave an empty one."""
+    try:
+        return beside(path, WAL).stat().st_size > 0
+    except OSError:
+        return False
+
+
 def check_path(path: Path, *, must_exist: bool) -> None:
     """Refuse a path that cannot be a database's."""
     try:
@@ -65,7 +73,7 @@ def make_file(path: Path) -> None:
     A file that is there keeps its mode: its owner may have let others in.
     """
     try:
-        if not path.exists() and beside(path, WAL).exists():
+        if not path.exists() and has_wal(path):
             raise StoreError(
                 f"{path} does not exist, but {path.name}{WAL} does: the file was deleted or moved. Put it back, or "
                 "restore a backup (adhere trial restore); for a new one, delete what is left of the old one first."

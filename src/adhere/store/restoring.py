@@ -11,7 +11,7 @@ from pathlib import Path
 
 from adhere.errors import StoreError
 from adhere.files import make_private
-from adhere.store.database_file import LOCK, SHM, WAL, beside, check_path, followed, lock_writer
+from adhere.store.database_file import LOCK, SHM, WAL, beside, check_path, followed, has_wal, lock_writer
 from adhere.store.sqlite import SqliteStore
 
 
@@ -43,7 +43,7 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
 
 def _kept_name(backup: Path, target: Path, replace: bool) -> Path | None:
     if not target.exists():
-        if beside(target, WAL).exists():
+        if has_wal(target):
             raise StoreError(f"{target.name}{WAL} is there without {target.name}: move it away first")
         return None
     if target.samefile(backup):

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
-
-import msgspec
 
 from adhere.errors import OutcomeUnknownError, StoreError
 from adhere.files import replacing
-from adhere.store.database_file import WAL, FileWatch, beside, check_path, followed, lock_writer, make_file
+from adhere.store.database_file import FileWatch, check_path, followed, has_wal, lock_writer, make_file
 from adhere.store.heads import check_heads
 from adhere.store.migrations import check_format, known_format, migrate
-from adhere.store.schema import CATALOGUE
+from adhere.store.sqlite_transaction import SqliteTransaction
 from adhere.store.store import Store
-from adhere.store.transactions import WriteTransaction
 
 # How many rows there are and how many share the first columns of each index, as of a large trial. Left to itself,
 # SQLite takes every trial for a small one and reads all of it for each batch of requests.
@@ -31,43 +27,8 @@ _STATISTICS = (
     ("records", "records_by_request", "1000000 100000 1"),
     ("records", "records_by_recommendation", "1000000 100000 2 1"),
 )
-_ROWS_AT_ONCE = 64
 _CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages should mostly be at hand
 _PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
-
-
-class SqliteTransaction(WriteTransaction):
-    """A transaction on a connection."""
-
-    catalogue = CATALOGUE
-    among = "IN (SELECT value FROM json_each(?))"
-    locked = ""  # there is one writer
-    types: ClassVar = {
-        "bytes": "BLOB",
-        "number": "INTEGER",
-        "text": "TEXT",
-        "counter": "INTEGER PRIMARY KEY AUTOINCREMENT",
-        "clustered": " WITHOUT ROWID",
-    }
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a statement with its values."""
-        return self._connection.execute(sql, values)
-
-    def together(self, values: Sequence[Any]) -> str:
-        """The values as a list in JSON."""
-        return msgspec.json.encode(list(values)).decode()
-
-    def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
-        """Insert many rows with one statement: Python's other threads are let in once, not at every row."""
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[first : first + _ROWS_AT_ONCE]
-            marks = ", ".join([f"({', '.join('?' * len(columns))})"] * len(some))
-            sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {marks}"
-            self.run(sql, [value for row in some for value in row])
 
 
 class SqliteStore(Store):
@@ -122,13 +83,11 @@ class SqliteStore(Store):
         SQLite takes any log for the file's own, so all records are counted; and only by a connection that cannot
         write, since closing the other kind would move the log into the file.
         """
-        assert self._path is not None
-        with suppress(FileNotFoundError):
-            if beside(self._path, WAL).stat().st_size:
-                with closing(self._connect(read_only=True)) as connection:
-                    view = SqliteTransaction(connection)
-                    if known_format(view, self._where):
-                        check_heads(view, self._where, counting=True)
+        if self._path is not None and has_wal(self._path):
+            with closing(self._connect(read_only=True)) as connection:
+                view = SqliteTransaction(connection)
+                if known_format(view, self._where):
+                    check_heads(view, self._where, counting=True)
 
     def _prepare(self, read_only: bool) -> None:
         """Bring the tables to this version, but refuse a file that is not known before anything is changed."""
