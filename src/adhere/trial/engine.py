@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from adhere.checks import check_unit_number, is_integer
-from adhere.compilation import classes_of, memo_of, state_of
+from adhere.compilation import classes_of
 from adhere.errors import InputError, UnavailableError
 from adhere.policies import as_policy
-from adhere.policies.beta import work_size
 from adhere.policies.generic import probabilities
-from adhere.policies.policy import MAX_DEPTH, CompiledPolicy, Policy, TrialShape
+from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
 from adhere.policies.registry import registry
 from adhere.randomness import (
@@ -29,6 +28,7 @@ from adhere.randomness import (
     stream,
     uniforms,
 )
+from adhere.trial.buffers import Buffers
 from adhere.trial.failures import OF_THE_MACHINE, reason_of, unavailable
 from adhere.trial.lessons import LessonArrays, Row
 from adhere.trial.steps import CHOOSE_ARM, LEARN_LESSONS
@@ -51,25 +51,11 @@ class Choice(NamedTuple):
     fallback: str = ""
 
 
-class Learned(NamedTuple):
+class Learned(msgspec.Struct, frozen=True, gc=False):
     """A policy's state after some lessons; the index of each lesson that it refused, and why."""
 
     state: Floats
     refused: Sequence[tuple[int, str]] = ()
-
-
-class _Buffers(threading.local):
-    """Arrays that compiled code works in, one set for each thread: making them anew takes longer than most steps."""
-
-    def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
-        self.state, self.rng = compiled.state.copy(), stream.copy()
-        self.memo = np.zeros(compiled.memo_size + compiled.scratch_size)
-        self.named_state, self.named_memo = state_of(compiled.rule, self.state), memo_of(compiled.rule, self.memo)
-        # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
-        n_arms = compiled.rule.n_arms
-        self.out = np.zeros(2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms))
-        self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
-        self.done = np.zeros(1, np.int64)
 
 
 class Engine:
@@ -105,7 +91,7 @@ class Engine:
         self._rule = compiled.rule
         self._values = values if self.recycles else None
         self._stream = stream(check_seed(seed), run)
-        self._buffers = _Buffers(compiled, self._stream)
+        self._buffers = Buffers(compiled, self._stream)
         self._kernels: dict[Any, Any] = {}
         self.is_loaded = False  # whether the compiled steps are in memory
         self._does_not_compile = False
@@ -184,30 +170,40 @@ class Engine:
 
     def learn(self, state: Floats, lessons: LessonArrays) -> Learned:
         """The state after some lessons, without those at which the policy failed."""
-        self.ensure_loaded()
+        if not self.is_loaded:
+            self.ensure_loaded()
         try:
-            return self._learn(state, lessons)
+            return Learned(self._learn_all(state, lessons))
+        except UnavailableError:
+            raise
+        except Exception as error:
+            return self._learn_around(state, lessons, int(self._buffers.done[0]), error)
+
+    def _learn_around(self, state: Floats, lessons: LessonArrays, failed: int, error: Exception) -> Learned:
+        """Go on behind a lesson at which the policy failed, as if it had not been there."""
+        refused: list[tuple[int, str]] = []
+        start = 0
+        while True:
+            log.warning("policy failed to learn from a report, which is left out", exc_info=error)
+            refused.append((start + failed, reason_of(error)))
+            # The failed lesson may have changed part of the state: learn again up to it.
+            state = self._learn_all(state, lessons.part(0, failed))
+            lessons, start = lessons.part(failed + 1), start + failed + 1
+            try:
+                return Learned(self._learn_all(state, lessons), refused)
+            except UnavailableError:
+                raise
+            except Exception as another:
+                error, failed = another, int(self._buffers.done[0])
+
+    def _learn_all(self, state: Floats, lessons: LessonArrays) -> Floats:
+        buffers = self._buffers
+        after, buffers.done[0] = state.copy(), 0
+        try:
+            self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
         except OF_THE_MACHINE as error:
             raise unavailable(self.policy, error) from error
-
-    def _learn(self, state: Floats, lessons: LessonArrays) -> Learned:
-        buffers, start = self._buffers, 0
-        refused: list[tuple[int, str]] = []
-        while True:
-            after, buffers.done[0] = state.copy(), 0
-            try:
-                self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
-                return Learned(after, refused)
-            except OF_THE_MACHINE:
-                raise
-            except Exception as error:
-                log.warning("policy failed to learn from a report, which is left out", exc_info=True)
-                failed = int(buffers.done[0])
-                refused.append((start + failed, reason_of(error)))
-            # The failed lesson may have changed part of the state: learn again up to it, then go on behind it.
-            state = state.copy()
-            self._run(LEARN_LESSONS, state, buffers.memo, buffers.rng, *lessons.part(0, failed), buffers.done)
-            lessons, start = lessons.part(failed + 1), start + failed + 1
+        return after
 
     def learn_one(self, state: Floats, row: Row) -> Learned:
         """The state after a single lesson."""
@@ -241,7 +237,7 @@ class Engine:
             raise unavailable(self.policy, error) from error
 
     def _run(self, kernel: Any, *arguments: Any) -> Any:
-        if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
+        if not self.is_loaded:
             self.load()
         return self._kernels[kernel](self._rule, *arguments)
 

@@ -1,0 +1,27 @@
+"""The arrays that the compiled steps of a live trial work in."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from adhere.compilation import memo_of, state_of
+from adhere.policies.beta import work_size
+from adhere.policies.policy import MAX_DEPTH, CompiledPolicy
+from adhere.trial.lessons import LessonArrays
+
+
+class Buffers(threading.local):
+    """Arrays that compiled code works in, one set for each thread: making them anew takes longer than most steps."""
+
+    def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
+        self.state, self.rng = compiled.state.copy(), stream.copy()
+        self.memo = np.zeros(compiled.memo_size + compiled.scratch_size)
+        self.named_state, self.named_memo = state_of(compiled.rule, self.state), memo_of(compiled.rule, self.memo)
+        # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
+        n_arms = compiled.rule.n_arms
+        self.out = np.zeros(2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms))
+        self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
+        self.done = np.zeros(1, np.int64)
