@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adhere.store import LessonBlock, ReadTransaction, WriteTransaction
-from adhere.trial.lessons import Row, join, pack, split
+from adhere.trial.lessons import Row, changed, count, join
 
 _END = 2**62
 
@@ -19,18 +19,16 @@ class LessonTable:
         self.n_lessons, self.n_changes = n_lessons, n_changes
         self.changed: dict[int, Row | None] = {}
         self._cache, self._trial, self._memo_size = cache, trial, memo_size
-        self._kept_back: dict[int, dict[int, bytes]] = {}
+        self._kept_back: dict[int, bytes] = {}
         self._n_written = n_lessons
 
     def change(self, end: int, place: int, row: Row | None) -> None:
         """Change, add or remove a lesson of the block that ends at a position."""
-        lessons = self._kept_back.get(end)
-        if lessons is None:
-            blocks = self._cache.lessons(self._trial, end - 1, end)
-            lessons = self._kept_back[end] = split(b"".join(block.data for block in blocks), self._memo_size)
-        self.n_lessons -= len(lessons)
-        put(lessons, place, row)
-        self.n_lessons += len(lessons)
+        data = self._kept_back.get(end)
+        if data is None:
+            data = b"".join(block.data for block in self._cache.lessons(self._trial, end - 1, end))
+        self._kept_back[end] = after = changed(data, place, row, self._memo_size)
+        self.n_lessons += count(after, self._memo_size) - count(data, self._memo_size)
         self.n_changes += 1
         self.changed[place] = row
 
@@ -43,15 +41,15 @@ class LessonTable:
 
     def flush(self) -> None:
         """Write what was kept back."""
-        for end, lessons in self._kept_back.items():
+        for end, data in self._kept_back.items():
             assert isinstance(self._cache, WriteTransaction)
-            self._cache.save_lessons(self._trial, LessonBlock(end, len(lessons), join(lessons)))
+            self._cache.save_lessons(self._trial, LessonBlock(end, count(data, self._memo_size), data))
         self._kept_back, self._n_written = {}, self.n_lessons
 
     def data(self, after: int, until: int) -> bytes:
         """The lessons of the blocks after one position and up to another, packed."""
         blocks = {block.position: block.data for block in self._cache.lessons(self._trial, after, until)}
-        blocks |= {end: join(own) for end, own in self._kept_back.items() if after < end <= until}
+        blocks |= {end: data for end, data in self._kept_back.items() if after < end <= until}
         return b"".join(blocks[end] for end in sorted(blocks))
 
     def is_whole(self) -> bool:
@@ -63,11 +61,3 @@ class LessonTable:
         assert isinstance(self._cache, WriteTransaction)
         self._cache.drop_lessons(self._trial, 0, _END)
         self.n_lessons, self._n_written, self._kept_back = 0, 0, {}
-
-
-def put(lessons: dict[int, bytes], place: int, row: Row | None) -> None:
-    """Change, add or remove one of some packed lessons."""
-    if row is None:
-        lessons.pop(place, None)  # where the table was deleted it is missing
-    else:
-        lessons[place] = pack(row)

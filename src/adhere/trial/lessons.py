@@ -47,6 +47,25 @@ def join(lessons: Mapping[int, bytes]) -> bytes:
     return b"".join(lessons[place] for place in sorted(lessons))
 
 
+def changed(data: bytes, place: int, row: Row | None, memo_size: int) -> bytes:
+    """Packed lessons with one changed or added, or removed if there is no row.
+
+    >>> one, other = pack((7, 1, 0, 0, 0.0, ())), pack((9, 0, 1, 1, 1.0, ()))
+    >>> changed(changed(one, 9, (9, 0, 1, 1, 1.0, ()), 0), 7, None, 0) == other
+    True
+    """
+    layout, kind = _layout(memo_size)
+    places = np.frombuffer(data, kind)["place"]
+    at = int(np.searchsorted(places, place))
+    behind = at + int(at < len(places) and places[at] == place)
+    return data[: at * layout.size] + (b"" if row is None else pack(row)) + data[behind * layout.size :]
+
+
+def count(data: bytes, memo_size: int) -> int:
+    """How many lessons are packed in bytes."""
+    return len(data) // _layout(memo_size)[0].size
+
+
 def split(data: bytes, memo_size: int) -> dict[int, bytes]:
     """Packed lessons by place.
 

@@ -22,7 +22,7 @@ from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import AnyEvent, Recommended, decode
 from adhere.trial.evolve import evolve, lessons_of
 from adhere.trial.history import history_of
-from adhere.trial.lesson_table import LessonTable, put
+from adhere.trial.lesson_table import LessonTable
 from adhere.trial.lessons import Row, join, pack
 from adhere.trial.log.chain import walk
 from adhere.trial.relearning import Relearned, Stretch, learn, learn_blocks
@@ -114,7 +114,10 @@ class Projection:
         if end < self.state.position:
             self.table.change(end, place, row)
         elif self.tail is not None:  # the last block is complete only after this event
-            put(self.tail, place, row)
+            if row is None:
+                self.tail.pop(place, None)
+            else:
+                self.tail[place] = pack(row)
 
     def learn_ahead(self) -> Relearned | None:
         """What `catch_up` would have to learn of complete blocks, if anything; nothing is written."""

@@ -13,7 +13,7 @@ from adhere.trial.lesson_table import LessonTable
 from adhere.trial.lessons import Row, arrays, split
 from adhere.trial.state import Refusal
 
-_MAX_CHECKPOINTS = 64  # on one way: writing more takes longer than learning between two of them
+_MAX_CHECKPOINTS = 16  # on one way: writing more takes longer than learning between two of them
 _BLOCKS_AT_ONCE = 16
 
 
