@@ -47,6 +47,10 @@ class ConflictError(InputError):
     """A valid value that conflicts with what was recorded before."""
 
 
+class CompileError(InputError):
+    """A policy whose code does not compile."""
+
+
 class UnavailableError(Exception):
     """Something the machine lacks for now (memory, open files, compiled code): nothing was done, try again."""
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import pytest
+
+from adhere.compilation import Kernel
+from adhere.policies import generic
 from adhere.trial.engine import Engine, Floats
 
 POLICIES = ("exp3(gamma=0.3)/comply", "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)")
@@ -35,3 +39,17 @@ def test_threads_may_share_an_engine() -> None:
             together = list(threads.map(partial(walk, engine), range(0, 800, 100)))
         assert together == alone, policy
         assert len({str(arms) for arms, _, _ in alone}) > 1
+
+
+def test_loading_leaves_nothing_to_load_for_the_first_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even what the probabilities of its parts need: a want of descriptors must not meet a patient."""
+    monkeypatch.setattr(generic, "_compiled_probabilities", {})
+    engine = Engine("thompson-bounded(epsilon-greedy)", 2, seed=3)
+    engine.load()
+
+    def none_left(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(Kernel, "compiled", none_left)
+    assert engine.choose_or_fall_back(engine.first_state, 0).fallback == ""
+    assert engine.learn_one(engine.first_state, (3, 0, 1, 1, 1.0, (0.0,) * engine.memo_size)).refused == ()

@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 
 from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder, cache_in
-from adhere.errors import InputError
+from adhere.errors import CompileError, UnavailableError
 
 
 class Kernel:
@@ -55,7 +55,11 @@ class Kernel:
                     raise cause from None
                 if allocates:
                     name = type(rule).__name__.removesuffix("Rule")
-                    raise InputError(f"policy {name}", in_short(error), "code that Numba can compile") from None
+                    raise CompileError(f"policy {name}", in_short(error), "code that Numba can compile") from None
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # loading runs nothing of the policy's own
+                raise UnavailableError(f"compiled code cannot be loaded ({type(error).__name__})") from error
         raise AssertionError("one of the two ways compiles or raises")
 
     def _is_ready(self, allocates: bool, *arguments: Any) -> bool:

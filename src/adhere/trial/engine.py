@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adhere.checks import check_unit_number, is_integer
 from adhere.compilation import classes_of
-from adhere.errors import InputError, UnavailableError
+from adhere.errors import CompileError, InputError, UnavailableError
 from adhere.policies import as_policy
 from adhere.policies.generic import probabilities
 from adhere.policies.policy import Policy, TrialShape
@@ -102,13 +102,18 @@ class Engine:
     def load(self) -> None:
         """Compile the steps, or load them from disk, before the first patient would wait for it.
 
-        Raises an `InputError` if the policy does not compile, an `UnavailableError` if the machine is short of
+        Raises a `CompileError` if the policy does not compile, an `UnavailableError` if the machine is short of
         something.
         """
-        buffers = self._buffers
-        own = (buffers.state, buffers.memo, buffers.rng)
-        self._load(CHOOSE_ARM, *own, 0)
-        self._load(LEARN_LESSONS, *own, *buffers.one_lesson, buffers.done)
+        try:
+            self._load_steps()
+            self.choose(self.first_state, 0)  # which loads what its probabilities need
+        except (CompileError, UnavailableError):
+            raise
+        except OF_THE_MACHINE as error:
+            raise unavailable(self.policy, error) from error
+        except Exception:  # a policy that fails is reported at each recommendation
+            log.warning("policy fails at its first recommendation", exc_info=True)
         self.is_loaded = True
 
     def ensure_loaded(self) -> None:
@@ -119,7 +124,7 @@ class Engine:
             raise UnavailableError(f"the policy {self.policy} does not compile on this machine")
         try:
             self.load()
-        except InputError as error:
+        except CompileError as error:
             self._does_not_compile = True
             raise UnavailableError(f"the policy {self.policy} does not compile on this machine") from error
 
@@ -149,8 +154,8 @@ class Engine:
             return self.choose(state, recommendation_id)
         except OF_THE_MACHINE as error:
             raise unavailable(self.policy, error) from error
-        except UnavailableError:
-            raise
+        except (CompileError, UnavailableError) as error:
+            raise UnavailableError(f"the policy {self.policy} cannot be loaded") from error
         except Exception as error:
             log.warning("policy failed to recommend; drawing an arm with equal probabilities", exc_info=True)
             return self.fall_back(recommendation_id, reason_of(error))
@@ -228,17 +233,16 @@ class Engine:
         probabilities(self._rule, buffers.named_state, buffers.named_memo, 1.0, buffers.out, buffers.rng)
         return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
 
-    def _load(self, kernel: Any, *arguments: Any) -> None:
-        try:
-            self._kernels[kernel] = kernel.compiled(self._rule, *arguments)
-        except InputError:
-            raise
-        except Exception as error:  # whatever it was, no step of the policy has run
-            raise unavailable(self.policy, error) from error
+    def _load_steps(self) -> None:
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng)
+        self._kernels[CHOOSE_ARM] = CHOOSE_ARM.compiled(self._rule, *own, 0)
+        one_lesson = (*buffers.one_lesson, buffers.done)
+        self._kernels[LEARN_LESSONS] = LEARN_LESSONS.compiled(self._rule, *own, *one_lesson)
 
     def _run(self, kernel: Any, *arguments: Any) -> Any:
-        if not self.is_loaded:
-            self.load()
+        if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
+            self._load_steps()
         return self._kernels[kernel](self._rule, *arguments)
 
 
