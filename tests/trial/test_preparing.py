@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from adhere.store import open_store
 from adhere.trial import preparing, projection, relearning, transaction
 from adhere.trial.commands import Correct, ImputeMissing, Receipt
 from adhere.trial.design import Imputation
+from adhere.trial.processor import CommandProcessor
 
 from .live import ARMS, Live, number_of
 from .test_projection import POLICIES, check_against_the_log, played
@@ -49,6 +52,26 @@ def test_corrections_learned_ahead_give_the_state_of_the_whole_log(policy: str) 
     assert used
 
 
+def test_on_postgresql_another_process_may_write_between(database_url: str) -> None:
+    with closing(open_store(database_url)) as store, closing(open_store(database_url)) as other:
+        live = played(POLICIES[0], store=store)
+        elsewhere = CommandProcessor(other, live.clock)
+        kept = live.processor.trial("t")
+        for turn, used in ((0, True), (1, False)):
+            command = correction(1 + turn, f"c{turn}", reward=0.5)
+            live.processor.prepare([command])
+            assert kept.relearned is not None
+            if not used:
+                assert isinstance(elsewhere.execute([correction(7, "elsewhere", reward=0.25)])[0], Receipt)
+            live.send(command)
+            check_against_the_log(live)
+        _lose_caches(live)
+        live.processor = CommandProcessor(store, live.clock)
+        live.processor.prepare([command := correction(3, "c", reward=0.5)])
+        live.send(command)
+        check_against_the_log(live)
+
+
 def test_what_was_learned_ahead_is_not_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
     live = played(POLICIES[0])
     command = correction(1, "c", reward=0.5)
@@ -80,12 +103,7 @@ def test_a_refused_or_repeated_correction_is_prepared_in_vain() -> None:
 
 def test_caches_are_derived_outside_the_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
     live = played(POLICIES[0])
-    with live.store.writing() as writing:
-        number = number_of(writing)
-        head = writing.head(number)
-        writing.drop_states(number, 0)
-        writing.drop_lessons(number, 0, 2**40)
-        writing.append(number, [], head._replace(snapshot=b""))
+    _lose_caches(live)
     live.processor = type(live.processor)(live.store, live.clock)
     command = correction(2, "c", reward=0.25)
     live.processor.prepare([command])
@@ -98,6 +116,15 @@ def test_caches_are_derived_outside_the_transaction(monkeypatch: pytest.MonkeyPa
         live.send(command)
         live.recommend("after")
     check_against_the_log(live)
+
+
+def _lose_caches(live: Live) -> None:
+    with live.store.writing() as writing:
+        number = number_of(writing)
+        head = writing.head(number)
+        writing.drop_states(number, 0)
+        writing.drop_lessons(number, 0, 2**40)
+        writing.append(number, [], head._replace(snapshot=b""))
 
 
 def test_the_rule_for_missing_reports_takes_turns_with_others() -> None:

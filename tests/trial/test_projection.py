@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from adhere.store import Store
 from adhere.trial import projection
 from adhere.trial.lessons import Row, arrays, pack
 from adhere.trial.log.replay import replay
@@ -22,8 +23,8 @@ def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
 
 
-def played(policy: str, n: int = 40) -> Live:
-    live, rng = Live(policy, horizon=100), random.Random(3)
+def played(policy: str, n: int = 40, store: Store | None = None) -> Live:
+    live, rng = Live(policy, store, horizon=100), random.Random(3)
     for number in range(n):
         live.recommend(f"s{number}")
         live.report(number, reward=float(rng.random() < 0.5))
