@@ -6,21 +6,15 @@ refused and the refusal recorded, a closed trial accepts nothing that changes it
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache, partial
-from typing import TypeVar, cast
-
-import msgspec
+from typing import cast
 
 from adhere.checks import MAX_NAME_LENGTH, check_text
 from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError, nearest
-from adhere.randomness import MAX_DECISIONS
-from adhere.store import ReadTransaction, Store, Subject, WriteTransaction
+from adhere.store import ReadTransaction, Store, WriteTransaction
 from adhere.trial.commands import (
     AnyCommand,
     ChangeStatus,
@@ -40,7 +34,7 @@ from adhere.trial.creation import create_trial
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.kits import kits_of
-from adhere.trial.log.chain import commitment
+from adhere.trial.lookups import by_trial, digest_of, needed, new_salt, subject_of
 from adhere.trial.preparing import TransactionAhead, derive_caches
 from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import usable_snapshot
@@ -50,13 +44,10 @@ from adhere.trial.verbs.context import Change, Context, needed_recommendations
 from adhere.trial.verbs.impute_missing import due, next_batch
 
 # As tuples: `isinstance` would make a union type anew at each command.
-_NAMES_SUBJECT = (Recommend, Erase)
 _ABOUT_ARM = (Recommend, Unblind)
 _USES_POLICY = (Recommend, Report, Correct, ImputeMissing)
 _REPORTS = (Report, Correct)
 _QUICK = (Recommend, Report, Correct, Withdraw, ChangeStatus)
-CommandKind = TypeVar("CommandKind", bound=Command)
-new_salt = partial(secrets.token_bytes, 16)
 
 
 def utc_now() -> datetime:
@@ -131,17 +122,17 @@ class CommandProcessor:
         self, writing: WriteTransaction, commands: Sequence[Command]
     ) -> dict[str, TrialTransaction | InputError]:
         """The trials that commands name, locked and with what the commands will need."""
-        by_trial = _by_trial(commands)
+        commands_on = by_trial(commands)
         trials: dict[str, TrialTransaction | InputError] = {}
         known: list[LiveTrial] = []
-        for name in by_trial:
+        for name in commands_on:
             try:
                 known.append(self._live(writing, name))
             except InputError as error:
                 trials[name] = error
         # Always in the same order, so that two processes cannot deadlock.
         known.sort(key=lambda live: live.number)
-        fetches = [writing.lock_and_fetch(live.number, *_needed(by_trial[live.design.name])) for live in known]
+        fetches = [writing.lock_and_fetch(live.number, *needed(commands_on[live.design.name])) for live in known]
         for live, fetch in zip(known, fetches, strict=True):
             trials[live.design.name] = TrialTransaction(writing, live, *fetch())
         return trials
@@ -149,17 +140,17 @@ class CommandProcessor:
     def _execute_one(self, transaction: TrialTransaction, command: AnyCommand) -> Response:
         if command.request_id:
             check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
-        subject = _subject(transaction, command)
-        digest = _digest(command, subject)
+        subject = subject_of(transaction, command)
+        digest = digest_of(command, subject)
         if (event := transaction.recorded(command.request_id)) is None:
             if transaction.state.status == "closed" and not command.when_closed:
                 raise ConflictError("trial", transaction.state.design.name, "a trial that is not closed")
-            if needed := needed_recommendations(transaction.state, command, transaction.kits):
-                transaction.load(needed)
+            if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
+                transaction.load(needed_ids)
             if isinstance(command, Recommend):
                 transaction.catch_up()
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
-                digest = _digest(command, None)
+                digest = digest_of(command, None)
             context = Context(command, self._now(), digest, new_salt, transaction.text_of, transaction.kits, subject)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
@@ -209,7 +200,7 @@ class CommandProcessor:
 
         Whatever cannot be done now is left to `execute`, which tells why.
         """
-        for name, own in _by_trial(commands).items():
+        for name, own in by_trial(commands).items():
             with suppress(InputError, UnavailableError):
                 live = self.trial(name)
                 self.make_ready(live)
@@ -226,7 +217,7 @@ class CommandProcessor:
         if not commands:
             return None
         with self.store.reading() as view:
-            head, fetched = view.fetch(live.number, *_needed(commands))()
+            head, fetched = view.fetch(live.number, *needed(commands))()
             if usable_snapshot(live.engine, head) is None:
                 return None
             transaction = TransactionAhead(cast(WriteTransaction, view), live, head, fetched)  # which writes nothing
@@ -262,68 +253,6 @@ def _why_unloaded(trial: TrialTransaction) -> UnavailableError | None:
     except UnavailableError as error:
         return error
     return None
-
-
-def pseudonym_of(command: Recommend | Erase) -> str:
-    """A subject's pseudonym: each site numbers its own subjects."""
-    site = check_text("site", command.site) if command.site else ""
-    if "/" in site:  # or two sites could name the same person
-        raise InputError("site", site, "a name without a slash")
-    return f"{site}/{check_text('subject', command.subject)}"
-
-
-def new_subject(pseudonym: str) -> Subject:
-    """A person that is not known yet, with a key that reveals nothing once the salt is deleted."""
-    salt = new_salt()
-    return Subject(pseudonym, commitment(salt, pseudonym), salt)
-
-
-def _by_trial(commands: Sequence[CommandKind]) -> dict[str, list[CommandKind]]:
-    found: dict[str, list[CommandKind]] = {}
-    for command in commands:
-        found.setdefault(command.trial, []).append(command)
-    return found
-
-
-def _needed(commands: Sequence[Command]) -> tuple[list[str], list[int], list[str]]:
-    """The request ids, recommendations and pseudonyms to look up for some commands."""
-    request_ids = {command.request_id for command in commands} - {""}
-    recommendation_ids, pseudonyms = set(), set()
-    for command in commands:
-        number = getattr(command, "recommendation_id", None)
-        if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
-            recommendation_ids.add(number)
-        if isinstance(command, _NAMES_SUBJECT):
-            with suppress(InputError):  # which is reported when the command is executed
-                pseudonyms.add(pseudonym_of(command))
-    return sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms)
-
-
-def _subject(transaction: TrialTransaction, command: Command) -> Subject | None:
-    """The subject a command names; a new one for the first recommendation."""
-    if not isinstance(command, _NAMES_SUBJECT):
-        return None
-    pseudonym = pseudonym_of(command)
-    known = transaction.subject(pseudonym)
-    if known is not None or isinstance(command, Erase):
-        return known
-    return new_subject(pseudonym)
-
-
-_encode = msgspec.json.Encoder(enc_hook=repr).encode
-
-
-def _digest(command: Command, subject: Subject | None) -> str:
-    """A digest of what a command says, with the subject's key for the pseudonym."""
-    kind = type(command)
-    content = (kind.__name__, [getattr(command, name) for name in _said(kind)], subject and subject.key)
-    return hashlib.sha256(_encode(content)).hexdigest()[:32]
-
-
-@lru_cache
-def _said(kind: type[Command]) -> list[str]:
-    """The fields of a command that are part of its digest."""
-    return [name for name in kind.__struct_fields__ if name not in ("trial", "request_id", "by", *kind.private)]
 
 
 def _same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) -> bool:

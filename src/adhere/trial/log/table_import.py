@@ -25,7 +25,7 @@ from adhere.trial.design import Design
 from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.csv_tables import unescaped_table
-from adhere.trial.processor import new_salt, new_subject
+from adhere.trial.lookups import new_salt, new_subject
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.verbs.context import Change
 

@@ -1,0 +1,85 @@
+"""What commands name: the request ids, recommendations and subjects to look up, and a digest of what they say."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import TypeVar
+
+import msgspec
+
+from adhere.checks import check_text
+from adhere.errors import InputError
+from adhere.randomness import MAX_DECISIONS
+from adhere.store import Subject
+from adhere.trial.commands import Command, Erase, Recommend
+from adhere.trial.log.chain import commitment
+from adhere.trial.transaction import TrialTransaction
+
+_NAMES_SUBJECT = (Recommend, Erase)  # as a tuple: `isinstance` would make a union type anew at each command
+CommandKind = TypeVar("CommandKind", bound=Command)
+new_salt = partial(secrets.token_bytes, 16)
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
+
+
+def pseudonym_of(command: Recommend | Erase) -> str:
+    """A subject's pseudonym: each site numbers its own subjects."""
+    site = check_text("site", command.site) if command.site else ""
+    if "/" in site:  # or two sites could name the same person
+        raise InputError("site", site, "a name without a slash")
+    return f"{site}/{check_text('subject', command.subject)}"
+
+
+def new_subject(pseudonym: str) -> Subject:
+    """A person that is not known yet, with a key that reveals nothing once the salt is deleted."""
+    salt = new_salt()
+    return Subject(pseudonym, commitment(salt, pseudonym), salt)
+
+
+def by_trial(commands: Sequence[CommandKind]) -> dict[str, list[CommandKind]]:
+    """The commands on each trial."""
+    found: dict[str, list[CommandKind]] = {}
+    for command in commands:
+        found.setdefault(command.trial, []).append(command)
+    return found
+
+
+def needed(commands: Sequence[Command]) -> tuple[list[str], list[int], list[str]]:
+    """The request ids, recommendations and pseudonyms to look up for some commands."""
+    request_ids = {command.request_id for command in commands} - {""}
+    recommendation_ids, pseudonyms = set(), set()
+    for command in commands:
+        number = getattr(command, "recommendation_id", None)
+        if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
+            recommendation_ids.add(number)
+        if isinstance(command, _NAMES_SUBJECT):
+            with suppress(InputError):  # which is reported when the command is executed
+                pseudonyms.add(pseudonym_of(command))
+    return sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms)
+
+
+def subject_of(transaction: TrialTransaction, command: Command) -> Subject | None:
+    """The subject a command names; a new one for the first recommendation."""
+    if not isinstance(command, _NAMES_SUBJECT):
+        return None
+    pseudonym = pseudonym_of(command)
+    known = transaction.subject(pseudonym)
+    if known is not None or isinstance(command, Erase):
+        return known
+    return new_subject(pseudonym)
+
+
+def digest_of(command: Command, subject: Subject | None) -> str:
+    """A digest of what a command says, with the subject's key for the pseudonym."""
+    kind = type(command)
+    content = (kind.__name__, [getattr(command, name) for name in _said(kind)], subject and subject.key)
+    return hashlib.sha256(_encode(content)).hexdigest()[:32]
+
+
+@lru_cache
+def _said(kind: type[Command]) -> list[str]:
+    """The fields of a command that are part of its digest."""
+    return [name for name in kind.__struct_fields__ if name not in ("trial", "request_id", "by", *kind.private)]
