@@ -63,6 +63,12 @@ def test_the_columns_are_cdiscs(live: Live, tmp_path: Path) -> None:
         assert row["PROB_walk"] + row["PROB_aspirin"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_full_disk_is_an_error_of_the_system(live: Live, form: str) -> None:
+    with live.store.reading() as view, pytest.raises(OSError, match=r"No space left|could not be written"):
+        write_table(view, 1, live.design, Path("/dev/full"), form)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_is_read_back_into_the_same_state(live: Live, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t.{suffix}"

@@ -36,7 +36,10 @@ def write_table(
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "rows.csv"
             _write_csv(view, trial, design, rows, lambda table: table, on_progress)
-            pl.scan_csv(rows, schema=schema(design.arms)).sink_parquet(path)
+            try:
+                pl.scan_csv(rows, schema=schema(design.arms)).sink_parquet(path)
+            except pl.exceptions.PolarsError as error:  # as Polars says that a disk is full
+                raise OSError(f"the Parquet file could not be written: {error}") from None
     else:
         raise InputError("format", format, f"one of {', '.join(FORMATS)}")
     return head
