@@ -85,8 +85,9 @@ class Tokens:
         site: str | None = None,
         trial: str | None = None,
         expires_at: datetime | None = None,
+        by: int | None = None,
     ) -> tuple[Token, str]:
-        """Store a new token and return it with its text, which is not stored."""
+        """Store a new token and return it with its text, which is not stored; `by` is the admin who asks for it."""
         if role not in get_args(Role):
             raise InputError("role", role, "site, statistician, admin or metrics")
         site = _check_site(role, site)
@@ -99,6 +100,7 @@ class Tokens:
         end = None if expires_at is None else self._check_end(expires_at)
         token, text = self._new(Token(0, b"", role, site, trial, label, "", expires_at=end))
         with self._store.writing() as writing:
+            self._check_admin(writing.tokens(), by)
             if trial is not None and trial not in writing.trials():
                 raise UnknownError("trial", trial, "the name of a trial")
             token = writing.add_token(token)
@@ -122,6 +124,7 @@ class Tokens:
         *,
         overlap: timedelta = timedelta(0),
         expires_at: datetime | None = None,
+        by: int | None = None,
     ) -> tuple[Token, str]:
         """Make a new token with the rights and the label of a valid one, which ends after the overlap.
 
@@ -132,7 +135,9 @@ class Tokens:
         end = None if expires_at is None else self._check_end(expires_at)
         with self._store.writing() as writing:
             writing.wait_turn()
-            old = _the(writing.tokens(), id)
+            tokens = writing.tokens()
+            self._check_admin(tokens, by)
+            old = _the(tokens, id)
             if (status := self.status(old)) != "valid":
                 raise ConflictError("token", id, f"a valid token; this one is {status}")
             if end is None and old.expires_at is not None:
@@ -150,11 +155,12 @@ class Tokens:
         self._note(token, ended)
         return token, text
 
-    def revoke(self, id: int) -> None:  # noqa: A002
+    def revoke(self, id: int, *, by: int | None = None) -> None:  # noqa: A002
         """Revoke a token; again changes nothing. The last valid admin's cannot be: nobody could make another."""
         with self._store.writing() as writing:
             writing.wait_turn()  # or two admins that revoke each other at once would both succeed
             tokens = writing.tokens()
+            self._check_admin(tokens, by)
             old = _the(tokens, id)
             admins = {token.id: token for token in tokens if token.role == "admin" and self.status(token) == "valid"}
             if list(admins) == [id]:
@@ -163,6 +169,11 @@ class Tokens:
         self._note(old._replace(revoked_at=now))
         if admins.pop(id, None) and all(token.expires_at for token in admins.values()):
             log.warning("every admin token will expire, the last one at %s", _last_end(admins.values()))
+
+    def _check_admin(self, tokens: Sequence[Token], by: int | None) -> None:
+        """Refuse an admin who was revoked a moment ago, in another process."""
+        if by is not None and self.status(_the(tokens, by)) != "valid":
+            raise ConflictError("token", by, "one that is valid; it was revoked or has expired meanwhile")
 
     def _note(self, *tokens: Token) -> None:
         """Bring the cache up to date without the store: what was written must not fail any more."""

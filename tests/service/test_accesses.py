@@ -133,13 +133,29 @@ def test_of_a_trial_that_is_not_blinded_results_and_exports_are_logged(service: 
     assert [row[1] for row in rows(service, trial)] == ["results", "export"]
 
 
-def test_what_the_refusal_of_an_admins_report_says_is_logged(service: Service) -> None:
+def test_what_the_answer_to_an_admins_report_tells_is_logged(service: Service) -> None:
     trial, _ = blinded_trial(service)
+    report = ("the first admin", "report", 0, 1)
     service.client().report(trial, 0, actual=ARMS[0])
-    assert [row[1] for row in rows(service, trial)] == ["trial"]
     with pytest.raises(ConflictError, match="verum-xyz"):
         service.client().report(trial, 0, actual=ARMS[1])
-    assert rows(service, trial)[-1] == ("the first admin", "conflict", 0, 1)
+    service.client().report(trial, 0, actual=ARMS[0])  # a right guess is told by its success
+    assert rows(service, trial)[1:] == [report] * 3
+    service.client("site").report(trial, 0, reward=1.0)
+    assert len(rows(service, trial)) == 4
+
+
+def test_a_refusal_that_is_recorded_but_cannot_be_logged_is_of_unknown_outcome(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "trials.db")
+    with in_thread(store) as service:
+        trial, _ = blinded_trial(service)
+        path = f"/trials/{trial}/recommendations/0/reports"
+        assert service.send("POST", path, {"reward": 1.0}, key="once").status == 201
+        with store.writing() as writing:
+            writing.run("ALTER TABLE accesses RENAME TO elsewhere")
+        reply = service.send("POST", path, {"reward": 0.0}, key="once")
+        assert reply.status == 503
+        assert "not known" in reply.json["detail"]
 
 
 @pytest.mark.parametrize("path", ["", "/recommendations/0", "/results", "/export", "/export?format=log"])

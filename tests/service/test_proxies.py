@@ -42,6 +42,23 @@ def test_bad_tokens_from_one_address_do_not_lock_another_out(behind_proxy: Servi
     assert _ask(behind_proxy, "192.0.2.2", elsewhere) == 200
 
 
+def test_good_tokens_that_are_new_here_use_up_nothing(behind_proxy: Service) -> None:
+    assert behind_proxy.store is not None
+    elsewhere = Tokens(behind_proxy.store)
+    made = [elsewhere.make("statistician", "made elsewhere")[1] for _ in range(6)]
+    for number, token in enumerate(made):
+        behind_proxy.send("GET", "/trials")
+        assert _ask(behind_proxy, "192.0.2.1", token) == 200, number
+        _, another = elsewhere.make("statistician", "made elsewhere, a moment later")
+        assert _ask(behind_proxy, "192.0.2.1", another) == 200, number
+
+
+def test_a_network_of_ipv6_has_one_budget(behind_proxy: Service) -> None:
+    sent = [_ask(behind_proxy, f"2001:db8::{number}", "adh_bad") for number in range(1, 6)]
+    assert sent == [401, 401, 401, 429, 429]
+    assert _ask(behind_proxy, "2001:db8:0:1::1", "adh_bad") == 401
+
+
 def test_a_client_cannot_choose_its_address(behind_proxy: Service, tmp_path: Path) -> None:
     sent = [_ask(behind_proxy, f"10.0.0.{number}, 192.0.2.1", "adh_bad") for number in range(5)]
     assert sent == [401, 401, 401, 429, 429]

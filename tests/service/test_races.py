@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from adhere.errors import ConflictError
 from adhere.store import open_store
 from adhere.tokens import Tokens
+from adhere.trial.commands import Recommend
 from adhere.trial.design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import ARMS, Reply, Service, in_thread, serving_again
@@ -71,6 +73,35 @@ def test_a_processor_of_each_process_acknowledges_the_same_design(database_url: 
         assert at_once(works) == [1] * 4
     for processor in processors:
         processor.store.close()
+
+
+def test_an_admin_who_was_revoked_elsewhere_changes_no_token(database_url: str) -> None:
+    stores = [open_store(database_url) for _ in range(2)]
+    here, there = (Tokens(store) for store in stores)
+    one, other, third = (here.make("admin", f"admin {number}")[0].id for number in range(3))
+    there.revoke(one, by=other)  # of which the first service has not heard yet
+    for change in (here.revoke, here.rotate):
+        with pytest.raises(ConflictError, match="meanwhile"):
+            change(third, by=one)
+    with pytest.raises(ConflictError, match="meanwhile"):
+        here.make("admin", "another", by=one)
+    for store in stores:
+        store.close()
+
+
+def test_a_databases_own_isolation_level_fails_no_writer(database_url: str) -> None:
+    url = database_url.replace("options=", "options=-cdefault_transaction_isolation%3Dserializable%20")
+    processors = [CommandProcessor(open_store(url)) for _ in range(4)]
+    processors[0].create(make_design("t", "uniform", ARMS, seed=1))
+
+    def write(number: int) -> None:
+        for n in range(20):
+            processors[number].execute([Recommend(trial="t", request_id=f"{number}-{n}", subject=f"{number}-{n}")])
+
+    found = at_once([partial(write, number) for number in range(4)])
+    for processor in processors:
+        processor.store.close()
+    assert found == [None] * 4
 
 
 def test_admins_that_revoke_each_other_leave_one(database_url: str) -> None:

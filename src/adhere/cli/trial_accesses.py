@@ -12,7 +12,7 @@ _COLUMNS = ("time", "token", "label", "kind", "recommendation", "count", "head")
 
 def accesses(source: Source, name: TrialName = None) -> None:
     """Who read results and exports of a trial and, if it is blinded, all that reveals an arm: one recommendation, the
-    seed (kind 'trial'), an unblinding, a report that was refused since another one contradicts it (kind 'conflict').
+    seed (kind 'trial'), an unblinding, an admin's report, whose answer tells whether another arm was reported before.
 
     \b
       adhere trial accesses adhere.db                 every trial in the file; --trial headache: one

@@ -20,7 +20,7 @@ from adhere.store import ReadTransaction
 from adhere.store.accesses import accesses
 from adhere.trial.processor import utc_now
 
-SEED, RECOMMENDATION, UNBLINDING, CONFLICT = "trial", "recommendation", "unblinding", "conflict"
+SEED, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
 RESULTS, EXPORT = "results", "export"
 _OF_UNBLINDED: Final = frozenset({RESULTS, EXPORT})  # what is logged of a trial that is not blinded
 _COUNTED: Final = frozenset({SEED, RESULTS})  # one row for all reads of a token in ten minutes
@@ -33,18 +33,14 @@ async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: R
     try:
         response = await handler(context)
     except ConflictError:
-        if kind == CONFLICT:  # it says what was taken; a report that is accepted is in the trial's own log
+        if kind == REPORT:  # a refusal says what was taken, as a success does to who guessed right
             await _log(context, kind, context.id)
         raise
-    if kind == CONFLICT:
-        return response
     try:
         await _log(context, kind, getattr(response, "recommendation_id", None))
-    except BaseException as error:
+    except BaseException:
         if isinstance(response, FileStream):
             response.discard()
-        if isinstance(error, StoreError) and context.body is not None:  # what it asked was written
-            raise OutcomeUnknownError(str(error)) from None
         raise
     return response
 
@@ -54,7 +50,12 @@ async def _log(context: RequestContext, kind: str, recommendation_id: int | None
     live = await service.in_thread(partial(service.processor.trial, context.trial))
     if not live.design.blinded and kind not in _OF_UNBLINDED:
         return
-    await service.access_log.write(Read(live.number, _time(utc_now(), kind), token, kind, recommendation_id))
+    try:
+        await service.access_log.write(Read(live.number, _time(utc_now(), kind), token, kind, recommendation_id))
+    except StoreError as error:
+        if context.body is not None:  # what was asked, or its refusal, is recorded already
+            raise OutcomeUnknownError(str(error)) from None
+        raise
 
 
 def _time(now: datetime, kind: str) -> str:

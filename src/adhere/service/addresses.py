@@ -84,6 +84,16 @@ class TrustedProxies:
         return address is not None and any(address in network for network in self._networks)
 
 
+def network_of(address: str) -> str:
+    """What failures are counted for: an address of IPv4, a network of IPv6, of which a client has all addresses.
+
+    >>> network_of("192.0.2.7"), network_of("2001:db8::7")
+    ('192.0.2.7', '2001:db8::/64')
+    """
+    found = _address(address)
+    return str(ip_network((found, 64), strict=False)) if isinstance(found, IPv6Address) else address
+
+
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     found = _HOP.fullmatch(text.strip())
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.types import Scope
 
 from adhere.errors import UnknownError
-from adhere.service.addresses import TrustedProxies
+from adhere.service.addresses import TrustedProxies, network_of
 from adhere.service.connections import mark_authenticated
 from adhere.service.context import RequestContext, Service
 from adhere.service.problems import ProblemError
@@ -50,14 +50,15 @@ class Authenticator:
     async def _refresh_and_look(self, scheme: bytes, token: bytes, scope: Scope) -> Token:
         """Another process may have made the token since the last refresh; failures are limited for each address."""
         peer = scope.get("client")
-        address = self._proxies.client(peer[0], scope["headers"]) if peer else ""
-        if wait := self._failures.wait(address):
+        network = network_of(self._proxies.client(peer[0], scope["headers"])) if peer else ""
+        if wait := self._failures.wait(network):
             detail = "too many requests without a valid token came from this address"
             raise ProblemError("too-many", detail, headers={"retry-after": retry_after(wait)})
         tokens = self._service.tokens
         if scheme.lower() == b"bearer" and 0 < len(token) <= _MAX_TOKEN_LENGTH:
             await self._service.in_thread(tokens.refresh)
             if holder := tokens.find(token):
+                self._failures.refund(network)
                 return holder
         detail = "this token is not valid, or was revoked"
         if not token:

@@ -34,6 +34,10 @@ class RateLimit:
         self._full_at[key] = full_at
         return 0.0
 
+    def refund(self, key: Hashable) -> None:
+        """Take back the counting of a request."""
+        self._full_at[key] = self._full_at.get(key, self._clock()) - 1.0 / self._rate
+
 
 def retry_after(seconds: float) -> str:
     """The seconds to wait, as the value of the header Retry-After.

@@ -121,7 +121,7 @@ ROUTES: Final = (
         recommendations.report,
         Receipt,
         requests.NewReport,
-        accesses.CONFLICT,
+        accesses.REPORT,
     ),
     _write(f"{_RECOMMENDATION}/corrections", SITE_ROLES, recommendations.correct, Receipt, requests.NewCorrection),
     _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Receipt, requests.Reason),

@@ -16,7 +16,7 @@ from adhere.store import ReadTransaction, Token
 async def make_token(context: RequestContext) -> TokenCreated:
     """Make a token; its text is shown only now."""
     service, body = context.service, context.body
-    token, text = await service.group_commit.run(lambda: service.tokens.make(**asdict(body)))
+    token, text = await service.group_commit.run(lambda: service.tokens.make(**asdict(body), by=context.holder.id))
     return _created(token, text)
 
 
@@ -24,7 +24,9 @@ async def rotate_token(context: RequestContext) -> TokenCreated:
     """Make a new token with the rights of a valid one, which ends at once or after an overlap."""
     service, body = context.service, context.body
     overlap = timedelta(seconds=body.overlap_seconds)
-    rotate = partial(service.tokens.rotate, context.id, overlap=overlap, expires_at=body.expires_at)
+    rotate = partial(
+        service.tokens.rotate, context.id, overlap=overlap, expires_at=body.expires_at, by=context.holder.id
+    )
     return _created(*await service.group_commit.run(rotate))
 
 
@@ -37,7 +39,7 @@ def list_tokens(context: RequestContext, view: ReadTransaction) -> TokenList:
 
 async def revoke_token(context: RequestContext) -> None:
     """Revoke a token; the last admin's cannot be revoked."""
-    await context.service.group_commit.run(lambda: context.service.tokens.revoke(context.id))
+    await context.service.group_commit.run(lambda: context.service.tokens.revoke(context.id, by=context.holder.id))
 
 
 def _created(token: Token, text: str) -> TokenCreated:

@@ -42,7 +42,8 @@ from adhere.store.postgres_connection import (
 from adhere.store.postgres_transaction import PostgresTransaction
 from adhere.store.store import DEADLINE, Store
 
-_WRITE = ("BEGIN", "SET LOCAL synchronous_commit = off")
+# Writers wait for each other by locks; at another level, which a database may have as its default, one would fail.
+_WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL synchronous_commit = off")
 _VIEW = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 _FLUSH = "SELECT pg_logical_emit_message(true, 'adhere', '')"
 # Taken with the view, in this order: true if all that the view shows is on the disk. A standby shows nothing else.
