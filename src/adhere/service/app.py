@@ -21,7 +21,7 @@ from adhere.service.background import background_tasks
 from adhere.service.context import RequestContext, Service
 from adhere.service.cors import with_cors
 from adhere.service.group_commit import ShutdownError
-from adhere.service.jobs import JobProcessError
+from adhere.service.job_process import JobProcessError
 from adhere.service.logs import log_request
 from adhere.service.openapi import document
 from adhere.service.parsing import DisconnectedError, parse_body, parse_headers, parse_id, parse_key, parse_trial
@@ -135,6 +135,7 @@ def _problem(error: Exception, route: Route | None) -> ProblemError:
             detail = f"it is not known whether it was written; {route.if_unknown}"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
     if isinstance(error, JobProcessError):
+        log.warning("a job was not finished: %s", error)
         return ProblemError("unavailable", "it was not finished; ask again", headers={"retry-after": "1"})
     if isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
         log.error("out of resources", exc_info=error)

@@ -39,7 +39,8 @@ async def export(context: RequestContext) -> Response:
         number, path = tempfile.mkstemp(prefix="adhere-", dir=service.jobs.folder)  # of mode 0600
         file = stack.enter_context(os.fdopen(number, "rb"))
         try:
-            head = await service.jobs.call("export", context.trial, form, path, n_records=n_records)
+            job = ("log", context.trial, path) if form == "log" else ("table", context.trial, form, path)
+            head = await service.jobs.call(*job, n_records=n_records)
         finally:
             Path(path).unlink(missing_ok=True)  # it lasts for as long as it is open, however we end
         headers = {"content-type": _MEDIA[form], "x-adhere-head": head, "cache-control": "no-store"}
@@ -51,16 +52,20 @@ class FileStream(Response):
 
     def __init__(self, service: Service, file: BinaryIO, headers: Mapping[str, str], at_end: ExitStack) -> None:
         self._service, self._file, self._at_end = service, file, at_end
+        self._size = os.fstat(file.fileno()).st_size
         self.status_code, self.background, self.body = 200, None, b""
-        self.init_headers({**headers, "content-length": str(os.fstat(file.fileno()).st_size)})
+        self.init_headers({**headers, "content-length": str(self._size)})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it piece by piece, as fast as the client takes it."""
         with self._at_end:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            while piece := await self._service.in_thread(lambda: self._file.read(_CHUNK)):
+            for _ in range((self._size - 1) // _CHUNK):
+                piece = await self._service.in_thread(lambda: self._file.read(_CHUNK))
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await send({"type": "http.response.body", "body": b""})
+            last = await self._service.in_thread(self._file.read)
+            self._at_end.close()  # before the client has it all: it may ask for the next export at once
+            await send({"type": "http.response.body", "body": last})
 
     def discard(self) -> None:
         """Give it up unsent."""

@@ -12,13 +12,18 @@ from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import Results, results_of
 
 
-def export_trial(processor: CommandProcessor, trial: str, form: str, path: str) -> str:
-    """Write a trial's table or log into a file; returns the head of the log it was made from."""
+def export_table(processor: CommandProcessor, trial: str, form: str, path: str) -> str:
+    """Write a trial's table into a file; returns the head of the log it was made from."""
     live = processor.trial(trial)
     with processor.store.reading() as view:
-        if form == "log":
-            return write_log(view, live.number, Path(path))
         return write_table(view, live.number, live.design, Path(path), form)
+
+
+def export_log(processor: CommandProcessor, trial: str, path: str) -> str:
+    """Write a trial's log into a file; returns its head."""
+    live = processor.trial(trial)
+    with processor.store.reading() as view:
+        return write_log(view, live.number, Path(path))
 
 
 def trial_results(processor: CommandProcessor, trial: str) -> Results:
@@ -35,7 +40,8 @@ def verify_trial(processor: CommandProcessor, trial: str, head: str | None = Non
 
 
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "export": export_trial,
+    "table": export_table,
+    "log": export_log,
     "results": trial_results,
     "verify": verify_trial,
 }

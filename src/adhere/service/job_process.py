@@ -19,6 +19,10 @@ from typing import Any, BinaryIO
 NICENESS = 10
 
 
+class JobProcessError(Exception):
+    """A job broke off, or its process ended; the next job starts another."""
+
+
 def main(folder: str) -> None:
     """Serve the parent until it ends; then delete the folder of its temporary files."""
     # Before anything is imported that might print or take long.
@@ -57,19 +61,26 @@ def _serve(waiting: queue.SimpleQueue[Any], replies: BinaryIO) -> None:
         name, arguments = waiting.get()
         try:
             reply = pickle.dumps((FUNCTIONS[name](processor, *arguments), None))
-        except Exception as error:
+        except BaseException as error:  # Polars panics with one that is no Exception
             reply = _failure(error)
         replies.write(reply)
         replies.flush()
 
 
-def _failure(error: Exception) -> bytes:
+def _failure(error: BaseException) -> bytes:
+    if not isinstance(error, Exception):
+        return pickle.dumps((None, broken_off(error)))
     try:
         data = pickle.dumps((None, error))
         pickle.loads(data)
     except Exception:
         return pickle.dumps((None, RuntimeError(type(error).__name__)))
     return data
+
+
+def broken_off(error: BaseException) -> JobProcessError:
+    """What a job that ended with no ordinary exception is answered with."""
+    return JobProcessError(f"a job broke off: {type(error).__name__}")
 
 
 def command(folder: str) -> tuple[list[str], dict[str, str]]:

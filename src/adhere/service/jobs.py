@@ -18,26 +18,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from adhere.errors import InputError
 from adhere.policies import registry
 from adhere.service import job_process
 from adhere.service.job_functions import FUNCTIONS
+from adhere.service.job_process import JobProcessError, broken_off
 from adhere.service.problems import ProblemError
 from adhere.trial.processor import CommandProcessor
 
 _RETRY_SECONDS = 2
 _FEW_RECORDS = 500  # some ten milliseconds of work
-
-
-class JobProcessError(Exception):
-    """The process for jobs ended before it had answered; the next job starts another."""
+_NEVER_HERE = frozenset({"table"})  # Polars, once it has panicked, fails for as long as its process lives
 
 
 class Jobs:
     """The jobs of a service: calls of the functions in `job_functions`, by name.
 
-    A token has one job at a time; those of different tokens queue. A job on few records is done in a thread of this
-    process, in less time than it takes to send it to the other; and so are all of a store in memory, which no other
-    process can read.
+    A token has one job at a time; those of different tokens queue. A job on few records that does not need Polars is
+    done in a thread of this process, in less time than it takes to send it to the other; and so are all of a store in
+    memory, which no other process can read. A process in which a job failed is replaced.
     """
 
     def __init__(self, processor: CommandProcessor) -> None:
@@ -73,7 +72,7 @@ class Jobs:
     async def call(self, name: str, *arguments: Any, n_records: int) -> Any:
         """Call a function in its turn; for those who have a token's turn already, and for the service itself."""
         loop = asyncio.get_running_loop()
-        if self._location is None or n_records <= _FEW_RECORDS:
+        if self._location is None or (n_records <= _FEW_RECORDS and name not in _NEVER_HERE):
             return await loop.run_in_executor(self._small, partial(self._here, name, arguments))
         return await loop.run_in_executor(self._large, partial(self._there, name, arguments))
 
@@ -99,7 +98,12 @@ class Jobs:
             return self._folder.name
 
     def _here(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        return FUNCTIONS[name](self._processor, *arguments)
+        try:
+            return FUNCTIONS[name](self._processor, *arguments)
+        except Exception:
+            raise
+        except BaseException as error:  # which nothing between here and the client expects
+            raise broken_off(error) from error
 
     def _there(self, name: str, arguments: tuple[Any, ...]) -> Any:
         process = self._running()
@@ -110,13 +114,18 @@ class Jobs:
             process.stdin.flush()
             value, error = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
-            with self._lock:
-                self._process = None
-            _reap(process)
+            self._end(process)
             raise JobProcessError(f"the process for jobs ended during {name}") from None
-        if error is not None:
-            raise error
-        return value
+        if error is None:
+            return value
+        if not isinstance(error, InputError):  # it may have left something broken behind
+            self._end(process)
+        raise error
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._process = None
+        _reap(process)
 
     def _running(self) -> subprocess.Popen[bytes]:
         with self._lock:

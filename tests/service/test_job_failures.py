@@ -1,0 +1,114 @@
+"""A job that fails leaves nothing broken behind: Polars that has panicked fails for as long as its process lives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from polars.exceptions import PanicException
+
+from adhere.policies import import_policies, registry
+from adhere.service.job_functions import FUNCTIONS
+from adhere.service.job_process import JobProcessError
+from adhere.service.jobs import Jobs
+from adhere.store import open_store
+from adhere.trial.design import make_design
+from adhere.trial.processor import CommandProcessor
+from service.serving import ARMS, Service, in_file, in_thread
+from service.test_jobs import processes_of
+
+# What a process for jobs imports: in the first one, every table fails once one did.
+FAILING = '''
+import sys
+from pathlib import Path
+
+from polars.exceptions import ComputeError, PanicException
+
+from adhere.policies import Learner, choose, implements, learn, policy
+
+first = Path(__file__).with_name("first")
+
+
+@policy("failing-job-policy")
+class Mine(Learner):
+    """Always the first arm."""
+
+
+@implements(choose, Mine)
+def choose_mine(rule, state, memo, weight, rng):
+    return 0
+
+
+@implements(learn, Mine)
+def learn_mine(rule, state, memo, arm, reward, weight, rng):
+    pass
+
+
+def fail(*arguments):
+    raise ERROR("a thread could not be started")
+
+
+if "job_process" in " ".join(sys.orig_argv) and not first.exists():
+    from adhere.service.job_functions import FUNCTIONS
+
+    first.touch()
+    FUNCTIONS["table"] = fail
+'''
+
+
+@pytest.mark.parametrize(
+    ("error", "told_as", "saying"),
+    [("PanicException", JobProcessError, "broke off: PanicException"), ("ComputeError", Exception, "thread")],
+)
+def test_a_process_in_which_a_job_failed_is_replaced(
+    tmp_path: Path, error: str, told_as: type[Exception], saying: str
+) -> None:
+    file = tmp_path / f"failing_{error.lower()}.py"
+    file.write_text(FAILING.replace("ERROR", error))
+    import_policies(file)
+    store = open_store(tmp_path / "trials.db")
+    processor = CommandProcessor(store)
+    processor.create(make_design("t", "thompson/actual", ARMS, seed=1))
+    jobs = Jobs(processor)
+    table = ("table", "t", "csv", str(tmp_path / "t.csv"))
+    try:
+        with pytest.raises(told_as, match=saying):
+            asyncio.run(jobs.call(*table, n_records=1))
+        assert len(asyncio.run(jobs.call(*table, n_records=1))) == 64  # the head's hash
+    finally:
+        del registry["failing-job-policy"]
+        jobs.close()
+        store.close()
+
+
+def test_tables_of_few_records_are_not_made_in_the_service_itself(tmp_path: Path) -> None:
+    with in_file(tmp_path / "trials.db") as service:
+        trial = service.new_trial()
+        assert service.send("GET", f"/trials/{trial}/export?format=log").status == 200
+        assert service.send("GET", f"/trials/{trial}/results").status == 200
+        assert not processes_of(os.getpid())
+        assert service.send("GET", f"/trials/{trial}/export?format=parquet").status == 200
+        assert processes_of(os.getpid())
+
+
+def test_a_panic_in_the_service_itself_is_a_503(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a store in memory, which no other process can read."""
+
+    def panic(*_: Any) -> None:
+        raise PanicException("a thread could not be started")
+
+    with in_thread(open_store()) as service:
+        trial = service.new_trial()
+        with monkeypatch.context() as patched:
+            patched.setitem(FUNCTIONS, "table", panic)
+            reply = service.send("GET", f"/trials/{trial}/export")
+        assert (reply.status, reply.headers.get("retry-after")) == (503, "1")
+        assert service.send("GET", f"/trials/{trial}/export").status == 200
+
+
+def test_a_token_may_ask_for_the_next_export_as_soon_as_it_has_one(service: Service) -> None:
+    path = f"/trials/{service.new_trial()}/export?format=log"
+    assert [service.send("GET", path).status for _ in range(100)] == [200] * 100
