@@ -73,12 +73,6 @@ def test_a_file_that_went_away_takes_no_more_writes(
         with store.writing() as transaction:
             append(transaction, trial, record(1))
         change(path.with_name(path.name + suffix))
-        if suffix in (
-            "-shm",
-            "-writer",
-        ):  # nothing is lost yet, but another process could write
-            with pytest.raises(StoreError, match="was deleted, moved or replaced"):
-                store.check()
         with pytest.raises(StoreError, match=rf"trials\.db{suffix} was deleted, moved or replaced.*start it again"):
             fill(store, trial, record(2))
         with pytest.raises(StoreError, match="was deleted, moved or replaced"):
@@ -201,9 +195,9 @@ def test_a_backup_copied_over_the_file_in_place_takes_no_more_writes(tmp_path: P
             fill(store, trial, record(n))
         assert path.stat().st_mtime_ns != (tmp_path / "copy.db").stat().st_mtime_ns
         shutil.copyfile(tmp_path / "copy.db", path)
-        with pytest.raises(StoreError, match="was deleted, moved or replaced"):
+        with pytest.raises(StoreError, match=r"trials\.db was overwritten"):
             fill(store, trial, record(6))
-        with pytest.raises(StoreError, match="was deleted, moved or replaced"):
+        with pytest.raises(StoreError, match=r"trials\.db was overwritten"):
             store.check()
 
 

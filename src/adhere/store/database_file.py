@@ -1,12 +1,10 @@
-"""A database's file on the disk: made for its owner only, with one writer, and refused once it is another file."""
+"""A database's file on the disk: made for its owner only, with one writer."""
 
 from __future__ import annotations
 
 import logging
-import os
 import stat
 from pathlib import Path
-from typing import TypeAlias
 
 import filelock
 
@@ -91,75 +89,3 @@ def make_file(path: Path) -> None:
             log.warning("%s can be read by every user of this machine (mode %s): chmod 600 it", path, mode)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from None
-
-
-class FileWatch:
-    """Sees when files are no longer those that were opened: deleted, moved, or others put in their place.
-
-    What is written from then on would be lost, so that the first sight of it counts for good. The writer also sees
-    that the database was overwritten in place, as `cp` does: nothing but its own commits may change it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._name = path, str(path)
-        self._files = [_seen(path)]
-        self._content: tuple[int, int] | None = None
-        self._beside: list[tuple[str, _Identity]] = []
-        self._gone = ""
-
-    def watch_writer(self) -> None:
-        """Watch what is kept beside the file too, from now on."""
-        self._files.append(_seen(beside(self._path, WAL)))
-        self._beside = [_seen(beside(self._path, suffix)) for suffix in (SHM, LOCK)]
-        self._content = _content(self._name)
-
-    def before_commit(self) -> None:
-        """Raise a `StoreError` if what is committed would not be found again. This costs some microseconds."""
-        if not self._gone and _content(self._name) != self._content:
-            self._gone = self._name
-        self.check_data()
-
-    def after_commit(self) -> None:
-        """The same; a commit may have moved the write-ahead log into the database."""
-        self._content = _content(self._name)
-        self.check_data()
-
-    def check_data(self) -> None:
-        """Raise a `StoreError` if the database or its write-ahead log is another file."""
-        if not self._gone:
-            self._gone = next((name for name, known in self._files if _identity(name) != known), "")
-        if self._gone:
-            raise StoreError(
-                f"{self._gone} was deleted, moved or replaced while it was in use, and nothing more is written: put "
-                "the right file in its place, then stop the service and start it again"
-            )
-
-    def check_all(self) -> None:
-        """The same, or if another process could come to write too."""
-        if not self._gone:
-            self._gone = next((name for name, known in self._beside if _identity(name) != known), "")
-        self.check_data()
-
-
-_Identity: TypeAlias = tuple[int, int]
-
-
-def _seen(path: Path) -> tuple[str, _Identity]:
-    return str(path), _identity(str(path))
-
-
-def _content(name: str) -> tuple[int, int]:
-    """What differs once a file was written to."""
-    try:
-        found = os.stat(name)  # noqa: PTH116
-    except OSError:
-        return (-1, -1)
-    return found.st_size, found.st_mtime_ns
-
-
-def _identity(name: str) -> _Identity:
-    try:
-        found = os.stat(name)  # noqa: PTH116  (twice as fast; this is asked at every commit)
-    except OSError:  # not even the folder may be reached
-        return (-1, -1)
-    return found.st_dev, found.st_ino

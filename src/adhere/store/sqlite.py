@@ -9,12 +9,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from adhere.errors import OutcomeUnknownError, StoreError
 from adhere.files import replacing
-from adhere.store.database_file import FileWatch, check_path, followed, has_wal, lock_writer, make_file
+from adhere.store.database_file import check_path, followed, has_wal, lock_writer, make_file
+from adhere.store.file_watch import FileWatch
 from adhere.store.heads import check_heads
 from adhere.store.migrations import check_format, known_format, migrate
 from adhere.store.sqlite_transaction import SqliteTransaction
@@ -59,6 +60,8 @@ class SqliteStore(Store):
                 if self._lock is not None:
                     self._check_left_over()
                 self._connection = self._connect(read_only)
+                if self._watch is not None:
+                    undo.callback(self._watch.close)
                 undo.callback(self._connection.close)
                 self._prepare(read_only)
             except sqlite3.Error as error:
@@ -113,7 +116,16 @@ class SqliteStore(Store):
                 self._connection.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", _STATISTICS)
         run("ANALYZE sqlite_schema")  # has them used from now on
         if self._watch is not None:
+            self._move_log()
             self._watch.watch_writer()
+
+    def _move_log(self) -> None:
+        """Move the log into the database, so that without its log it is an older state but no new store.
+
+        If that fails, nothing is lost: the log has it all.
+        """
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         return StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
@@ -124,17 +136,24 @@ class SqliteStore(Store):
 
         Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
         """
-        watch = self._watch
+        watch, transaction = self._watch, SqliteTransaction(self._connection)
         with self._turn:
-            with self._transaction(self._connection, "BEGIN IMMEDIATE"):
-                yield SqliteTransaction(self._connection)
-                if watch is not None:
-                    watch.before_commit()
+            if watch is None:
+                with self._transaction(self._connection, "BEGIN IMMEDIATE"):
+                    yield transaction
+                return
+            watch.before_transaction()
             try:
-                if watch is not None:
-                    watch.after_commit()
-            except StoreError as error:  # what was committed to a file that is gone must not be acknowledged
-                raise OutcomeUnknownError(str(error)) from None
+                with self._transaction(self._connection, "BEGIN IMMEDIATE"):
+                    yield transaction
+                    watch.before_commit()
+            finally:
+                watch.after_transaction()
+            if watch.fault:  # what was committed to a file that is gone must not be acknowledged
+                raise OutcomeUnknownError(watch.fault)
+            if transaction.is_seldom:
+                self._move_log()
+                watch.remember()
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:
@@ -159,7 +178,7 @@ class SqliteStore(Store):
 
     def _check_file(self) -> None:
         if self._watch is not None:
-            self._watch.check_all()
+            self._watch.check()
 
     @contextmanager
     def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[None]:
@@ -198,8 +217,25 @@ class SqliteStore(Store):
     def close(self) -> None:
         """Close the file and let another process write to it."""
         with self._turn:
-            self._connection.close()
+            with ExitStack() as others:
+                if self._watch is not None:
+                    others.callback(self._watch.close)
+                    if self._watch.overwritten:
+                        others.enter_context(self._keeping_log())
+                self._connection.close()
             self._unlock()
+
+    @contextmanager
+    def _keeping_log(self) -> Iterator[None]:
+        """Keep SQLite from moving what was written over the log into the file, as it does at the last close.
+
+        A file that was deleted or replaced, and its log, are open still, and are put together again.
+        """
+        with ExitStack() as stack:
+            with suppress(sqlite3.Error, StoreError):
+                reader = stack.enter_context(closing(self._connect(read_only=True)))
+                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            yield
 
     def _unlock(self) -> None:
         if self._lock is not None:
