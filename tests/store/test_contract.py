@@ -7,6 +7,7 @@ import pytest
 from adhere.errors import InputError
 from adhere.store import LessonBlock, Store, StoreError
 from adhere.store.accesses import accesses, add_access
+from adhere.store.erasing import erase, is_erased
 from adhere.store.records import Subject, Token
 
 from .places import START, append, fetch, fill, head_at, make_trial, record
@@ -201,8 +202,8 @@ def test_subjects_and_notes_are_erased(store: Store) -> None:
         assert list(view.subjects(trial)) == [zoe, anna, ben]  # by their bytes, in every store
         assert view.notes(trial) == {position: (EVERY_BYTE, f"fünf {position}") for position in (1, 2, 3)}
     with store.writing() as transaction:
-        transaction.erase(trial, anna)
-        transaction.erase(trial, zoe)
+        erase(transaction, trial, anna)
+        erase(transaction, trial, zoe)
     with store.reading() as view:
         assert list(view.subjects(trial)) == [ben]
         assert list(view.notes(trial)) == [2]
@@ -210,6 +211,20 @@ def test_subjects_and_notes_are_erased(store: Store) -> None:
     with store.writing() as transaction:
         assert list(fetch(transaction, trial, [], [], ["anna", "ben"]).subjects) == ["ben"]
         transaction.add_subjects(trial, [anna])
+
+
+def test_whose_recommendations_were_erased(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    with store.writing() as transaction:
+        for number in (trial, other):
+            transaction.add_subjects(number, [Subject(name, f"key {name}", b"") for name in ("anna", "ben")])
+            append(transaction, number, record(1), record(2, None, 0, "key anna"), record(3, None, 1, "key ben"))
+            append(transaction, number, record(4, None, 0), record(5, None, 1))
+        erase(transaction, trial, Subject("anna", "key anna", b""))
+        assert is_erased(transaction, trial, 0)
+    with store.reading() as view:
+        found = [is_erased(view, number, id_) for number in (trial, other) for id_ in (0, 1, 2)]
+    assert found == [True, False, False, False, False, False]
 
 
 def test_a_pseudonym_is_enrolled_once(store: Store) -> None:

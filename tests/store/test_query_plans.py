@@ -51,6 +51,7 @@ def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:
         ImputeMissing(trial="t", request_id=""),
         ChangeStatus(trial="t", request_id="", status="paused", reason="a holiday"),
         Erase(trial="t", request_id="", subject="s"),
+        Correct(**about, request_id="", took_other="rowing", reason="a slip"),
     )
     for number, command in enumerate(commands):
         for _ in range(2):
@@ -58,6 +59,7 @@ def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:
     store.close()
     looked_up = [text for text in statements if text.split()[0] in {"SELECT", "UPDATE", "DELETE", "INSERT"}]
     assert any("FROM notes" in text for text in looked_up)
+    assert any(text.startswith("SELECT") and "JOIN erased" in text for text in looked_up)
     assert any("DELETE FROM states" in text for text in looked_up)
     with closing(sqlite3.connect(path)) as connection:
         plans = {text: connection.execute(f"EXPLAIN QUERY PLAN {text}").fetchall() for text in looked_up}

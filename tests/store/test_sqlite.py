@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from adhere.store import StoreError, open_store
+from adhere.store.erasing import erase
 from adhere.store.records import Subject
 from adhere.store.sqlite import SqliteStore
 
@@ -135,7 +136,7 @@ def test_what_is_erased_is_overwritten(tmp_path: Path) -> None:
             transaction.save_note(trial, 1, b"salt", "Hausenbergerdorff")
     assert b"Wolfeschlegelstein" in path.read_bytes()
     with closing(SqliteStore(path)) as store, store.writing() as transaction:
-        transaction.erase(trial, subject)
+        erase(transaction, trial, subject)
     assert b"Wolfeschlegelstein" not in path.read_bytes()
     assert b"Hausenbergerdorff" not in path.read_bytes()
 

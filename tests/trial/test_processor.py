@@ -213,6 +213,17 @@ def test_other_words_for_what_else_was_taken_need_a_correction() -> None:
     live.correct(0, took_other="coffee")
 
 
+def test_words_under_the_request_id_of_a_report_without_are_refused() -> None:
+    live = Live()
+    live.recommend("a")
+    live.report(0, reward=1, request_id="report")
+    live.correct(0, reward=0, request_id="correction")
+    with pytest.raises(ConflictError, match="something else was asked under this one"):
+        live.report(0, reward=1, took_other="tea", request_id="report")
+    with pytest.raises(ConflictError, match="something else was asked under this one"):
+        live.correct(0, reward=0, took_other="tea", request_id="correction")
+
+
 @pytest.mark.parametrize(
     ("arms", "complaint"),
     [(["\u00e9", "e\u0301"], "names that look different"), (['a"b', "c"], "without a quotation mark")],

@@ -53,6 +53,17 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE UNIQUE INDEX accesses_by_window ON accesses(token, trial, kind, at)
             WHERE recommendation_id IS NULL""",
         "CREATE INDEX accesses_by_trial ON accesses(trial, id)",
+        """CREATE TABLE erased (
+            trial {number} NOT NULL REFERENCES trials(id), key {text} NOT NULL,
+            PRIMARY KEY (trial, key)){clustered}""",
+        """INSERT INTO erased (trial, key)
+            SELECT trial, subject FROM records WHERE subject IS NOT NULL EXCEPT SELECT trial, key FROM subjects""",
+        # Format 2 kept what was said about people after they had been erased.
+        """DELETE FROM notes WHERE EXISTS (
+            SELECT 1 FROM records AS noted
+            JOIN records AS made ON made.trial = noted.trial AND made.recommendation_id = noted.recommendation_id
+            JOIN erased ON erased.trial = made.trial AND erased.key = made.subject
+            WHERE noted.trial = notes.trial AND noted.position = notes.position)""",
     ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1

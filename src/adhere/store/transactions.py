@@ -197,17 +197,6 @@ class WriteTransaction(ReadTransaction):
         sql = "UPDATE subjects SET latest = ? WHERE trial = ? AND pseudonym = ?"
         self.run(sql, (subject.latest, trial, subject.pseudonym))
 
-    def erase(self, trial: int, subject: Subject) -> None:
-        """Delete a subject's pseudonym and salt, and the free text of the records about their recommendations."""
-        # From the notes, which are few, to the records about the same recommendations: subjects have no index.
-        sql = """DELETE FROM notes WHERE trial = ? AND position IN (
-            SELECT note.position FROM notes AS note
-            JOIN records AS noted ON noted.trial = note.trial AND noted.position = note.position
-            JOIN records AS theirs ON theirs.trial = note.trial AND theirs.recommendation_id = noted.recommendation_id
-            WHERE note.trial = ? AND theirs.subject = ?)"""
-        self.run(sql, (trial, trial, subject.key))
-        self.run("DELETE FROM subjects WHERE trial = ? AND pseudonym = ?", (trial, subject.pseudonym))
-
     def save_note(self, trial: int, position: int, salt: bytes, text: str) -> None:
         """Save the free text that belongs to a record."""
         self.run("INSERT INTO notes (trial, position, salt, text) VALUES (?, ?, ?, ?)", (trial, position, salt, text))

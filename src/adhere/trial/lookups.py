@@ -15,7 +15,9 @@ from adhere.checks import check_text
 from adhere.errors import InputError
 from adhere.randomness import MAX_DECISIONS
 from adhere.store import Subject
+from adhere.trial.arms import TOOK_OTHER
 from adhere.trial.commands import Command, Erase, Recommend
+from adhere.trial.events import AnyEvent, Corrected, Reported
 from adhere.trial.log.chain import commitment
 from adhere.trial.transaction import TrialTransaction
 
@@ -77,6 +79,15 @@ def digest_of(command: Command, subject: Subject | None) -> str:
     kind = type(command)
     content = (kind.__name__, [getattr(command, name) for name in _said(kind)], subject and subject.key)
     return hashlib.sha256(_encode(content)).hexdigest()[:32]
+
+
+def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) -> bool:
+    """Whether a command has the free text of an event, as far as that is known: its digest does not cover it."""
+    text: str | None = getattr(command, "took_other", None)
+    if isinstance(event, Reported | Corrected) and (event.actual == TOOK_OTHER) != (text is not None):
+        return False
+    known = transaction.text_of(event.position) if getattr(event, "text", "") else None
+    return known is None or known == text
 
 
 @lru_cache

@@ -34,7 +34,7 @@ from adhere.trial.creation import create_trial
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.kits import kits_of
-from adhere.trial.lookups import by_trial, digest_of, needed, new_salt, subject_of
+from adhere.trial.lookups import by_trial, digest_of, needed, new_salt, same_text, subject_of
 from adhere.trial.preparing import TransactionAhead, derive_caches
 from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import usable_snapshot
@@ -151,12 +151,13 @@ class CommandProcessor:
                 transaction.catch_up()
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = digest_of(command, None)
-            context = Context(command, self._now(), digest, new_salt, transaction.text_of, transaction.kits, subject)
+            lookups = new_salt, transaction.text_of, transaction.is_erased
+            context = Context(command, self._now(), digest, *lookups, transaction.kits, subject)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
             for change in DECIDE[type(command)](transaction.state, command, context):
                 event = transaction.append(change)
-        elif event.digest != digest or not _same_text(transaction, command, event):
+        elif event.digest != digest or not same_text(transaction, command, event):
             at, position = self._now(), transaction.state.position + 1
             header = {"by": command.by, "request_id": command.request_id}
             transaction.append(
@@ -253,11 +254,6 @@ def _why_unloaded(trial: TrialTransaction) -> UnavailableError | None:
     except UnavailableError as error:
         return error
     return None
-
-
-def _same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) -> bool:
-    known = transaction.text_of(event.position) if getattr(event, "text", "") else None
-    return known is None or known == getattr(command, "took_other", None)
 
 
 def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -> Response:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
+from adhere.store.erasing import erase, is_erased
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record
@@ -101,6 +102,10 @@ class TrialTransaction:
         new = [text for at, _, text in self._notes if at == position]
         return new[0] if new else self._store.note(self._number, position)
 
+    def is_erased(self, recommendation_id: int) -> bool:
+        """Whether the person of a recommendation was erased, in this transaction or before."""
+        return is_erased(self._store, self._number, recommendation_id)
+
     def append(self, change: Change) -> AnyEvent:
         """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
         event = change.event
@@ -119,7 +124,7 @@ class TrialTransaction:
         elif isinstance(event, Erased) and change.subject is not None:
             self._write()
             del self._subjects[change.subject.pseudonym]
-            self._store.erase(self._number, change.subject)
+            erase(self._store, self._number, change.subject)
         if change.note is not None:
             self._notes.append((event.position, *change.note))
         self._append_refusals()

@@ -14,6 +14,7 @@ import msgspec
 
 from adhere.errors import InputError
 from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
+from adhere.store.erasing import erase_missing
 from adhere.trial.events import LOG_FORMAT, READABLE_FORMATS, Created, created_event, decode, to_record
 from adhere.trial.kits import is_kit_secret
 from adhere.trial.log.chain import START, Fault, checked_event, verify, walk
@@ -167,6 +168,7 @@ class _LogReading:
         self._write(writing, trial)
         if fault := verify(writing, trial).fault:  # which looks at pseudonyms and free text too
             raise _FaultyError(fault.position, fault.what)
+        erase_missing(writing, trial)
         return trial
 
     def _lines(self) -> Iterator[Any]:

@@ -30,7 +30,8 @@ class Context(NamedTuple):
     """The circumstances of a command.
 
     `subject` is who the command names, if it names one; `new_salt` is for free text; `text_of` reads the free text
-    that belongs to a record; `kits` are those of the trial.
+    that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `kits` are those of
+    the trial.
     """
 
     command: Command
@@ -38,6 +39,7 @@ class Context(NamedTuple):
     digest: str
     new_salt: Callable[[], bytes]
     text_of: Callable[[int], str | None]
+    is_erased: Callable[[int], bool]
     kits: Kits
     subject: Subject | None = None
 
@@ -51,9 +53,9 @@ class Context(NamedTuple):
             "digest": self.digest,
         }
 
-    def note_for(self, text: str | None) -> tuple[str, tuple[bytes, str] | None]:
-        """The digest of free text for the log, and what is kept outside it."""
-        if text is None:
+    def note_for(self, recommendation_id: int, text: str | None) -> tuple[str, tuple[bytes, str] | None]:
+        """The digest of free text for the log, and what is kept outside it: nothing about a person who was erased."""
+        if text is None or self.is_erased(recommendation_id):
             return "", None
         salt = self.new_salt()
         return commitment(salt, text), (salt, text)

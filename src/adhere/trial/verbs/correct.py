@@ -33,7 +33,7 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
             raise ConflictError("retract", part, "something that was reported")
         if history.withdrawn and value is not None and not reported:
             raise ConflictError(part, "a new one", "a correction of what was reported before the withdrawal")
-    digest, note = context.note_for(command.took_other)
+    digest, note = context.note_for(history.recommendation_id, command.took_other)
     event = Corrected(
         **context.stamp(state),
         recommendation_id=history.recommendation_id,

@@ -34,7 +34,7 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
     stamp, number = context.stamp(state), history.recommendation_id
     if not (is_new(history.actual, taken) or is_new(history.reward, reward)):
         return [Change(Repeated(**stamp, recommendation_id=number))]
-    digest, note = context.note_for(command.took_other)
+    digest, note = context.note_for(number, command.took_other)
     event = Reported(
         **stamp,
         recommendation_id=number,
@@ -87,6 +87,8 @@ def _check_consistent(
 def _check_same_text(history: History, text: str | None, context: Context) -> None:
     known = history.actual
     if text is None or known is None or known.imputed:
+        return
+    if context.is_erased(history.recommendation_id):  # nothing to compare with is kept
         return
     if known.text_at is None or context.text_of(known.text_at) != text:
         raise ConflictError("took_other", text, "the words reported before; to change them, correct them")

@@ -1,0 +1,147 @@
+"""Words about a person who was erased are not kept, in no store, while what was taken is."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from adhere.errors import ConflictError
+from adhere.store import Store, open_store
+from adhere.trial.arms import TOOK_OTHER
+from adhere.trial.commands import Erase, Recommend, Report
+from adhere.trial.events import Corrected, Reported
+from adhere.trial.log.chain import verify
+from adhere.trial.log.explain import explain
+from adhere.trial.log.export import write_table
+from adhere.trial.log.log_file import import_log, write_log
+from adhere.trial.log.replay import replay
+from trial.live import Live, number_of
+
+from .places import Place
+
+_AS_FORMAT_2 = (
+    "DROP TABLE erased",
+    "DROP TABLE kit_secrets",
+    "DROP TABLE accesses",
+    "ALTER TABLE tokens DROP COLUMN expires_at",
+    "ALTER TABLE tokens DROP COLUMN last_used_at",
+    "DELETE FROM adhere_schema WHERE version = 3",
+)
+
+
+def erase(live: Live, subject: str) -> None:
+    live.send(Erase(trial="t", request_id=f"erase {subject}", site="Leeds", subject=subject))
+
+
+def live_with_anna_erased(store: Store) -> Live:
+    """Recommendations 0 and 1 were Anna's, who was erased; 2 is Ben's."""
+    live = Live(store=store, repeats=True)
+    for subject in ("anna", "anna", "ben"):
+        live.recommend(subject)
+    erase(live, "anna")
+    return live
+
+
+def words_in(store: Store) -> list[str]:
+    with store.reading() as view:
+        number = number_of(view)
+        assert verify(view, number).fault is None
+        return sorted(text for _, text in view.notes(number).values())
+
+
+def test_words_about_an_erased_person_are_not_kept(store: Store, tmp_path: Path) -> None:
+    live = live_with_anna_erased(store)
+    live.report(0, took_other="her own tea", reward=1)
+    live.correct(1, took_other="her own rum")
+    live.report(2, took_other="his gin")
+    assert words_in(store) == ["his gin"]
+    reported, corrected = live.events()[-3:-1]
+    assert isinstance(reported, Reported)
+    assert (reported.actual, reported.reward, reported.text) == (TOOK_OTHER, 1.0, "")
+    assert isinstance(corrected, Corrected)
+    assert (corrected.actual, corrected.text) == (TOOK_OTHER, "")
+    with store.reading() as view:
+        told = "".join(line for id_ in (0, 1) for line in explain(view, number_of(view), id_))
+        write_table(view, number_of(view), live.design, tmp_path / "t.csv", "csv")
+        assert replay(view, number_of(view)).difference is None
+    assert "her own" not in told + (tmp_path / "t.csv").read_text()
+
+
+def test_they_are_acknowledged_when_said_again_since_nothing_is_left_to_compare(store: Store) -> None:
+    live = Live(store=store)
+    live.recommend("anna")
+    live.recommend("zoe")
+    first = live.report(0, took_other="before", request_id="first")
+    erase(live, "anna")
+    erase(live, "zoe")
+    later = live.report(1, took_other="after", request_id="later")
+    assert live.report(0, took_other="before", request_id="first") == first
+    assert live.report(1, took_other="after", request_id="later") == later
+    live.report(0, took_other="before")
+    live.report(1, took_other="after")
+    assert live.kinds()[-2:] == ["Repeated", "Repeated"]
+    with pytest.raises(ConflictError, match="to change it, correct it"):
+        live.report(1, actual="walk")
+    assert words_in(store) == []
+
+
+def test_an_erasure_counts_at_once(store: Store) -> None:
+    """Within the same transaction too, and not for a person of the same pseudonym who comes after it."""
+    live = Live(store=store)
+    live.recommend("anna")
+    live.processor.execute(
+        [
+            Erase(trial="t", site="Leeds", request_id="e", subject="anna"),
+            Report(trial="t", site="Leeds", request_id="old", recommendation_id=0, took_other="old"),
+            Recommend(trial="t", site="Leeds", request_id="again", subject="anna"),
+            Report(trial="t", site="Leeds", request_id="new", recommendation_id=1, took_other="new"),
+        ]
+    )
+    assert words_in(store) == ["new"]
+    assert [event.text != "" for event in live.events() if isinstance(event, Reported)] == [False, True]
+
+
+def test_a_log_that_was_imported_knows_who_was_erased(store: Store, tmp_path: Path) -> None:
+    with closing(open_store()) as source:
+        live_with_anna_erased(source)
+        with source.reading() as view:
+            write_log(view, number_of(view), tmp_path / "t.log")
+    assert import_log(tmp_path / "t.log", store, None) == ("t", None)
+    live = Live(store=store, repeats=True)
+    live.report(1, took_other="her own tea", request_id="tea")
+    live.report(2, took_other="his gin", request_id="gin")
+    assert words_in(store) == ["his gin"]
+
+
+def test_tables_of_format_2_learn_who_was_erased_and_lose_words_said_after_that(lasting: Place) -> None:
+    store = lasting.open()
+    live = live_with_anna_erased(store)
+    lasting.run("DELETE FROM erased")  # of whom that version did not know
+    live.report(0, took_other="her own tea")
+    live.report(2, took_other="his gin")
+    assert words_in(store) == ["her own tea", "his gin"]
+    store.close()
+    for statement in _AS_FORMAT_2:
+        lasting.run(statement)
+    store = lasting.open()
+    live = Live(store=store, repeats=True)
+    live.report(1, took_other="her own rum", request_id="rum")
+    live.correct(2, took_other="his ale", request_id="ale")
+    assert words_in(store) == ["his ale", "his gin"]
+
+
+def test_words_of_a_log_of_an_older_version_about_an_erased_person_are_not_imported(
+    lasting: Place, tmp_path: Path
+) -> None:
+    store = lasting.open()
+    live = live_with_anna_erased(store)
+    lasting.run("DELETE FROM erased")
+    live.report(0, took_other="her own tea")
+    live.report(2, took_other="his gin")
+    with store.reading() as view:
+        write_log(view, number_of(view), tmp_path / "t.log")
+    with closing(open_store()) as copy:
+        assert import_log(tmp_path / "t.log", copy, None) == ("t", None)
+        assert words_in(copy) == ["his gin"]
