@@ -1,29 +1,30 @@
 """uvicorn's HTTP protocol, changed where a client might do harm.
 
-Invalid HTTP is answered with a problem document, in its turn. A head is limited in size. What matters may not come
-after the body. Requests sent ahead of their answers wait unparsed. And a response's head and body are sent together,
-which halves the cost of sending.
+Invalid HTTP is answered with a problem document, in its turn. A head is limited in size, and so is what comes beside
+a body in chunks. What matters may not come after the body. Requests sent ahead of their answers wait unparsed. And a
+response's head and body are sent together, which halves the cost of sending.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
 import httptools
 import uvicorn
-from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from adhere.service.buffered_transport import BufferedTransport
 from adhere.service.connections import EXTENSION, Connections, Wait
 from adhere.service.parsing import USED_HEADERS
+from adhere.service.pipeline_flow import PipelineFlow
 from adhere.service.problems import MEDIA_TYPE, ProblemError
 
 _MAX_HEAD_BYTES = 64 * 1024
+_MAX_BESIDE_BODY = 64 * 1024  # bytes of trailers and of chunks' extensions,
+_MAX_BESIDE_BYTE = 8  # besides these for each byte of the body: a chunk of one byte takes six
 _PARSED_AT_ONCE = 4096  # bytes: two hundred requests at most
 _NOT_IN_TRAILERS = USED_HEADERS | {b"host", b"transfer-encoding"}
 
@@ -39,6 +40,10 @@ class HttpProtocol(HttpToolsProtocol):
     _come = _ALL
     _n_requests = 0  # that have begun
     _head_size = 0
+    _n_hosts = 0  # headers in the latest head
+    _body_size = 0  # of the latest request so far
+    _beside_body = 0  # bytes that came with it but are no part of it, from the second piece on
+    _running: RequestResponseCycle | None = None  # the request that is handled, or was last
     _unparsed = b""
     _trailer = b""  # one that is not allowed
     _refusal: ProblemError | None = None  # of a request; sent once those before it are answered
@@ -55,12 +60,15 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """A client has connected."""
         super().connection_made(BufferedTransport(transport))  # type: ignore[arg-type]
-        self.flow = _PipelineFlow(transport, self.pipeline)
+        self.flow = PipelineFlow(transport, self.pipeline)
         self._registry.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is closed."""
         self._registry.remove(self)
+        if self._running is not None:  # uvicorn tells the latest request, which may still wait for its turn
+            self._running.disconnected = True
+            self._running.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -74,7 +82,7 @@ class HttpProtocol(HttpToolsProtocol):
         """Parse what has come, piece by piece, until a request has to wait for the answers before it."""
         while self._unparsed and not self.pipeline and self._refusal is None and not self.transport.is_closing():
             data, self._unparsed = self._unparsed[:_PARSED_AT_ONCE], self._unparsed[_PARSED_AT_ONCE:]
-            n_requests = self._n_requests
+            n_requests, body_size = self._n_requests, self._body_size
             try:
                 self.parser.feed_data(data)
             except httptools.HttpParserUpgrade:
@@ -87,10 +95,15 @@ class HttpProtocol(HttpToolsProtocol):
                 if self._head_size > _MAX_HEAD_BYTES:
                     detail = f"the request's head is larger than {_MAX_HEAD_BYTES} bytes"
                     self._refuse(ProblemError("malformed", detail))
+            elif self._come == _PART_OF_BODY and self._n_requests == n_requests:
+                self._beside_body += len(data) - (self._body_size - body_size)
+                if self._beside_body > _MAX_BESIDE_BODY + _MAX_BESIDE_BYTE * self._body_size:
+                    self._refuse(ProblemError("too-large", "chunk extensions or trailers take too much space"))
 
     def on_message_begin(self) -> None:
         """A request begins."""
         self._come, self._trailer = _PART_OF_HEAD, b""
+        self._n_hosts = self._body_size = self._beside_body = 0
         self._n_requests += 1
         super().on_message_begin()
         self.scope["extensions"] = self._extensions
@@ -100,7 +113,9 @@ class HttpProtocol(HttpToolsProtocol):
         name = name.lower()
         if self._come == _PART_OF_HEAD:
             self.headers.append((name, value))
-            if name == b"expect" and value.lower() == b"100-continue":
+            if name == b"host":
+                self._n_hosts += 1
+            elif name == b"expect" and value.lower() == b"100-continue":
                 self.expect_100_continue = True
         elif name in _NOT_IN_TRAILERS:
             self._trailer = name
@@ -108,9 +123,19 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """A head is complete."""
-        self._come = _PART_OF_BODY
+        if not _has_path(self.url):
+            self._refuse(ProblemError("malformed", "the request's target has no path", field="path"))
+        elif self._n_hosts != 1 and (self._n_hosts or self.parser.get_http_version() != "1.0"):
+            self._refuse(ProblemError("malformed", "a request needs one header Host", field="Host"))
         if self._refusal is None:
+            self._come = _PART_OF_BODY
             super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of a body has come."""
+        self._body_size += len(body)
+        if self._refusal is None:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """A request is complete."""
@@ -120,6 +145,10 @@ class HttpProtocol(HttpToolsProtocol):
         elif self._refusal is None:
             super().on_message_complete()
         self._come = _ALL
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         """A response is complete; the next request may be handled."""
@@ -202,17 +231,13 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.close()
 
 
-class _PipelineFlow(FlowControl):
-    """Flow control that reads no more while requests wait for the answers before them."""
-
-    def __init__(self, transport: Any, pipeline: Sized) -> None:
-        super().__init__(transport)
-        self._pipeline = pipeline
-
-    def resume_reading(self) -> None:
-        """Read again."""
-        if not self._pipeline:
-            super().resume_reading()
+def _has_path(target: bytes) -> bool:
+    if target.startswith(b"/"):
+        return True  # the parser passes on ASCII alone
+    try:
+        return httptools.parse_url(target).path is not None
+    except httptools.HttpParserInvalidURLError:
+        return False
 
 
 def _encoded(problem: ProblemError) -> bytes:

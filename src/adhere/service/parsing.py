@@ -15,7 +15,9 @@ from adhere.service.problems import ProblemError, body_problem, shown
 from adhere.service.routes import Route
 
 _KEY = re.compile(rb"[\x21-\x7e]{1,200}")
-USED_HEADERS = frozenset({b"authorization", b"content-type", b"content-length", b"idempotency-key"})
+USED_HEADERS = frozenset(
+    {b"authorization", b"content-type", b"content-length", b"content-encoding", b"idempotency-key"}
+)
 _JSON = b"application/json"
 _MAX_DIGITS = 15
 
@@ -77,6 +79,10 @@ async def parse_body(
         got = shown(media.decode("latin-1"))
         detail = f"the body must be application/json, not {got or 'of a kind that is not said'}"
         raise ProblemError("media-type", detail, field="Content-Type", value=got, expected="application/json")
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        got = shown(headers[b"content-encoding"].decode("latin-1"))
+        detail = f"the body must be sent as it is, not encoded as {got}"
+        raise ProblemError("media-type", detail, field="Content-Encoding", value=got, expected="none")
     length = headers.get(b"content-length", b"")
     if length.isdigit() and (len(length) > 18 or int(length) > max_bytes):
         raise _too_large(max_bytes)
