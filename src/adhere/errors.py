@@ -59,6 +59,10 @@ class StoreError(Exception):
     """A store that cannot be opened, read or written, in one sentence."""
 
 
+class DamagedStoreError(StoreError):
+    """A file of trials in which the database itself finds damage."""
+
+
 class OutcomeUnknownError(StoreError):
     """A store that failed while a commit was under way: what was to be written may be there or not.
 

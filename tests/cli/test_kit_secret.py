@@ -196,3 +196,15 @@ def test_a_backup_has_the_secret(file: Path, tmp_path: Path, capsys: pytest.Capt
     assert secret_of(copy) == secret_of(file)
     with closing(open_store(copy)) as store:
         recommended(CommandProcessor(store), "after the restore")
+
+
+@pytest.mark.parametrize("to", ["same.log", "link/same.log"])
+def test_the_log_and_the_secret_do_not_go_into_one_file(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], to: str
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    same, to = str(tmp_path / "same.log"), str(tmp_path / to)
+    check_complaint(
+        in_this_process(capsys, "trial", "export", str(file), to, "--kit-secret", same), "another file than the log's"
+    )
+    assert not Path(same).exists()

@@ -161,3 +161,31 @@ def test_exports_are_only_for_their_owner(
     finally:
         os.umask(before)
     assert (made.stat().st_mode & 0o777, shared.stat().st_mode & 0o777) == (0o600, 0o644)
+
+
+@pytest.mark.parametrize("command", [("verify",), ("replay",), ("explain", "3"), ("export", "to.log"), ("list",)])
+def test_a_damaged_file_is_said_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "adhere.db"
+    store = open_store(path)
+    processor = CommandProcessor(store)
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1))
+    store.close()
+    with sqlite3.connect(path) as database:
+        pages = {
+            root
+            for root, table in database.execute("SELECT rootpage, tbl_name FROM sqlite_master")
+            if root and table == ("trials" if command == ("list",) else "records")
+        }
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * 4096)
+            file.write(b"junk" * 1024)
+    done = in_this_process(capsys, "trial", command[0], str(path), *command[1:])
+    assert (done.status, done.out) == (1, "")
+    assert (
+        done.err
+        == f"error: {path} is damaged: database disk image is malformed. Restore a backup: adhere trial restore.\n"
+    )

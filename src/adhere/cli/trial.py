@@ -75,12 +75,13 @@ def verify(
 
     if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
         raise InputError("--head", head, "the 64 hexadecimal digits that an export printed")
-    for found in each_trial(source, name, alone=head is not None):
-        with bar("verified") as on_progress:
-            verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
-        if verdict.fault:
-            raise BrokenLogError(f"{found.name}, {verdict.fault}")
-        typer.echo(f"{found.name}: {verdict.n_records} records, all as they were written\nhead {verdict.head}")
+    with each_trial(source, name, alone=head is not None) as trials:
+        for found in trials:
+            with bar("verified") as on_progress:
+                verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
+            if verdict.fault:
+                raise BrokenLogError(f"{found.name}, {verdict.fault}")
+            typer.echo(f"{found.name}: {verdict.n_records} records, all as they were written\nhead {verdict.head}")
 
 
 @app.command(short_help="Derive every recommendation again.")
@@ -99,27 +100,30 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
     from adhere.trial.log import replay as log_replay
 
     import_all(imports)
-    for found in each_trial(source, name):
-        with bar("replayed") as on_progress, _quietly(), without_garbage_collection():
-            result = log_replay.replay(found.view, found.number, on_progress)
-        if result.difference:
-            raise BrokenLogError(f"{found.name}, {result.difference}")
-        derived = f"{result.n_derived} recommendations derived again, all the same"
-        typer.echo(f"{found.name}: {result.n_records} records; {derived}")
-        if result.n_by_probabilities:
-            versions = "; ".join(sorted(result.other_versions))
-            typer.echo(
-                f"{result.n_by_probabilities} were made by another version ({versions}; now "
-                f"{result.algorithm_version}): their "
-                "probabilities are the same, their arms were not derived again"
-            )
-        if result.n_fallbacks:
-            typer.echo(f"{result.n_fallbacks} had equal probabilities because the policy had failed; all the same")
-        if result.n_refused:
-            typer.echo(f"{result.n_refused} lessons were refused by the policy and skipped; all the same")
-        if result.n_imported:
-            typer.echo(f"{result.n_imported} were imported from a table and not derived again")
-        typer.echo(f"head {result.head}")
+    with each_trial(source, name) as trials:
+        for found in trials:
+            with bar("replayed") as on_progress, _quietly(), without_garbage_collection():
+                result = log_replay.replay(found.view, found.number, on_progress)
+            if result.difference:
+                raise BrokenLogError(f"{found.name}, {result.difference}")
+            derived = f"{result.n_derived} recommendations derived again, all the same"
+            typer.echo(f"{found.name}: {result.n_records} records; {derived}")
+            if result.n_by_probabilities:
+                versions = "; ".join(sorted(result.other_versions))
+                typer.echo(
+                    f"{result.n_by_probabilities} were made by another version ({versions}; now "
+                    f"{result.algorithm_version}): their "
+                    "probabilities are the same, their arms were not derived again"
+                )
+            if result.n_fallbacks:
+                typer.echo(
+                    f"{result.n_fallbacks} had equal probabilities because the policy had failed; all the same"
+                )
+            if result.n_refused:
+                typer.echo(f"{result.n_refused} lessons were refused by the policy and skipped; all the same")
+            if result.n_imported:
+                typer.echo(f"{result.n_imported} were imported from a table and not derived again")
+            typer.echo(f"head {result.head}")
 
 
 @contextmanager
@@ -190,6 +194,8 @@ def export(
     if kit_secret is not None:
         if suffix != "log":
             raise InputError(OPTION, str(kit_secret), "the log; tables are imported without kits")
+        if kit_secret.resolve() == path.resolve():
+            raise InputError(OPTION, str(kit_secret), "another file than the log's")
         check_new(kit_secret)
     with replacing(path, private=True) as temporary, bar("exported") as on_progress, one_trial(source, name) as found:
         created, secret = created_event(found.view, found.number), found.view.kit_secret(found.number)

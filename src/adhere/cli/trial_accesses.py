@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from adhere.cli.trial_sources import Source, TrialName, each_trial, is_log_file
+from adhere.cli.trial_sources import Source, TrialInView, TrialName, each_trial, is_log_file
 from adhere.errors import InputError
 
 _COLUMNS = ("time", "token", "label", "kind", "recommendation", "count", "head")
@@ -23,20 +23,25 @@ def accesses(source: Source, name: TrialName = None) -> None:
     writes a row before it answers. Commands that read the file itself, as this one does, write none: whoever may read
     the file can see all of it.
     """
-    from adhere.store.accesses import accesses as some
-
     if is_log_file(source):
         raise InputError("source", source, "a file of trials or postgresql://…; an exported log has no access log")
-    for found in each_trial(source, name):
-        rows = [_COLUMNS]
-        after = 0
-        while page := some(found.view, found.number, after):
-            for row in page:
-                number = "-" if row.recommendation_id is None else str(row.recommendation_id)
-                at = row.at.partition(".")[0] + "Z"
-                rows.append((at, str(row.token), row.label, row.kind, number, str(row.n), row.head.hex()))
-            after = page[-1].id
-        typer.echo(f"{found.name}: {'no reads' if len(rows) == 1 else 'reads'}")
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for line in rows if len(rows) > 1 else []:
-            typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    with each_trial(source, name) as trials:
+        for found in trials:
+            _show(found)
+
+
+def _show(found: TrialInView) -> None:
+    from adhere.store.accesses import accesses as some
+
+    rows = [_COLUMNS]
+    after = 0
+    while page := some(found.view, found.number, after):
+        for row in page:
+            number = "-" if row.recommendation_id is None else str(row.recommendation_id)
+            at = row.at.partition(".")[0] + "Z"
+            rows.append((at, str(row.token), row.label, row.kind, number, str(row.n), row.head.hex()))
+        after = page[-1].id
+    typer.echo(f"{found.name}: {'no reads' if len(rows) == 1 else 'reads'}")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for line in rows if len(rows) > 1 else []:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from adhere.errors import InputError, nearest
+from adhere.errors import DamagedStoreError, InputError, nearest
 
 if TYPE_CHECKING:
     from adhere.store import ReadTransaction
@@ -45,11 +45,12 @@ class TrialInView(NamedTuple):
 @contextmanager
 def one_trial(source: str, name: str | None) -> Iterator[TrialInView]:
     """The trial a command is about."""
-    with closing(each_trial(source, name, alone=True)) as trials:
-        yield next(trials)
+    with each_trial(source, name, alone=True) as (found,):
+        yield found
 
 
-def each_trial(source: str, name: str | None, *, alone: bool = False) -> Generator[TrialInView, None, None]:
+@contextmanager
+def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[list[TrialInView]]:
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
     with every_trial(source) as view:
         numbers = view.trials()
@@ -59,19 +60,21 @@ def each_trial(source: str, name: str | None, *, alone: bool = False) -> Generat
             raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
         if name is not None and name not in numbers:
             raise InputError("--trial", name, nearest(name, numbers))
-        for known in numbers if name is None else [name]:
-            yield TrialInView(view, numbers[known], known)
+        yield [TrialInView(view, numbers[known], known) for known in (numbers if name is None else [name])]
 
 
 @contextmanager
 def every_trial(source: str) -> Iterator[ReadTransaction]:
-    """A view of everything in a source; raises a `BrokenLogError` for a log in a file that is not whole."""
+    """A view of everything in a source; raises a `BrokenLogError` for a log or a database that is not whole."""
     from adhere.store import open_store
     from adhere.trial.log.log_file import read_log
 
     if not is_log_file(source):
-        with closing(open_store(source, read_only=True)) as store, store.reading() as view:
-            yield view
+        try:
+            with closing(open_store(source, read_only=True)) as store, store.reading() as view:
+                yield view
+        except DamagedStoreError as error:
+            raise BrokenLogError(str(error)) from None
         return
     with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "log.db")) as copy:
         _, fault = read_log(Path(source), copy)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
-from adhere.errors import OutcomeUnknownError, StoreError
+from adhere.errors import DamagedStoreError, OutcomeUnknownError, StoreError
 from adhere.files import replacing
 from adhere.store.database_file import check_path, followed, has_wal, lock_writer, make_file
 from adhere.store.file_watch import FileWatch
@@ -128,7 +128,12 @@ class SqliteStore(Store):
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
-        return StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
+        return self._damaged(error) or StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
+
+    def _damaged(self, error: sqlite3.Error) -> StoreError | None:
+        if _kind(error) != sqlite3.SQLITE_CORRUPT:
+            return None
+        return DamagedStoreError(f"{self._where} is damaged: {error}. Restore a backup: adhere trial restore.")
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
@@ -197,7 +202,9 @@ class SqliteStore(Store):
                     raise OutcomeUnknownError(f"{self._where}: {error}") from error
                 raise
         except sqlite3.Error as error:
-            raise StoreError(f"{self._where}: {error}") from error
+            if self._path is None and _kind(error) == sqlite3.SQLITE_CORRUPT:
+                raise  # by a file that is read meanwhile, whose own view names it
+            raise self._damaged(error) or StoreError(f"{self._where}: {error}") from error
 
     def backup(self, to: Path) -> None:
         """Copy everything, as of one moment, into a new file; others may go on writing."""
@@ -247,5 +254,9 @@ def _leaves_doubt(error: BaseException) -> bool:
 
     On a full disk the end of the commit is missing, without which the log is as if it had not begun.
     """
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
-    return code & 0xFF == sqlite3.SQLITE_IOERR  # the lowest byte is the kind of error
+    return _kind(error) == sqlite3.SQLITE_IOERR
+
+
+def _kind(error: BaseException) -> int:
+    """The kind of an error: the lowest byte of its code."""
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)) & 0xFF
