@@ -45,7 +45,7 @@ def problem(reply: Reply, status: int) -> Any:
         (b"{", 400, "body", None),
         (b'{"reward": NaN}', 400, "body", None),
         (b'{"reward": Infinity}', 400, "body", None),
-        (b'{"reward": 1e999}', 422, "reward", None),
+        (b'{"reward": 1e999}', 422, "reward", "1e999"),
         (b'\xff\xfe{"reward": 1}', 400, "body", None),
         (b'{"actual": "\xff"}', 400, "body", None),
         (b'{"actual": "\\ud800"}', 400, "body", None),
@@ -84,6 +84,21 @@ def test_bad_reports(service: Service, trial: str, body: bytes, status: int, fie
         assert said["value"] == value
     if status == 422:
         assert said["expected"]
+        assert not said["expected"].startswith(("Invalid", "Number", "Integer"))  # as the decoder puts it
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "expected"),
+    [
+        ("recommendations/0/reports", b'{"reward": -1e400}', "a number from -1.8e308 to 1.8e308"),
+        ("recommendations/0/reports", b'{"happened": "0000-00-00"}', "a time such as 2026-03-01T09:30:00Z"),
+        ("recommendations/0/corrections", b'{"reason": "r", "retract": ["x"]}', "one of those in /openapi.json"),
+    ],
+)
+def test_what_is_expected_is_in_words(service: Service, trial: str, path: str, body: bytes, expected: str) -> None:
+    said = problem(service.send("POST", f"/trials/{trial}/{path}", body, role="site"), 422)
+    assert said["expected"] == expected
+    assert said["value"] in said["detail"]
 
 
 @pytest.mark.usefixtures("_unchanged")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -26,6 +27,12 @@ _WORDS: Final = {
     ">=": "at least",
     "<=": "at most",
     " > ": " greater than ",
+}
+# What msgspec says without naming what it expects.
+_EXPECTED: Final = {
+    "Number out of range": "a number from -1.8e308 to 1.8e308",
+    "Integer value out of range": "a whole number of fewer digits",
+    "Invalid RFC3339 encoded datetime": "a time such as 2026-03-01T09:30:00Z",
 }
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
@@ -97,6 +104,8 @@ def body_problem(error: msgspec.DecodeError, raw: bytes) -> ProblemError:
     if named:
         field, value = f"{field}.{named.group(2)}".lstrip("."), None
         expected = "a value, which is missing" if named.group(1) == "missing required" else "no such field"
+    elif what.startswith("Invalid enum value"):
+        expected = "one of those in /openapi.json"
     else:
         expected = in_words(what.removeprefix("Expected ").partition(", got")[0])
     field = field or "body"
@@ -110,6 +119,8 @@ def in_words(expected: str) -> str:
     >>> in_words("`float` <= 1.0")
     'a number at most 1'
     """
+    if expected in _EXPECTED:
+        return _EXPECTED[expected]
     for code, words in _WORDS.items():
         expected = expected.replace(code, words)
     return _WHOLE.sub(r"\1", expected.replace("`", ""))
@@ -130,9 +141,18 @@ def _short(text: str, limit: int) -> str:
     return short.encode("utf-8", "backslashreplace").decode()
 
 
+def _number(text: str) -> float | str:
+    """A number, or its text if it is too large for one."""
+    value = float(text)
+    return value if math.isfinite(value) else text
+
+
+_decoder = msgspec.json.Decoder(float_hook=_number)
+
+
 def _value_at(raw: bytes, place: str) -> str | None:
     try:
-        value: Any = msgspec.json.decode(raw)
+        value: Any = _decoder.decode(raw)
         for name, number in _STEP.findall(place):
             value = value[int(number)] if number else value[name]
     except (msgspec.DecodeError, LookupError, RecursionError, TypeError, ValueError):
