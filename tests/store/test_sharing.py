@@ -134,16 +134,21 @@ def test_a_closed_store_says_so(place: Place) -> None:
 @pytest.mark.parametrize(
     ("damage", "lacking"),
     [
-        ("ALTER TABLE tokens DROP COLUMN label", "tokens has no column label"),
-        ("DROP TABLE notes", "there is no table or index notes"),
-        ("DROP INDEX records_by_request", "there is no table or index records_by_request"),
+        (["ALTER TABLE tokens DROP COLUMN label"], "tokens has no column label"),
+        (["DROP TABLE notes"], "there is no table or index notes"),
+        (["DROP INDEX records_by_request"], "there is no table or index records_by_request"),
+        (
+            ["ALTER TABLE notes RENAME TO other", "CREATE TABLE notes AS SELECT * FROM other"],
+            r"the primary key of notes is not \(position, trial\)",
+        ),
     ],
 )
 def test_tables_that_are_not_those_of_their_version_are_refused(
-    lasting: Place, damage: str, lacking: str, read_only: bool
+    lasting: Place, damage: list[str], lacking: str, read_only: bool
 ) -> None:
     lasting.open().close()
-    lasting.run(damage)
+    for statement in damage:
+        lasting.run(statement)
     with pytest.raises(StoreError, match=f"says it has tables of version 3, but {lacking}"):
         lasting.open(read_only=read_only)
 
@@ -155,6 +160,17 @@ def test_the_first_version_is_refused_and_not_changed(lasting: Place) -> None:
     with pytest.raises(StoreError, match=r"was written by adhere 0\.1\.0"):
         lasting.open()
     assert (lasting.where.read_bytes() if isinstance(lasting.where, Path) else b"") == before
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("column", ["version TEXT", "other TEXT"])
+def test_a_version_that_is_no_number_is_refused(lasting: Place, column: str, read_only: bool) -> None:
+    lasting.run(f"CREATE TABLE adhere_schema ({column})")
+    lasting.run("INSERT INTO adhere_schema VALUES ('abc')")
+    with pytest.raises(
+        StoreError, match=r"is a database of something else \(its table adhere_schema has no version\)"
+    ):
+        lasting.open(read_only=read_only)
 
 
 def test_a_table_of_something_else_is_left_alone(lasting: Place) -> None:
@@ -169,6 +185,9 @@ def test_a_torn_log_is_refused(lasting: Place) -> None:
     fill(store, make_trial(store, "headache"), record(1), record(2))
     store.close()
     lasting.run("DELETE FROM records WHERE position = 2")
-    with pytest.raises(StoreError, match="the log of trial 'headache' does not end as its head says"):
+    with pytest.raises(StoreError, match="the log of trial 'headache' does not end as its head says") as refused:
         lasting.open()
+    advice = "pg_restore" if isinstance(lasting.where, str) else "adhere trial restore"
+    assert str(refused.value).endswith(f"Restore a backup: {advice}.")
+    assert ("-wal" in str(refused.value)) == isinstance(lasting.where, Path)
     lasting.open(read_only=True)  # for 'adhere trial verify', which says more

@@ -22,7 +22,5 @@ def check_heads(view: ReadTransaction, where: str, *, counting: bool = False) ->
     torn = view.run(_TORN).fetchone() or (counting and view.run(_INCOMPLETE).fetchone())
     if torn:
         raise StoreError(
-            f"{where}: the log of trial {torn[0]!r} does not end as its head says, or lacks records: this is a "
-            "mixture of two copies (was a backup put beside another file's -wal?). Restore a backup: adhere trial "
-            "restore."
+            f"{where}: the log of trial {torn[0]!r} does not end as its head says, or lacks records: {view.torn_by}"
         )

@@ -96,9 +96,11 @@ def check_format(transaction: ReadTransaction, where: str) -> None:
 def known_format(transaction: ReadTransaction, where: str) -> int:
     """The format of the tables, 0 if there are none yet; refuses all that this version cannot have written."""
     schema = transaction.schema()
-    present = 0
+    present: object = 0
     if "adhere_schema" in schema:
-        present = int(transaction.run("SELECT max(version) FROM adhere_schema").fetchone()[0] or 0)
+        present = _version(transaction) if "version" in schema["adhere_schema"] else None
+    if not isinstance(present, int):
+        raise StoreError(f"{where} is a database of something else (its table adhere_schema has no version)")
     if 0 < present < FIRST_FORMAT:
         raise StoreError(
             f"{where} was written by adhere 0.1.0 in format {present}, which this version (format {FORMAT}) cannot "
@@ -118,3 +120,9 @@ def known_format(transaction: ReadTransaction, where: str) -> int:
     if not present and (taken := sorted(schema.keys() & schema_of(STEPS).keys())):
         raise StoreError(f"{where} is a database of something else (it has a table {taken[0]})")
     return present
+
+
+def _version(transaction: ReadTransaction) -> object:
+    """The latest version that was written, of whatever type; 0 if there is none."""
+    found: object = transaction.run("SELECT max(version) FROM adhere_schema").fetchone()[0]
+    return 0 if found is None else found

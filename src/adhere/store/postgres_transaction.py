@@ -7,12 +7,18 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from adhere.store.postgres_connection import Connection
+from adhere.store.schema import PRIMARY_KEY
 from adhere.store.transactions import WriteTransaction
 
 _ARRAYS = {"bytes": "bytea[]", "number": "bigint[]", "text": "text[]"}
-_CATALOGUE = """
+_CATALOGUE = f"""
     SELECT table_name::text, column_name::text FROM information_schema.columns
     WHERE table_schema = ANY(current_schemas(false))
+    UNION ALL SELECT tables.relname::text || '{PRIMARY_KEY}', columns.attname::text
+    FROM pg_index JOIN pg_class AS tables ON tables.oid = indrelid
+    JOIN pg_attribute AS columns ON columns.attrelid = tables.oid AND columns.attnum = ANY(indkey)
+    JOIN pg_namespace AS spaces ON spaces.oid = tables.relnamespace
+    WHERE indisprimary AND spaces.nspname = ANY(current_schemas(false))
     UNION ALL SELECT indexname::text, NULL FROM pg_indexes WHERE schemaname = ANY(current_schemas(false))
 """
 _TURN = 0x616468657266  # the number of the lock of `wait_turn`
@@ -22,6 +28,7 @@ class PostgresTransaction(WriteTransaction):
     """A transaction on a connection."""
 
     catalogue = _CATALOGUE
+    torn_by = "rows were changed, or a backup was restored in part. Restore a backup: pg_restore."
     among = "= ANY(?)"
     locked = " FOR UPDATE"
     types: ClassVar = {

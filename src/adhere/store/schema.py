@@ -1,4 +1,4 @@
-"""What tables and indexes a format has, to tell a database of adhere from one that only looks like it."""
+"""What tables, primary keys and indexes a format has, to tell adhere's databases from others."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 
-Schema = Mapping[str, frozenset[str]]  # the columns of each table; an index has none
+Schema = Mapping[str, frozenset[str]]  # the columns of each table and of its primary key; an index has none
+PRIMARY_KEY = " primary key"  # after the name of its table
 
-CATALOGUE = """
+CATALOGUE = f"""
     SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
     WHERE tables.type = 'table'
+    UNION ALL SELECT tables.name || '{PRIMARY_KEY}', columns.name
+    FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' AND columns.pk
     UNION ALL SELECT name, NULL FROM sqlite_master WHERE type = 'index'
 """
 _TYPES = {"bytes": "", "number": "", "text": "", "counter": "INTEGER PRIMARY KEY", "clustered": ""}
@@ -35,12 +38,14 @@ def as_schema(rows: Sequence[tuple[str, str | None]]) -> Schema:
 
 
 def missing_in(present: Schema, expected: Schema) -> str | None:
-    """The first thing that a database lacks, in words.
+    """The first thing that a database lacks, in words. It may have more tables, columns and indexes.
 
     >>> missing_in({"trials": frozenset({"id"})}, {"trials": frozenset({"id", "name"})})
     'trials has no column name'
     """
     for name, columns in expected.items():
+        if name.endswith(PRIMARY_KEY) and present.get(name) != columns:
+            return f"the primary key of {name.removesuffix(PRIMARY_KEY)} is not ({', '.join(sorted(columns))})"
         if name not in present:
             return f"there is no table or index {name}"
         if lacking := sorted(columns - present[name]):

@@ -19,6 +19,10 @@ class SqliteTransaction(WriteTransaction):
     """A transaction on a connection."""
 
     catalogue = CATALOGUE
+    torn_by = (
+        "this is a mixture of two copies (was a backup put beside another file's -wal?). Restore a backup: adhere "
+        "trial restore."
+    )
     among = "IN (SELECT value FROM json_each(?))"
     locked = ""  # there is one writer
     types: ClassVar = {

@@ -27,7 +27,8 @@ _HISTORIES = "SELECT recommendation_id, body FROM records WHERE trial = ? AND re
 class ReadTransaction(ABC):
     """A consistent view of the store at one moment."""
 
-    catalogue: ClassVar[str]  # the statement for all tables with their columns, and indexes with none
+    catalogue: ClassVar[str]  # the statement for the rows of `as_schema`
+    torn_by: ClassVar[str]  # how a log may have come to lack its end, and what to do
     among: ClassVar[str]  # "is one of these", with one mark for all of them: the statement is the same for any number
 
     @abstractmethod
@@ -39,7 +40,7 @@ class ReadTransaction(ABC):
         """The value to put for the mark in `among`."""
 
     def schema(self) -> Schema:
-        """All tables with their columns, and all indexes."""
+        """All tables and primary keys with their columns, and all indexes."""
         return as_schema(self.run(self.catalogue).fetchall())
 
     def trials(self) -> Mapping[str, int]:
