@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba.core.event import Event, Listener, install_listener
 
 from adhere.errors import UnavailableError
 from adhere.policies import import_policies
@@ -32,6 +33,22 @@ def choose_uncompilable(rule, state, memo, weight, rng):
 
 @implements(learn, Uncompilable)
 def learn_uncompilable(rule, state, memo, arm, reward, weight, rng):
+    pass
+'''
+
+FIRST_ARM = '''
+from adhere.policies import Learner, choose, implements, learn, policy
+
+@policy("first-arm")
+class FirstArm(Learner):
+    """Always the first arm."""
+
+@implements(choose, FirstArm)
+def choose_first(rule, state, memo, weight, rng):
+    return 0
+
+@implements(learn, FirstArm)
+def learn_nothing(rule, state, memo, arm, reward, weight, rng):
     pass
 '''
 
@@ -98,6 +115,35 @@ def test_not_ready_until_loaded_but_alive(tmp_path: Path, monkeypatch: pytest.Mo
         finally:
             may_load.set()
         wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200)
+
+
+class _Compilations(Listener):  # type: ignore[misc]
+    """The threads in which Numba compiled something."""
+
+    def __init__(self) -> None:
+        self.threads: list[str] = []
+
+    def on_start(self, event: Event) -> None:
+        self.threads.append(threading.current_thread().name)
+
+    def on_end(self, event: Event) -> None:
+        pass
+
+
+def test_nothing_is_compiled_in_the_event_loop(tmp_path: Path) -> None:
+    """A policy that is compiled nowhere else, from its creation to its results."""
+    import_policies(in_file_of_its_own(tmp_path, FIRST_ARM, "first_arm"))
+    with in_file(tmp_path / "trials.db") as service, install_listener("numba:compile", found := _Compilations()):
+        service.client().create_trial("t", policy="first-arm", arms=ARMS, seed=5)
+        assert service.client().recommend("t", "s").id == 0
+        reports = [("reports", {"actual": "walk", "reward": 1}), ("corrections", {"reason": "r", "reward": 0})]
+        for path, body in reports:
+            assert service.send("POST", f"/trials/t/recommendations/0/{path}", body).status == 201
+        assert service.client().recommend("t", "u").id == 1
+        for path in ("/results", "/recommendations/0", "/export?format=log"):
+            assert service.send("GET", f"/trials/t{path}").status == 200
+    assert found.threads
+    assert not [name for name in found.threads if not name.startswith(("background", "preparer"))]
 
 
 def test_what_the_machine_lacks_is_a_503_with_nothing_recorded(
