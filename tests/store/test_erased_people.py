@@ -44,6 +44,12 @@ def live_with_anna_erased(store: Store) -> Live:
     return live
 
 
+def forget_who_was_erased(store: Store) -> None:
+    """As format 2, which kept no such table."""
+    with store.writing() as transaction:
+        transaction.run("DELETE FROM erased")
+
+
 def words_in(store: Store) -> list[str]:
     with store.reading() as view:
         number = number_of(view)
@@ -118,7 +124,7 @@ def test_a_log_that_was_imported_knows_who_was_erased(store: Store, tmp_path: Pa
 def test_tables_of_format_2_learn_who_was_erased_and_lose_words_said_after_that(lasting: Place) -> None:
     store = lasting.open()
     live = live_with_anna_erased(store)
-    lasting.run("DELETE FROM erased")  # of whom that version did not know
+    forget_who_was_erased(store)
     live.report(0, took_other="her own tea")
     live.report(2, took_other="his gin")
     assert words_in(store) == ["her own tea", "his gin"]
@@ -133,11 +139,10 @@ def test_tables_of_format_2_learn_who_was_erased_and_lose_words_said_after_that(
 
 
 def test_words_of_a_log_of_an_older_version_about_an_erased_person_are_not_imported(
-    lasting: Place, tmp_path: Path
+    store: Store, tmp_path: Path
 ) -> None:
-    store = lasting.open()
     live = live_with_anna_erased(store)
-    lasting.run("DELETE FROM erased")
+    forget_who_was_erased(store)
     live.report(0, took_other="her own tea")
     live.report(2, took_other="his gin")
     with store.reading() as view:
