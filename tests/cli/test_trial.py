@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -189,3 +190,21 @@ def test_a_damaged_file_is_said_in_one_sentence(
         done.err
         == f"error: {path} is damaged: database disk image is malformed. Restore a backup: adhere trial restore.\n"
     )
+
+
+def test_a_refused_import_leaves_no_database(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, table, into = tmp_path / "headache.log", tmp_path / "headache.csv", tmp_path / "new.db"
+    for to in (log, table):
+        assert in_this_process(capsys, "trial", "export", str(file), str(to)).status == 0
+    log.write_bytes(log.read_bytes().replace(b"aspirin", b"aspirim", 1))
+    table.write_text(table.read_text().replace("aspirin", "walk", 1).replace(",0.", ",7.", 2))
+    options = ["--name", "again", "--policy", "thompson/actual", "--rewards", "0,0.5"]
+    for command in (["import", str(log)], ["import", str(table), *options]):
+        check_complaint(in_this_process(capsys, "trial", *command, "--into", str(into)))
+        assert not list(tmp_path.glob("new.db*"))
+    shutil.copy(file, into)
+    check_complaint(in_this_process(capsys, "trial", "import", str(log), "--into", str(into)))
+    assert in_this_process(capsys, "trial", "verify", str(into)).status == 0  # one that was there stays
+    open_store(tmp_path / "empty.db").close()
+    check_complaint(in_this_process(capsys, "trial", "import", str(log), "--into", str(tmp_path / "empty.db")))
+    assert (tmp_path / "empty.db").exists()

@@ -14,6 +14,7 @@ import pytest
 from adhere.errors import InputError
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
 from adhere.service.job_functions import FUNCTIONS
+from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import read_settings
 from adhere.store import open_store
@@ -114,3 +115,18 @@ def test_half_a_line_does_not_count_and_is_overwritten(heads: Path) -> None:
     heads.write_text("nothing\n")
     with pytest.raises(HeadsFileError, match="line 1"):
         read_heads(heads)
+
+
+@pytest.mark.parametrize("content", [None, b"SQLite format 3\0", b"my notes\n", b"my notes"])
+def test_a_file_of_something_else_is_refused_at_start_and_not_changed(
+    tmp_path: Path, heads: Path, content: bytes | None
+) -> None:
+    if content is None:
+        heads.mkdir()
+    else:
+        heads.write_bytes(content)
+    settings = ServiceSettings(data=str(tmp_path / "trials.db"), port=0, verify_heads=str(heads))
+    with pytest.raises(InputError, match=r"--verify-heads: got .* expected a file of verified heads, or a new one"):
+        serve(settings)
+    assert heads.is_dir() if content is None else heads.read_bytes() == content
+    assert not list(tmp_path.glob("trials.db*"))

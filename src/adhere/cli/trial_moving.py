@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,9 @@ from adhere.cli.kit_secrets import OPTION, read_kit_secret
 from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import bar, is_log
 from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.store import Store
 
 
 def import_trial(
@@ -49,7 +53,6 @@ def import_trial(
     AVAL, dates and the rest are taken if they are there. Policies that remember something of each recommendation
     need MEMO.
     """
-    from adhere.store import open_store
     from adhere.trial.design import make_design
     from adhere.trial.log.table_import import arms_in, import_table, read_table
 
@@ -71,21 +74,34 @@ def import_trial(
     table = read_table(path)
     values = _rewards(table) if rewards is None else _listed(rewards)
     design = make_design(name, policy, arms_in(table), seed=seed, horizon=horizon, reward_values=values)
-    with closing(open_store(into)) as store, bar("imported", "recommendations") as on_progress:
+    with _importing(into) as store, bar("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, on_progress=on_progress)
     typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
 
 
 def _import_log(path: Path, into: str, kit_secret: Path | None) -> None:
-    from adhere.store import open_store
     from adhere.trial.log.log_file import import_log
 
     secret = None if kit_secret is None else read_kit_secret(kit_secret)
-    with closing(open_store(into)) as store, bar("imported") as on_progress:
+    with _importing(into) as store, bar("imported") as on_progress:
         name, fault = import_log(path, store, secret, on_progress)
-    if fault:
-        raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
+        if fault:
+            raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
     typer.echo(f"{name}: imported into {_shown(into)}")
+
+
+@contextmanager
+def _importing(into: str) -> Iterator[Store]:
+    """The store to import into; if that fails, no new file is left."""
+    from adhere.store import open_store
+
+    store = open_store(into)
+    try:
+        yield store
+    except BaseException:
+        store.discard()
+        raise
+    store.close()
 
 
 def _listed(rewards: str) -> tuple[float, ...]:

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import msgspec
 
+from adhere.errors import InputError
+
+_BEGINNING = b'{"at"'
+
 
 class VerifiedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When a trial's log was whole, the position of its last record then, and that record's hash."""
@@ -29,9 +33,11 @@ class HeadsFileError(Exception):
 def read_heads(path: Path) -> dict[str, VerifiedHead]:
     """The latest head of each trial; a last line without an end was not written whole and does not count."""
     try:
-        whole = path.read_bytes().rpartition(b"\n")[0]
+        whole, _, rest = path.read_bytes().rpartition(b"\n")
     except FileNotFoundError:
         return {}
+    if not rest.startswith(_BEGINNING[: len(rest)]):  # the next line would overwrite it
+        raise HeadsFileError(f"{path}, last line: it is not the beginning of a head")
     found: dict[str, VerifiedHead] = {}
     for number, line in enumerate(whole.splitlines(), 1):
         try:
@@ -40,6 +46,17 @@ def read_heads(path: Path) -> dict[str, VerifiedHead]:
             raise HeadsFileError(f"{path}, line {number}: {error}") from None
         found[head.trial] = head
     return found
+
+
+def check_heads_file(path: Path) -> None:
+    """Refuse a folder, or a file of something else."""
+    expected = "a file of verified heads, or a new one"
+    try:
+        read_heads(path)
+    except HeadsFileError as error:
+        raise InputError("--verify-heads", str(path), f"{expected} ({error})") from None
+    except OSError as error:
+        raise InputError("--verify-heads", str(path), f"{expected} ({error.strerror})") from None
 
 
 def append_head(path: Path, head: VerifiedHead) -> None:

@@ -23,6 +23,7 @@ from adhere.errors import InputError
 from adhere.policies import import_policies
 from adhere.service.app import make_app
 from adhere.service.first_token import announce_first_token
+from adhere.service.heads_file import check_heads_file
 from adhere.service.http_server import HttpServer
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
@@ -49,13 +50,15 @@ def serve(settings: ServiceSettings | None = None) -> None:
     Router(ROUTES, settings.root_path)  # refuses a root path that would hide a route
     if settings.tls_certificate and settings.tls_key:
         check_certificate(settings.tls_certificate, settings.tls_key)
+    if settings.verify_heads is not None:
+        check_heads_file(Path(settings.verify_heads))
     _prepare(settings)
     store = open_store(settings.store, deadline=settings.store_deadline)
     try:
         listening = _bound(settings.host, settings.port)
         _announce(store, settings, listening.getsockname()[1])
     except BaseException:
-        store.close()
+        store.discard()
         raise
     if settings.workers == 1:
         _run(make_app(store, settings), settings, listening)

@@ -65,10 +65,10 @@ def lock_writer(path: Path) -> filelock.BaseFileLock:
     return lock
 
 
-def make_file(path: Path) -> None:
+def make_file(path: Path) -> bool:
     """Make the file before SQLite does, which would let others read it; its -wal and -shm get the same mode.
 
-    A file that is there keeps its mode: its owner may have let others in.
+    A file that is there keeps its mode: its owner may have let others in. Returns whether it was made.
     """
     try:
         if not path.exists() and has_wal(path):
@@ -77,6 +77,7 @@ def make_file(path: Path) -> None:
                 "restore a backup (adhere trial restore); for a new one, delete what is left of the old one first."
             )
         make_private(path)
+        return True
     except FileExistsError:
         found = path.stat()
         if found.st_nlink > 1:
@@ -87,5 +88,12 @@ def make_file(path: Path) -> None:
         if found.st_mode & stat.S_IROTH:
             mode = f"{stat.S_IMODE(found.st_mode):04o}"
             log.warning("%s can be read by every user of this machine (mode %s): chmod 600 it", path, mode)
+        return False
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def delete_file(path: Path) -> None:
+    """Delete a database and what is beside it; the caller has the writer's lock."""
+    for suffix in ("", WAL, SHM, LOCK):
+        beside(path, suffix).unlink(missing_ok=True)

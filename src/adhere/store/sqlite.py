@@ -12,24 +12,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
-from adhere.errors import DamagedStoreError, OutcomeUnknownError, StoreError
+from adhere.errors import OutcomeUnknownError, StoreError
 from adhere.files import replacing
-from adhere.store.database_file import check_path, followed, has_wal, lock_writer, make_file
+from adhere.store.database_file import check_path, delete_file, followed, has_wal, lock_writer, make_file
 from adhere.store.file_watch import FileWatch
 from adhere.store.heads import check_heads
 from adhere.store.migrations import check_format, known_format, migrate
+from adhere.store.sqlite_errors import in_words, is_damage, leaves_doubt
+from adhere.store.sqlite_settings import add_statistics, set_up_writer
 from adhere.store.sqlite_transaction import SqliteTransaction
 from adhere.store.store import Store
-
-# How many rows there are and how many share the first columns of each index, as of a large trial. Left to itself,
-# SQLite takes every trial for a small one and reads all of it for each batch of requests.
-_STATISTICS = (
-    ("records", "records", "1000000 100000 1"),
-    ("records", "records_by_request", "1000000 100000 1"),
-    ("records", "records_by_recommendation", "1000000 100000 2 1"),
-)
-_CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages should mostly be at hand
-_PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
 
 
 class SqliteStore(Store):
@@ -47,14 +39,14 @@ class SqliteStore(Store):
         self._in_memory = "" if spills else ":memory:"
         # The writer, and in memory every reader too, share one connection.
         self._turn = threading.RLock()
-        self._lock, self._watch = None, None
+        self._lock, self._watch, self._made = None, None, False
         with ExitStack() as undo:
             if self._path is not None:
                 check_path(self._path, must_exist=read_only)
                 if not read_only:
                     self._lock = lock_writer(self._path)
                     undo.callback(self._unlock)
-                    make_file(self._path)
+                    self._made = make_file(self._path)
                 self._watch = FileWatch(self._path)
             try:
                 if self._lock is not None:
@@ -102,18 +94,10 @@ class SqliteStore(Store):
             check_format(SqliteTransaction(self._connection), self._where)
             return
         known_format(SqliteTransaction(self._connection), self._where)
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = FULL")
-        run("PRAGMA fullfsync = ON")  # on macOS only this goes past the disk's own memory
-        run("PRAGMA secure_delete = ON")  # what is erased is overwritten
-        run(f"PRAGMA cache_size = {-_CACHE_KIB}")
-        run(f"PRAGMA wal_autocheckpoint = {_PAGES_BEFORE_CHECKPOINT}")
+        set_up_writer(self._connection)
         with self._transaction(self._connection, "BEGIN IMMEDIATE"):
             migrate(SqliteTransaction(self._connection), self._where)
-            if not run("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchone():
-                run("ANALYZE")  # makes the table
-                run("DELETE FROM sqlite_stat1")
-                self._connection.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", _STATISTICS)
+            add_statistics(self._connection)
         run("ANALYZE sqlite_schema")  # has them used from now on
         if self._watch is not None:
             self._move_log()
@@ -128,12 +112,7 @@ class SqliteStore(Store):
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
-        return self._damaged(error) or StoreError(f"{self._where} cannot be opened as a file of trials: {error}")
-
-    def _damaged(self, error: sqlite3.Error) -> StoreError | None:
-        if _kind(error) != sqlite3.SQLITE_CORRUPT:
-            return None
-        return DamagedStoreError(f"{self._where} is damaged: {error}. Restore a backup: adhere trial restore.")
+        return in_words(error, self._where, " cannot be opened as a file of trials")
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
@@ -198,13 +177,13 @@ class SqliteStore(Store):
             except BaseException as error:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                if committing and _leaves_doubt(error):
+                if committing and leaves_doubt(error):
                     raise OutcomeUnknownError(f"{self._where}: {error}") from error
                 raise
         except sqlite3.Error as error:
-            if self._path is None and _kind(error) == sqlite3.SQLITE_CORRUPT:
+            if self._path is None and is_damage(error):
                 raise  # by a file that is read meanwhile, whose own view names it
-            raise self._damaged(error) or StoreError(f"{self._where}: {error}") from error
+            raise in_words(error, self._where, "") from error
 
     def backup(self, to: Path) -> None:
         """Copy everything, as of one moment, into a new file; others may go on writing."""
@@ -224,13 +203,32 @@ class SqliteStore(Store):
     def close(self) -> None:
         """Close the file and let another process write to it."""
         with self._turn:
-            with ExitStack() as others:
-                if self._watch is not None:
-                    others.callback(self._watch.close)
-                    if self._watch.overwritten:
-                        others.enter_context(self._keeping_log())
-                self._connection.close()
+            self._close()
             self._unlock()
+
+    def discard(self) -> None:
+        """Close it; a file that was made when this was opened, and that has neither trials nor tokens, is deleted."""
+        with self._turn:
+            made = self._path if self._made and self._is_empty() else None
+            self._close()
+            if made is not None:
+                delete_file(made)
+            self._unlock()
+
+    def _is_empty(self) -> bool:
+        found = "SELECT EXISTS (SELECT 1 FROM trials UNION ALL SELECT 1 FROM tokens)"
+        try:
+            return not self._connection.execute(found).fetchone()[0]
+        except sqlite3.Error:
+            return False
+
+    def _close(self) -> None:
+        with ExitStack() as others:
+            if self._watch is not None:
+                others.callback(self._watch.close)
+                if self._watch.overwritten:
+                    others.enter_context(self._keeping_log())
+            self._connection.close()
 
     @contextmanager
     def _keeping_log(self) -> Iterator[None]:
@@ -247,16 +245,3 @@ class SqliteStore(Store):
     def _unlock(self) -> None:
         if self._lock is not None:
             self._lock.release()
-
-
-def _leaves_doubt(error: BaseException) -> bool:
-    """Whether a commit that failed may be found after a crash: it was in the log, but could not be synced.
-
-    On a full disk the end of the commit is missing, without which the log is as if it had not begun.
-    """
-    return _kind(error) == sqlite3.SQLITE_IOERR
-
-
-def _kind(error: BaseException) -> int:
-    """The kind of an error: the lowest byte of its code."""
-    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)) & 0xFF

@@ -36,6 +36,10 @@ class Store(ABC):
     def close(self) -> None:
         """Close files and connections."""
 
+    def discard(self) -> None:
+        """Close it after what it was opened for was refused; a file made for that is deleted."""
+        self.close()
+
     def check(self) -> None:
         """Raise a `StoreError` if the store cannot be reached."""
         with self.reading() as view:
