@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
+from adhere.store import open_store
 from service.serving import in_file, wait_until
 
 
@@ -22,3 +24,19 @@ def test_a_replaced_database_is_never_acknowledged_on(tmp_path: Path) -> None:
         assert service.send("POST", "/tokens", {"role": "admin", "label": "new"}).status == 503
         assert service.send("GET", f"/trials/{trial}").status == 503
         wait_until(lambda: service.send("GET", "/readyz").status == 503)
+
+
+def test_an_overwritten_log_is_never_acknowledged_on(tmp_path: Path) -> None:
+    path, wal = tmp_path / "trials.db", tmp_path / "trials.db-wal"
+    with in_file(path) as service:
+        trial = service.new_trial()
+        assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "1"}).status == 201
+        shutil.copyfile(wal, tmp_path / "older")
+        assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "2"}).status == 201
+        shutil.copyfile(tmp_path / "older", wal)
+        for _ in range(2):
+            reply = service.send("POST", f"/trials/{trial}/recommendations", {"subject": "3"})
+            assert (reply.status, reply.json["type"]) == (503, "urn:adhere:problem:unavailable")
+        wait_until(lambda: service.send("GET", "/readyz").status == 503)
+    with closing(open_store(path)) as store, store.reading() as view:
+        assert view.head(view.trials()[trial]).position == 2  # what was copied there, and nothing else

@@ -31,6 +31,14 @@ def test_a_second_writer_is_refused_until_the_first_closes(tmp_path: Path) -> No
     SqliteStore(path).close()
 
 
+def test_any_thread_may_close(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "trials.db")
+    closing_it = threading.Thread(target=store.close)
+    closing_it.start()
+    closing_it.join()
+    SqliteStore(tmp_path / "trials.db").close()
+
+
 def test_a_second_writer_takes_over_from_one_that_was_killed(tmp_path: Path) -> None:
     path, ready = tmp_path / "trials.db", tmp_path / "ready"
     process = start(write_and_stay, path, ready)

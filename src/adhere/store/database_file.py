@@ -52,7 +52,7 @@ def check_path(path: Path, *, must_exist: bool) -> None:
 
 def lock_writer(path: Path) -> filelock.BaseFileLock:
     """The writer's lock: a file beside the database, which the system unlocks when the process ends."""
-    lock = filelock.FileLock(beside(path, LOCK), timeout=0, mode=0o600)
+    lock = filelock.FileLock(beside(path, LOCK), timeout=0, mode=0o600, thread_local=False)  # any thread may close
     try:
         lock.acquire()
     except filelock.Timeout:
