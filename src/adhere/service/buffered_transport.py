@@ -11,6 +11,7 @@ class BufferedTransport:
     def __init__(self, transport: Any) -> None:
         self._transport = transport
         self._head = b""
+        self.is_closing = transport.is_closing  # asked at every request, for which __getattr__ is slow
 
     def write(self, data: bytes) -> None:
         """Send, unless it is a head; an interim one (100 Continue) is not held back, the client waits for it."""

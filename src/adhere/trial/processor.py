@@ -32,6 +32,7 @@ from adhere.trial.commands import (
 )
 from adhere.trial.creation import create_trial
 from adhere.trial.design import Design
+from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.kits import kits_of
 from adhere.trial.lookups import by_trial, digest_of, needed, new_salt, same_text, subject_of
@@ -103,7 +104,7 @@ class CommandProcessor:
                 trial = trials[command.trial]
                 if isinstance(trial, InputError):
                     responses.append(trial)
-                elif isinstance(command, _USES_POLICY) and (why := _why_unloaded(trial)) is not None:
+                elif not trial.engine.is_loaded and (why := _why_unloaded(trial.engine, command)) is not None:
                     responses.append(why)
                 else:
                     try:
@@ -247,12 +248,13 @@ class CommandProcessor:
         return self._trials[name]
 
 
-def _why_unloaded(trial: TrialTransaction) -> UnavailableError | None:
-    """Why a trial's policy cannot be loaded now; known before anything is appended, so the other commands go on."""
-    try:
-        trial.state.engine.ensure_loaded()
-    except UnavailableError as error:
-        return error
+def _why_unloaded(engine: Engine, command: AnyCommand) -> UnavailableError | None:
+    """Why a policy cannot be loaded that a command needs; known before it appends anything, so the others go on."""
+    if isinstance(command, _USES_POLICY):
+        try:
+            engine.ensure_loaded()
+        except UnavailableError as error:
+            return error
     return None
 
 

@@ -54,7 +54,7 @@ class TrialTransaction:
         fetched: Fetched,
     ) -> None:
         self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
-        self.kits = live.kits
+        self.kits, self.engine = live.kits, live.engine
         snapshot = usable_snapshot(live.engine, head)
         if snapshot is None:
             self._projection = project(store, store, live.number, live.design, live.engine)
@@ -108,9 +108,10 @@ class TrialTransaction:
 
     def append(self, change: Change) -> AnyEvent:
         """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
-        event = change.event
-        if event.position != self.state.position + 1:  # one of several changes, behind a lesson that was refused
-            event = replace(event, position=self.state.position + 1)
+        event, projection = change.event, self._projection
+        position = projection.state.position + 1
+        if event.position != position:  # one of several changes, behind a lesson that was refused
+            event = replace(event, position=position)
         body = encode(event)
         self._hash = link(self._hash, body)
         record = to_record(event, body, self._hash)
@@ -118,7 +119,7 @@ class TrialTransaction:
         if record.request_id:
             self._by_request_id[record.request_id] = event
         self.events.append(event)
-        self._projection.apply(event)
+        projection.apply(event)
         if isinstance(event, Recommended) and change.subject is not None:
             self._save_subject(change.subject)
         elif isinstance(event, Erased) and change.subject is not None:
@@ -127,7 +128,8 @@ class TrialTransaction:
             erase(self._store, self._number, change.subject)
         if change.note is not None:
             self._notes.append((event.position, *change.note))
-        self._append_refusals()
+        if projection.state.refusals:
+            self._append_refusals()
         return event
 
     def _append_refusals(self) -> None:
