@@ -34,6 +34,7 @@ _OTHERS = ("a", "b", "c", "d")
 _HEALTH = ("/healthz", "/readyz")
 _BETWEEN_PROBES = 0.02  # seconds
 _WARM_UP = 2.0
+_EARLY = 1000  # reports that are corrected, the first of the trial
 _MOST_RATIO, _MOST_HEALTH_MS = 2.0, 100.0
 
 
@@ -101,14 +102,14 @@ def answered(
 
 
 def corrector(token: str) -> Callable[[http.client.HTTPConnection], None]:
-    """Corrects one of the first reports, each time to another value."""
+    """Corrects the first reports in turn: one that was corrected a thousand times would have a long history."""
     turns = itertools.count()
 
     def correct(connection: http.client.HTTPConnection) -> None:
         turn = next(turns)
         headers = {"authorization": f"Bearer {token}", "idempotency-key": f"stall-{time.time_ns()}"}
-        path = f"/trials/{_LONG}/recommendations/{turn % 10}/corrections"
-        body = {"reward": float(turn // 10 % 2), "reason": "a slip"}
+        path = f"/trials/{_LONG}/recommendations/{turn % _EARLY}/corrections"
+        body = {"reward": float(turn // _EARLY % 2), "reason": "a slip"}
         answered(connection, "POST", path, headers, body, 201)
 
     return correct
