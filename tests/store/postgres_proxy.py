@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
+_COMMIT = b"COMMIT\0"  # the whole statement, or what the server says of it: not READ COMMITTED
 _WRITES = b"SET LOCAL synchronous_commit"  # how a transaction begins that is not a view
 
 Fault = Literal["lose the answer", "lose the commit", "stall"]
@@ -59,7 +60,7 @@ class PostgresProxy:
                 for source in select.select([client, server], [], [])[0]:
                     data = _received(source)
                     writes |= source is client and _WRITES in data
-                    if source is client and writes and b"COMMIT" in data and self.fault is not None:
+                    if source is client and writes and _COMMIT in data and self.fault is not None:
                         self._suffer(client, server, data)
                         raise OSError
                     (server if source is client else client).sendall(data)
@@ -71,7 +72,7 @@ class PostgresProxy:
             return
         server.sendall(data)
         said = b""
-        while b"COMMIT" not in said:
+        while _COMMIT not in said:
             for source in select.select([client, server], [], [])[0]:
                 data = _received(source)
                 if source is client:
