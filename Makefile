@@ -17,7 +17,7 @@ run: $(RUN) ## reproduce the paper: every figure and number, into report/index.h
 $(RUN): $(PINS)
 	@scripts/setup run
 
-test: $(DEV) ## lint, types, layers, doctests and tests (eight minutes on two cores)
+test: $(DEV) ## lint, types, layers, doctests and tests (ten minutes on two cores)
 	@scripts/check
 
 setup: $(DEV) ## make .venv with everything that the targets below and the tests need

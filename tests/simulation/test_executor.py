@@ -263,6 +263,8 @@ def test_ctrl_c_leaves_the_executor_usable(tmp_path: Path, kind: str) -> None:
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
+        # It submits another task now; an interrupt in there may leave a lock of the pool itself held for ever.
+        time.sleep(0.05)
         pressed = time.monotonic()
         process.send_signal(signal.SIGINT)
         while (line := process.stdout.readline()) == "working\n":
