@@ -27,6 +27,7 @@ def main(database: str, port: str, clock: str) -> None:
         except (OSError, ValueError):  # being written, or no descriptor left to read it
             return datetime.now(UTC)
 
+    # The service makes its processor itself; the clock is no setting, since nobody but a test may move it.
     context.CommandProcessor = partial(CommandProcessor, now=now)  # type: ignore[misc, assignment]
     # Overdue reports are looked for often, so that a clock that jumps brings some about.
     place = {"database_url" if is_postgres(database) else "data": database}

@@ -139,7 +139,7 @@ def test_what_the_answer_to_an_admins_report_tells_is_logged(service: Service) -
     service.client().report(trial, 0, actual=ARMS[0])
     with pytest.raises(ConflictError, match="verum-xyz"):
         service.client().report(trial, 0, actual=ARMS[1])
-    service.client().report(trial, 0, actual=ARMS[0])  # a right guess is told by its success
+    service.client().report(trial, 0, actual=ARMS[0])  # a success shows that the guess was right
     assert rows(service, trial)[1:] == [report] * 3
     service.client("site").report(trial, 0, reward=1.0)
     assert len(rows(service, trial)) == 4

@@ -18,33 +18,18 @@ from adhere.store import open_store
 from adhere.trial.design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import ARMS, Service, in_file, in_thread
-from service.test_jobs import processes_of
+from service.test_jobs import A_POLICY, processes_of
 
 # What a process for jobs imports: in the first one, every table fails once one did.
-FAILING = '''
+FAILING = (
+    A_POLICY.replace("job-test-policy", "failing-job-policy")
+    + """
 import sys
 from pathlib import Path
 
 from polars.exceptions import ComputeError, PanicException
 
-from adhere.policies import Learner, choose, implements, learn, policy
-
 first = Path(__file__).with_name("first")
-
-
-@policy("failing-job-policy")
-class Mine(Learner):
-    """Always the first arm."""
-
-
-@implements(choose, Mine)
-def choose_mine(rule, state, memo, weight, rng):
-    return 0
-
-
-@implements(learn, Mine)
-def learn_mine(rule, state, memo, arm, reward, weight, rng):
-    pass
 
 
 def fail(*arguments):
@@ -56,7 +41,8 @@ if "job_process" in " ".join(sys.orig_argv) and not first.exists():
 
     first.touch()
     FUNCTIONS["table"] = fail
-'''
+"""
+)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def _environment(process: int) -> dict[bytes, bytes]:
 
 def test_it_knows_policies_of_ones_own_and_passes_errors_on(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(_POLICY)
+    file.write_text(A_POLICY)
     import_policies(file)
     store = open_store(tmp_path / "trials.db")
     processor = CommandProcessor(store)
@@ -153,7 +153,7 @@ def test_it_knows_policies_of_ones_own_and_passes_errors_on(tmp_path: Path) -> N
         asyncio.run(running.call("results", "t", n_records=1))
 
 
-_POLICY = '''
+A_POLICY = '''
 from adhere.policies import Learner, choose, implements, learn, policy
 
 

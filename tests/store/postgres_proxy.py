@@ -19,7 +19,7 @@ Fault = Literal["lose the answer", "lose the commit", "stall"]
 class PostgresProxy:
     """Forwards connections to the server of an address. With a `fault`, the next commit suffers it, once.
 
-    A commit is told by its text, which is sent only when it is prepared: `hang_up` makes the client connect anew.
+    A commit is known by its text, which is sent only when it is prepared: `hang_up` makes the client connect anew.
     """
 
     def __init__(self, url: str) -> None:

@@ -1,4 +1,4 @@
-"""A commit of which nobody knows whether it happened is told from one that failed."""
+"""A commit of which nobody knows whether it happened differs from one that failed."""
 
 from __future__ import annotations
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, TypeVar
 
-from adhere.store import ReadTransaction, Store, open_store
+from adhere.store import Head, ReadTransaction, Record, Store, open_store
 from adhere.trial.commands import (
     AnyCommand,
     Correct,
@@ -18,8 +19,9 @@ from adhere.trial.commands import (
     Response,
 )
 from adhere.trial.design import Design, make_design
-from adhere.trial.events import AnyEvent, decode
-from adhere.trial.log.chain import walk
+from adhere.trial.events import AnyEvent, decode, encode, to_record
+from adhere.trial.log.chain import START, link, walk
+from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.snapshot import Snapshot, decode_snapshot
 
@@ -105,3 +107,18 @@ def snapshot_in(view: ReadTransaction) -> Snapshot:
 def _is(kind: type[Kind], answer: Response) -> Kind:
     assert isinstance(answer, kind)
     return answer
+
+
+def replay_of(events: Iterable[AnyEvent]) -> ReplayResult:
+    """The replay of a log that consists of these events, with a good chain."""
+    store, before = open_store(), START
+    records: list[Record] = []
+    for event in events:
+        body = encode(event)
+        before = link(before, body)
+        records.append(to_record(event, body, before))
+    with store.writing() as writing:
+        trial = writing.add_trial("t", Head(0, START, b""))
+        writing.append(trial, records, Head(len(records), before, b""))
+    with store.reading() as view:
+        return replay(view, trial)

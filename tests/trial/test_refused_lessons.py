@@ -12,20 +12,18 @@ import pytest
 
 from adhere import Trial
 from adhere.policies import import_policies
-from adhere.store import open_store
-from adhere.store.records import Head
 from adhere.trial import projection
 from adhere.trial.design import Imputation
-from adhere.trial.events import AnyEvent, Corrected, LessonRefused, Reported, encode, to_record
+from adhere.trial.events import AnyEvent, Corrected, LessonRefused, Reported
 from adhere.trial.evolve import evolve
-from adhere.trial.log.chain import START, link, verify
+from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.projection import project, scratch_cache
 from adhere.trial.results import results_of
 from adhere.trial.state import initial_state
 
-from .live import Live, number_of
+from .live import Live, number_of, replay_of
 
 import_policies(Path(__file__).with_name("budget.py"))
 BUDGET = 3.0
@@ -157,19 +155,13 @@ def test_imputed_lessons_may_be_refused() -> None:
 
 def rewritten(live: Live, change: Callable[[list[AnyEvent]], list[AnyEvent]]) -> ReplayResult:
     """The replay of a log that somebody wrote anew, with a good chain."""
-    store, before, records = open_store(), START, []
+    events = []
     for position, event in enumerate(change(live.events()), 1):
         renumbered = msgspec.structs.replace(event, position=position)
         if hasattr(event, "learned_up_to"):
             renumbered = msgspec.structs.replace(renumbered, learned_up_to=position - 1)
-        body = encode(renumbered)
-        before = link(before, body)
-        records.append(to_record(renumbered, body, before))
-    with store.writing() as writing:
-        trial = writing.add_trial("t", Head(0, START, b""))
-        writing.append(trial, records, Head(len(records), before, b""))
-    with store.reading() as view:
-        return replay(view, trial)
+        events.append(renumbered)
+    return replay_of(events)
 
 
 @pytest.mark.parametrize("corrected", [False, True])

@@ -51,7 +51,7 @@ class Connection:
 
     def post(self, path: str, kind: type[Response], body: Any, *, retry_lost: bool = True) -> Response:
         """Post a request that needs no id; with `retry_lost` also again if the answer was lost."""
-        # Behind a 5xx the request may have been executed, unless it was told apart from the others by an id.
+        # After a 5xx the request may have been executed, and without a request id a second one would be executed too.
         retries = self._retry if retry_lost else self._retry.new(read=0, status_forcelist=(429,))
         return self._json("POST", path, kind, body, retries=retries)
 

@@ -38,7 +38,7 @@ class FileWatch:
     def before_transaction(self) -> None:
         """Raise a `StoreError` if the log is not as the last transaction left it.
 
-        Within a transaction this cannot be told, since a large one goes to the log before its commit.
+        Within a transaction this is not known, since a large one goes to the log before its commit.
         """
         if self._log is not None:
             self._compare(self._log_name, content=True)

@@ -60,7 +60,7 @@ class PostgresStore(Store):
     """Trials behind an address such as `postgresql://user:password@host/database`.
 
     A server that is silent for `deadline` seconds while an answer is due is given up: the connection is closed and a
-    `StoreError` raised. While it is known to be silent, whoever comes next is told at once.
+    `StoreError` raised. While it is known to be silent, further operations fail at once.
     """
 
     shared = True

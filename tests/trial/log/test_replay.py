@@ -11,15 +11,12 @@ import numpy as np
 import pytest
 
 from adhere.policies import Thompson, import_policies
-from adhere.store import open_store
-from adhere.store.records import Head
 from adhere.trial import projection
 from adhere.trial.commands import Recommend, RecommendationResponse, Report
-from adhere.trial.events import AnyEvent, Recommended, Reported, encode, to_record
-from adhere.trial.log.chain import START, link
+from adhere.trial.events import AnyEvent, Recommended, Reported
 from adhere.trial.log.replay import ReplayResult, replay
 
-from ..live import ARMS, Live, number_of
+from ..live import ARMS, Live, number_of, replay_of
 
 
 def played(policy: str = "thompson/actual", **design: Any) -> Live:
@@ -37,18 +34,7 @@ def replayed(live: Live) -> ReplayResult:
 
 def rewritten(live: Live, change: Any) -> ReplayResult:
     """The replay of a log that somebody wrote anew, with a good chain, after changing events."""
-    store, before = open_store(), START
-    records = []
-    for event in live.events():
-        changed: AnyEvent = change(event)
-        body = encode(changed)
-        before = link(before, body)
-        records.append(to_record(changed, body, before))
-    with store.writing() as writing:
-        trial = writing.add_trial("t", Head(0, START, b""))
-        writing.append(trial, records, Head(len(records), before, b""))
-    with store.reading() as view:
-        return replay(view, trial)
+    return replay_of([change(event) for event in live.events()])
 
 
 def test_every_recommendation_is_derived_again() -> None:
