@@ -1,14 +1,29 @@
-"""95% intervals."""
+"""Means, and their 95% intervals."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 Z95 = 1.959963984540054  # how many standard errors a 95% interval reaches to each side
 _Z = NormalDist().inv_cdf(0.975)  # the same but for the last bit, which Wilson's intervals in data files depend on
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over runs with its Monte Carlo standard error and 95% interval; None where one run cannot say."""
+
+    mean: float
+    se: float | None
+    lo: float | None
+    hi: float | None
+
+    def __str__(self) -> str:
+        interval = "" if self.lo is None or self.hi is None else f" [{self.lo:.4g}, {self.hi:.4g}]"
+        return f"{self.mean:.4g}{interval}"
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:

@@ -55,7 +55,7 @@ def test_pooled_results_are_saved_and_shown(tmp_path: object) -> None:
     from pathlib import Path
 
     from adhere import SimulationResult
-    from adhere.report.result_table import result_table
+    from adhere.simulation.result_table import result_table
 
     result = simulate(POLICIES, TRIALS, N_PATIENTS, N_RUNS, seed=3, pooled=True)
     result.save(Path(str(tmp_path)) / "kept")

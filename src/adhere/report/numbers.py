@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adhere.simulation import Estimate
+from adhere.intervals import Estimate
 
 
 def estimate_texts(

@@ -1,6 +1,6 @@
 """Many trials at once: one engine and what it found."""
 
-from adhere.simulation.moments import Estimate as Estimate
+from adhere.intervals import Estimate as Estimate
 from adhere.simulation.outcome import Outcome as Outcome
 from adhere.simulation.result import SimulationResult as SimulationResult
 from adhere.simulation.simulate import simulate as simulate

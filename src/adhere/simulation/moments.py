@@ -7,23 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.intervals import Z95
+from adhere.intervals import Z95, Estimate
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over runs with its Monte Carlo standard error and 95% interval; None where one run cannot say."""
-
-    mean: float
-    se: float | None
-    lo: float | None
-    hi: float | None
-
-    def __str__(self) -> str:
-        interval = "" if self.lo is None or self.hi is None else f" [{self.lo:.4g}, {self.hi:.4g}]"
-        return f"{self.mean:.4g}{interval}"
 
 
 class EqualArrays:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.errors import InputError, nearest
-from adhere.intervals import Z95
+from adhere.intervals import Z95, Estimate
 from adhere.simulation.measure import MEASURES, SHARES, Columns
-from adhere.simulation.moments import Estimate, Floats, Moments
+from adhere.simulation.moments import Floats, Moments
 from adhere.simulation.quantiles import QuantileSketch
 
 

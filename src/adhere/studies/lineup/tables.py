@@ -9,8 +9,8 @@ from typing import Any
 import polars
 
 from adhere.intervals import Z95
-from adhere.report.surplus_plot import trajectory_rows
 from adhere.simulation import Estimate, Outcome, SimulationResult
+from adhere.simulation.surplus_plot import trajectory_rows
 from adhere.studies.lineup.entries import Entry
 
 MEASURES = ("surplus", "realised_surplus", "regret")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from adhere.report.numbers import estimate_texts
 from adhere.report.wrapping import packed, paragraph, policy_lines
-from adhere.simulation import Outcome, SimulationResult
+from adhere.simulation.outcome import Outcome
+from adhere.simulation.result import SimulationResult
 
 _GAP = "  "
 _NARROWEST_ALLOCATION = 16

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from adhere.report.surplus_plot import surplus_plot, surplus_plot_file
+from adhere.simulation.surplus_plot import surplus_plot, surplus_plot_file
+from report.layout import check_apart_and_inside
 
-from .layout import check_apart_and_inside
 from .results import POPULATIONS, a_result
 
 NOTES = ["Data: where they come from, and under what licence, said at such a length that it takes two lines."]

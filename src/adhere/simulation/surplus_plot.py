@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adhere.report.lines import lines
-from adhere.report.result_table import by_population
 from adhere.report.style import SETTINGS, figure_file
-from adhere.simulation import Outcome, SimulationResult
+from adhere.simulation.outcome import Outcome
+from adhere.simulation.result import SimulationResult
+from adhere.simulation.result_table import by_population
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from adhere.report.result_table import by_population, result_table
 from adhere.simulation import SimulationResult
+from adhere.simulation.result_table import by_population, result_table
 
 from .results import POPULATIONS, a_result
 
