@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adhere import Trial
 from adhere.store import open_store
 from adhere.trial.commands import Correct, Recommend, RecommendationResponse, Report
 from adhere.trial.design import make_design
@@ -208,3 +210,29 @@ def test_a_refused_import_leaves_no_database(file: Path, tmp_path: Path, capsys:
     open_store(tmp_path / "empty.db").close()
     check_complaint(in_this_process(capsys, "trial", "import", str(log), "--into", str(tmp_path / "empty.db")))
     assert (tmp_path / "empty.db").exists()
+
+
+def test_results_with_intervals_in_words_and_in_json(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = in_this_process(capsys, "trial", "results", str(file))
+    assert (told.status, told.err) == (0, "")
+    assert (
+        "headache: thompson/actual, 6 recommendations (6 reported in full, 0 open, 0 lost to follow-up)" in told.out
+    )
+    found = json.loads(in_this_process(capsys, "trial", "results", str(file), "--json", "-").out)
+    (aspirin,) = (one for one in found["as_treated"] if one["arm"] == "aspirin")
+    assert (aspirin["n"], aspirin["mean"]) == (6, pytest.approx(2 / 6))  # all took it; 3 successes, 1 corrected
+    assert f"{aspirin['mean']:.3f} [{aspirin['low']:.3f}, {aspirin['high']:.3f}] 6" in told.out
+    assert "no estimand without further assumptions" in told.out
+    out = tmp_path / "results.json"
+    in_this_process(capsys, "trial", "results", str(file), "--json", str(out))
+    assert json.loads(out.read_text()) == found
+    check_complaint(in_this_process(capsys, "trial", "results", str(file), "--json", str(tmp_path / "no" / "x.json")))
+
+
+def test_results_of_many_arms_fit_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Trial("thompson", [f"arm {n}" for n in range(20)]).save(tmp_path / "many.log")
+    told = in_this_process(capsys, "trial", "results", str(tmp_path / "many.log"))
+    assert "another arm" in told.out
+    assert max(map(len, told.out.splitlines())) <= 100

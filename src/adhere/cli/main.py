@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from adhere.cli import data, policies, populations, reproduce, serve, simulate, token, trial
+from adhere.cli import data, doctor, policies, populations, reproduce, serve, simulate, token, trial
 from adhere.cli.serve_options import GroupedCommand
 from adhere.cli.trial_sources import BrokenLogError
 from adhere.errors import InputError, StoreError, UnavailableError
@@ -22,15 +22,21 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _INVALID = re.compile(r"^Invalid value for '(.*?)': ")
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},  # inherited by all commands
+)
 app.command(short_help="Rebuild the paper's figures and numbers.")(reproduce.reproduce)
 app.command(short_help="Compare policies on populations.")(simulate.simulate)
 app.command(short_help="List the policies, or explain one.")(policies.policies)
 app.command(short_help="List the populations, or describe one.")(populations.populations)
 app.add_typer(data.app, name="data", short_help="Show the data that come with adhere, and check them.")
+app.command(short_help="What is installed here, and what is missing.")(doctor.doctor)
 app.command(short_help="Serve live trials over HTTP.", cls=GroupedCommand)(serve.serve)
 app.add_typer(token.app, name="token", short_help="Who may use the service.")
-app.add_typer(trial.app, name="trial", short_help="Look at live trials, check them, carry them elsewhere.")
+app.add_typer(trial.app, name="trial", short_help="Look at live trials, check them, export or move them.")
 
 
 def _show_version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli import trial_accesses, trial_backup, trial_moving
+from adhere.cli import trial_accesses, trial_backup, trial_moving, trial_results
 from adhere.cli.destinations import check_file
 from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
 from adhere.cli.options import Imports, import_all
@@ -20,6 +20,7 @@ from adhere.files import replacing
 
 app = typer.Typer(rich_markup_mode=None)
 app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
+app.command(short_help="What a trial says so far.")(trial_results.results)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
 app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
 app.command(short_help="Go back to a copy.")(trial_backup.restore)

@@ -49,6 +49,16 @@ def _cache_roots() -> list[Path]:
     return [package / "__pycache__" / "kernels", Path(platformdirs.user_cache_dir("adhere")) / "kernels"]
 
 
+def cache_root() -> Path | None:
+    """The folder that all compiled code is kept in; None if none can be written."""
+    return next((root for root in _cache_roots() if _writable(root)), None)
+
+
+def _writable(root: Path) -> bool:
+    existing = next(path for path in (root, *root.absolute().parents) if path.exists())
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
 def _usable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from adhere.checks import is_integer
 from adhere.errors import InputError
 from adhere.trial.arms import arm_taken, check_arm_names
-from adhere.trial.design import Design
+from adhere.trial.design import make_design
 from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, Reported
+from adhere.trial.events import LOG_FORMAT, AnyEvent, Created, LessonRefused, Reported
 from adhere.trial.evolve import evolve, refused_events
-from adhere.trial.state import TrialState, initial_state
-from adhere.trial.verbs.recommend import recommended
+from adhere.trial.history import History
+from adhere.trial.log.chain import commitment
+from adhere.trial.lookups import new_salt
+from adhere.trial.saving import load_events, save_events
+from adhere.trial.state import initial_state
+from adhere.trial.verbs.recommend import SOFTWARE, recommended
 from adhere.trial.verbs.report import check_not_contradicted
 
 
@@ -35,7 +40,7 @@ class Recommendation:
 
 
 class Trial:
-    """A policy at work on one trial, for as long as the process lives; `adhere serve` keeps trials for good.
+    """A policy at work on one trial, in memory until it is saved; `adhere serve` keeps trials for good.
 
     Chosen-protocol learners and the top of a hierarchy learn as soon as the reward is in, the others when the
     actual arm is in too, each exactly once. The same compiled functions as in `simulate`: a trial with the same
@@ -53,6 +58,8 @@ class Trial:
         The planned number of patients, for policies that need it (EXP3 without γ).
     reward_values
         Every reward that can occur, needed by policies that recycle outcomes: they count them by value.
+    name
+        What a file that it is saved to calls it.
 
     >>> trial = Trial("thompson/actual", arms=["walk", "aspirin"], seed=1)
     >>> recommendation = trial.recommend()
@@ -72,18 +79,74 @@ class Trial:
         *,
         run: int = 0,
         reward_values: Sequence[float] = (0.0, 1.0),
+        name: str = "trial",
     ) -> None:
-        self.arms = check_arm_names(arms)
-        engine = Engine(policy, len(self.arms), seed=seed, run=run, horizon=horizon, reward_values=reward_values)
-        self.policy = engine.policy
-        self._state = initial_state(Design("", str(engine.policy), self.arms, seed), engine)
+        names = check_arm_names(arms)
+        engine = Engine(policy, len(names), seed=seed, run=run, horizon=horizon, reward_values=reward_values)
+        settled = str(engine.policy)
+        design = make_design(name, settled, names, seed=seed, horizon=horizon, reward_values=reward_values)
+        created = Created(
+            position=1,
+            at=datetime.now(UTC),
+            log_format=LOG_FORMAT,
+            design=design,
+            algorithm_version=engine.algorithm_version,
+            software=SOFTWARE,
+        )
+        self._begin(engine, run, created)
+
+    def _begin(self, engine: Engine, run: int, created: Created) -> None:
+        self.name, self.arms, self.policy = created.design.name, created.design.arms, engine.policy
+        self._run = run
+        self._state = initial_state(created.design, engine)
+        self._events: list[AnyEvent] = []
+        self._notes: dict[int, tuple[bytes, str]] = {}
+        self._add(created)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trial:
+        """Go on with a trial that `save` wrote; its policy, if it is one of your own, must be imported before.
+
+        Raises an `InputError` for a file that is missing, was changed, or was not written by `save`.
+        """
+        events, notes = load_events(Path(path))
+        created = events[0]
+        assert isinstance(created, Created)
+        trial = cls.__new__(cls)
+        trial._begin(created.design.engine(), 0, created)
+        for event in events[1:]:
+            if not isinstance(event, LessonRefused):  # which evolving adds again
+                trial._add(event)
+        if len(trial._events) != len(events):
+            raise InputError("path", str(path), f"the version of {trial.policy} that it was saved with")
+        trial._notes = notes
+        return trial
+
+    def save(self, path: str | Path) -> None:
+        """Write the trial to a file, whole or not at all, for `load` to go on with.
+
+        It is a log: `adhere trial verify`, `replay`, `explain`, `results` and `export` read it, and
+        `adhere trial import` hands it to a service.
+
+        >>> import tempfile
+        >>> trial = Trial("thompson", arms=["walk", "aspirin"], seed=1)
+        >>> trial.report(trial.recommend().id, actual="walk", reward=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     trial.save(f"{folder}/headache.log")
+        ...     again = Trial.load(f"{folder}/headache.log")
+        >>> again.recommend() == trial.recommend()
+        True
+        """
+        if self._run != 0:
+            raise InputError("run", self._run, "a trial with run=0: a log holds the seed of a trial, and no run")
+        save_events(self._events, self._notes, Path(path))
 
     def recommend(self) -> Recommendation:
         """An arm for the next patient."""
         state = self._state
         choice = state.engine.choose(state.policy_state, state.n_recommendations)
         event = recommended(state, choice, **self._stamp(), subject="", site="")
-        self._state = self._evolved(event)
+        self._add(event)
         return Recommendation(
             id=event.recommendation_id,
             arm=self.arms[choice.chosen],
@@ -113,21 +176,35 @@ class Trial:
             raise InputError("report", None, "actual=…, reward=… or both")
         if not is_integer(id) or not 0 <= id < state.n_recommendations:
             raise InputError("id", id, "the id of a recommendation of this trial")
-        check_not_contradicted(state.histories[int(id)], self.arms, taken, value)
-        event = Reported(**self._stamp(), recommendation_id=int(id), actual=taken, reward=value)
-        self._state = self._evolved(event)
+        history = state.histories[int(id)]
+        check_not_contradicted(history, self.arms, taken, value)
+        text = ""
+        if took_other is not None:
+            self._check_same_words(history, took_other)
+            self._notes[state.position + 1] = note = (new_salt(), took_other)
+            text = commitment(*note)
+        self._add(Reported(**self._stamp(), recommendation_id=int(id), actual=taken, reward=value, text=text))
 
     @property
     def state(self) -> tuple[float, ...]:
         """What the policy has learned so far, as plain numbers."""
         return tuple(self._state.policy_state.tolist())
 
-    def _evolved(self, event: AnyEvent) -> TrialState:
-        """The state after an event and those of the lessons it made the policy refuse."""
+    def _check_same_words(self, history: History, words: str) -> None:
+        known = history.actual
+        if known is not None and known.text_at is not None and self._notes[known.text_at][1] != words:
+            before = self._notes[known.text_at][1]
+            expected = f"{before!r}, as reported before for recommendation {history.recommendation_id}"
+            raise InputError("took_other", words, expected)
+
+    def _add(self, event: AnyEvent) -> None:
+        """Evolve by an event, then by those of the lessons it made the policy refuse."""
         state = evolve(self._state, event)
-        for refusal in refused_events(state, event.at):
+        refusals = refused_events(state, event.at)
+        for refusal in refusals:
             state = evolve(state, refusal)
-        return state
+        self._state = state
+        self._events += [event, *refusals]
 
     def _stamp(self) -> dict[str, Any]:
         return {"position": self._state.position + 1, "at": datetime.now(UTC)}

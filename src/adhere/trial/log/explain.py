@@ -35,9 +35,9 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     assert isinstance(made, Recommended)
     yield f"Trial {design.name}, recommendation {recommendation_id}: {design.arms[made.chosen]}"
     yield f"  when       {made.at.isoformat()} (record {made.position})"
-    yield f"  for        {who.get(made.subject, 'somebody who was erased')} (key {made.subject})"
-    yield f"  asked by   {made.by or 'nobody named'}, request {made.request_id or 'without an id'}"
-    yield f"  policy     {design.policy}, which had learned from the records up to {made.learned_up_to}"
+    yield f"  for        {who.get(made.subject, 'a subject who was erased')} (key {made.subject})"
+    yield f"  asked by   {made.by or 'not given'}, request {made.request_id or 'id not given'}"
+    yield f"  policy     {design.policy}, which had learned from records 1 to {made.learned_up_to}"
     probabilities = [f"{arm} {p:.4f}" for arm, p in zip(design.arms, made.probabilities, strict=False)]
     how = "estimated by drawing" if made.estimated else "exact"
     yield f"  P(arm)     {', '.join(probabilities) or 'not known'} ({how})"
@@ -47,32 +47,35 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
         yield f"  memo       {', '.join(f'{number:g}' for number in made.memo)}"
     yield f"  drawn by   key {made.key}, recommendation {recommendation_id}"
     yield f"  version    {made.algorithm_version}; adhere {made.software}"
-    yield "Since then:" if len(events) > 1 else "Nothing was heard of it since."
+    yield "Since then:" if len(events) > 1 else "Nothing was reported since."
     for event in events[1:]:
-        yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event)}{_by(event)}"
+        words = view.note(trial, event.position) if getattr(event, "text", "") else None
+        yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event, words)}{_by(event)}"
 
 
-def _told(design: Design, event: AnyEvent) -> str:
+def _told(design: Design, event: AnyEvent, words: str | None) -> str:
     if isinstance(event, Repeated):
         return "asked for, or reported, again"
     if isinstance(event, Reported):
-        return f"reported: {_values(design.arms, event)}"
+        return f"reported: {_values(design.arms, event, words)}"
     if isinstance(event, Imputed):
-        return f"nothing was heard, so the trial's rule counts: {_values(design.arms, event)}"
+        return f"no report, so the trial's rule assumes: {_values(design.arms, event, words)}"
     if isinstance(event, Corrected):
-        taken_back = [f"{part} taken back" for part in event.retract]
-        return f"corrected: {', '.join(filter(None, [_values(design.arms, event), *taken_back]))} ({event.reason})"
+        said = [_values(design.arms, event, words), *(f"{part} retracted" for part in event.retract)]
+        return f"corrected: {', '.join(filter(None, said))} ({event.reason})"
     if isinstance(event, LessonRefused):
         return f"the policy refused the lesson of record {event.place}, which it skips from here on ({event.reason})"
     if isinstance(event, Withdrawn):
-        return f"withdrawn ({event.reason})"
+        return f"lost to follow-up ({event.reason})"
     if isinstance(event, Unblinded):
         return f"unblinded ({event.reason})"
     return "something else"
 
 
-def _values(arms: Sequence[str], event: Reported | Imputed | Corrected) -> str:
+def _values(arms: Sequence[str], event: Reported | Imputed | Corrected, words: str | None) -> str:
+    """What an event says, with the reporter's own words for what was taken, unless they were erased."""
     said = [] if event.actual is None else [f"actual {describe_taken(arms, event.actual)}"]
+    said = [f"{said[0]} ({words})"] if words is not None else said
     return ", ".join(said + ([] if event.reward is None else [f"reward {event.reward:g}"]))
 
 

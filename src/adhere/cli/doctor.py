@@ -1,0 +1,120 @@
+"""`adhere doctor`: what is installed here, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import typer
+
+_USES = {
+    "report": "plots, and the report of adhere reproduce",
+    "service": "adhere serve",
+    "client": "adhere.Client",
+    "gpu": "simulate on a CUDA GPU",
+    "cluster": "simulate on a Dask cluster",
+    "analysis": "analyses of finished trials",
+    "pandas": "results as pandas frames",
+    "dev": "adhere's own tests",
+}
+_REQUIREMENT = re.compile(r"""^(?P<name>[\w.-]+)(\[(?P<extras>[^]]*)])?.*?(extra == ['"](?P<of>[\w-]+)['"])?$""")
+
+
+def doctor() -> None:
+    """Say what is installed here, what is missing and how to get it: versions, extras, the folder of compiled code,
+    the GPU. Put it into a bug report.
+    """
+    typer.echo(f"adhere {version('adhere')}, Python {platform.python_version()}, {platform.platform()}")
+    typer.echo(f"{os.cpu_count()} processors; Python at {sys.executable}\n")
+    for title, lines in (("Libraries", _libraries()), ("Extras", _extras()), ("Compiled code", _compiled_code())):
+        typer.echo(title)
+        for line in lines:
+            typer.echo(f"  {line}")
+        typer.echo()
+    typer.echo(f"GPU\n  {_gpu()}")
+
+
+def _needed() -> dict[str, list[str]]:
+    """The libraries that each extra needs; those that all of adhere needs under an empty name."""
+    found: dict[str, list[str]] = {}
+    nested: dict[str, list[str]] = {}
+    for text in requires("adhere") or ():
+        match = _REQUIREMENT.match(text)
+        assert match is not None
+        extra = match["of"] or ""
+        if match["name"] == "adhere":
+            nested[extra] = [name.strip() for name in match["extras"].split(",")]
+            found.setdefault(extra, [])
+        else:
+            found.setdefault(extra, []).append(match["name"])
+    for extra, others in nested.items():
+        found[extra] += [name for other in others for name in found[other]]
+    return found
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _libraries() -> Iterator[str]:
+    for name in _needed()[""]:
+        found = _installed(name)
+        yield f"✓ {name} {found}" if found else f"✗ {name} is missing: pip install {name}"
+
+
+def _extras() -> Iterator[str]:
+    needed = {extra: names for extra, names in _needed().items() if extra}
+    width = max(map(len, needed))
+    for extra, names in needed.items():
+        missing = [name for name in names if _installed(name) is None]
+        mark, said = "✓", _USES.get(extra, "")
+        if missing:
+            mark, said = "-", f"{said}; missing {', '.join(missing)}: pip install 'adhere[{extra}]'"
+        yield f"{mark} {extra:{width}s}  {said}"
+
+
+def _compiled_code() -> Iterator[str]:
+    from adhere.compilation.storage import cache_root
+
+    root = cache_root()
+    if root is None:
+        yield "✗ no folder can be written: each process compiles anew. Set ADHERE_CACHE_DIR to one that can"
+        return
+    files = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
+    size = sum(_size(path) for path in files)
+    yield f"✓ {root}: {_files(len(files))}, {size / 1e6:.1f} MB (deleting them is safe)"
+    for name in sorted(name for name in os.environ if name.startswith("NUMBA_")):
+        yield f"- {name}={os.environ[name]} is set, which may make compiled code slower"
+
+
+def _files(number: int) -> str:
+    return "1 file" if number == 1 else f"{number:,} files"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # another process has just replaced it
+        return 0
+
+
+def _gpu() -> str:
+    try:
+        from adhere.compilation.gpu import SIMULATED, cuda, why_no_gpu
+    except ImportError as error:
+        return f"- not available: {error}"
+    why_not = why_no_gpu()
+    if why_not is not None:
+        return f"- not available: {why_not}"
+    if SIMULATED:
+        return "- simulated in Python, since NUMBA_ENABLE_CUDASIM is set: slow, for tests"
+    name = cuda.get_current_device().name
+    return f"✓ {name.decode() if isinstance(name, bytes) else name}"

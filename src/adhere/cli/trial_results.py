@@ -1,0 +1,115 @@
+"""`adhere trial results`: what a trial says so far, in three analysis sets."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adhere.cli.destinations import check_file, write_files
+from adhere.cli.options import Imports, import_all
+from adhere.cli.trial_sources import Source, TrialName, one_trial
+from adhere.report.wrapping import paragraph
+
+if TYPE_CHECKING:
+    from adhere.trial.results import ArmEstimate, Compliance, Results
+
+_STANDARD_OUTPUT = "-"
+_MAX_COLUMNS = 6  # arms with a column of their own
+
+
+def results(
+    source: Source,
+    name: TrialName = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", metavar="FILE|-", help="Write them as JSON; - for standard output.")
+    ] = None,
+    imports: Imports = None,
+) -> None:
+    """What a trial says so far: the mean reward of each arm in three analysis sets with 95% intervals, what was taken
+    where each arm was chosen, and the probability of each arm at the next recommendation.
+
+    \b
+      adhere trial results adhere.db                    --trial headache, if there are several
+      adhere trial results headache.log --json -        the same numbers as GET /trials/headache/results
+    """
+    import msgspec
+
+    from adhere.trial.events import created_event
+    from adhere.trial.results import results_of
+
+    to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
+    if to_file is not None:
+        check_file("--json", to_file)
+    import_all(imports)
+    with one_trial(source, name) as found:
+        design = created_event(found.view, found.number).design
+        found_results = results_of(found.view, found.number, design, design.engine())
+    text = msgspec.json.format(msgspec.json.encode(found_results), indent=2) + b"\n"
+    if json_file == _STANDARD_OUTPUT:
+        typer.echo(text.decode(), nl=False)
+        return
+    write_files({to_file: text} if to_file else {}, lambda: _show(found_results, design.policy))
+    if design.blinded:
+        print("note: this trial is blinded, and these results show its arms", file=sys.stderr)
+
+
+def _show(found: Results, policy: str) -> None:
+    counted = "1 recommendation" if found.recommendations == 1 else f"{found.recommendations:,} recommendations"
+    typer.echo(
+        f"{found.trial}: {policy}, {counted} ({found.reported:,} reported in full, {found.open:,} open, "
+        f"{found.withdrawn:,} lost to follow-up)\n"
+    )
+    sets = (found.intention_to_treat, found.as_treated, found.per_protocol)
+    rows = [["", "intention-to-treat", "as-treated *", "per-protocol *"]]
+    rows += [[arms[0].arm, *map(_estimate, arms)] for arms in zip(*sets, strict=True)]
+    typer.echo(f"Mean reward [95% interval], patients\n{_aligned(rows)}\n")
+    typer.echo(f"What was taken, by the arm chosen\n{_aligned(_taken(found.compliance))}\n")
+    probabilities = ", ".join(f"{arm} {p:.3g}" for arm, p in found.probabilities.items())
+    said = f"Probability of each arm at the next recommendation: {probabilities}"
+    typer.echo(paragraph(said, shutil.get_terminal_size().columns) + "\n")
+    for sentence in _notes(found):
+        typer.echo(paragraph(sentence, shutil.get_terminal_size().columns))
+
+
+def _estimate(one: ArmEstimate) -> str:
+    return "none yet" if one.mean is None else f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}] {one.n:,}"
+
+
+def _taken(rows: Sequence[Compliance]) -> list[list[str]]:
+    """A column for each arm, or for many arms one for all other arms together."""
+    arms, apart = [row.chosen for row in rows], len(rows) <= _MAX_COLUMNS
+    taken = arms if apart else ["it", "another arm"]
+    lines = [["chosen", *taken, "nothing", "other", "not reported", "took it [95% interval]"]]
+    for row in rows:
+        by_arm = [row.actual[arm] for arm in arms]
+        own = row.actual[row.chosen]
+        counts = [*(by_arm if apart else (own, sum(by_arm) - own)), row.nothing, row.other, row.unknown]
+        share = "none reported" if row.share is None else f"{row.share:.0%} [{row.low:.0%}, {row.high:.0%}]"
+        lines.append([row.chosen, *(f"{count:,}" for count in counts), share])
+    return lines
+
+
+def _notes(found: Results) -> list[str]:
+    said = ["* no estimand without further assumptions: those who do as they are told differ from those who do not."]
+    if found.imputed_parts:
+        said.append(f"{found.imputed_parts:,} values were not reported and are assumed by the trial's rule.")
+    if found.fallbacks:
+        said.append(f"{found.fallbacks:,} arms were drawn with equal probabilities, as the policy had failed.")
+    if found.refused_lessons:
+        said.append(f"{found.refused_lessons:,} lessons were refused by the policy.")
+    return [*said, found.note]
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns side by side: the first to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0])] + [cell.rjust(wide) for cell, wide in zip(others, widths[1:], strict=True)]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return "\n".join(lines)
