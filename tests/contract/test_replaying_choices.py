@@ -1,4 +1,7 @@
-"""A choice can be replayed from its memo: the state changes as the choice changed it, and nothing is drawn."""
+"""A choice can be replayed from its memo: the state changes as the choice changed it, and nothing is drawn.
+
+The memo is that which the choice itself wrote.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ def test_a_choice_can_be_replayed_from_its_memo(subject: str, n_arms: int) -> No
             before = trial._state
             recommendation = trial.recommend()  # whose event the reducer replays
             engine, chosen_state = before.engine, before.policy_state.copy()
-            engine._run(CHOOSE_ARM, chosen_state, engine._buffers.memo, engine._buffers.rng, recommendation.id)
+            memo = engine._buffers.memo
+            memo.fill(0.0)
+            engine._run(CHOOSE_ARM, chosen_state, memo, engine._buffers.rng, recommendation.id)
+            assert recommendation.memo == tuple(memo[: engine.memo_size].tolist()), text
             assert trial._state.policy_state.tobytes() == chosen_state.tobytes(), text
             n_changed += chosen_state.tobytes() != before.policy_state.tobytes()
             chosen = population.arms.index(recommendation.arm)

@@ -73,15 +73,24 @@ class ByProbability(NamedTuple):
     """A certified expert's lessons are weighted by one over its probability of being drawn."""
 
     by_probability: bool = True
+    memo_size: int = 0  # of a memo beside the top's own
+
+
+class ByEstimate(NamedTuple):
+    """As `ByProbability`, where the top does not say its probabilities: they are estimated by choosing again."""
+
+    by_probability: bool = True
+    memo_size: int = 0  # as the top's own has
 
 
 class ByOne(NamedTuple):
     """No expert needs a weight, so that the top's probabilities need not be computed, nor their code compiled."""
 
     by_probability: bool = False
+    memo_size: int = 0
 
 
-Weighting = ByProbability | ByOne
+Weighting = ByProbability | ByEstimate | ByOne
 
 
 @generic_with_default
@@ -94,6 +103,17 @@ def weight_of(weighting: Weighting, rule: Rule, state: State, memo: Memo, drawn:
 def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
     """One over the top's probability of drawing it."""
     probabilities(rule.top, state.top, memo.top, 1.0, memo.top_probabilities, rng)
+    return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
+
+
+@implements(weight_of, ByEstimate)
+def weight_from_estimate(
+    weighting: ByEstimate, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream
+) -> float:
+    """The same. What the top wrote into its memo when it drew the expert must stay, so it draws with another."""
+    beside = memo_of(rule.top, memo.estimating)
+    remember(rule.top, state.top, beside)
+    probabilities(rule.top, state.top, beside, 1.0, memo.top_probabilities, rng)
     return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
 
 

@@ -11,7 +11,7 @@ from adhere.compilation import Index, Memo, Number, Part, Parts, State, Vector, 
 from adhere.errors import InputError
 from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
-from adhere.policies.experts import ByOne, ByProbability, Weighting
+from adhere.policies.experts import ByEstimate, ByOne, ByProbability, Weighting
 from adhere.policies.generic import Rule
 from adhere.policies.parameters import flag
 from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape
@@ -50,6 +50,7 @@ class HierarchicalMemo(Memo):
     experts = Parts()
     top_probabilities = Vector(lambda rule: len(rule.experts) + work_size(len(rule.experts)), scratch=True)
     recycling = Parts(lambda rule: rule.experts, scratch=True)  # what a choice from the cache remembers
+    estimating = Vector(lambda rule: rule.weighting.memo_size, scratch=True)  # what the top's estimate remembers
 
 
 @laid_out(state=HierarchicalState, memo=HierarchicalMemo)
@@ -130,15 +131,19 @@ class HierarchicalParameters(Policy):
         recycles = self.recycle and any(certificates)
         weighted = [is_certified and not recycles for is_certified in certificates]
         is_weighted = any(weight and expert.uses_weight for weight, expert in zip(weighted, experts, strict=True))
+        top = self.top.assemble(TrialShape(len(experts)))
+        weighting: Weighting = ByProbability() if is_weighted else ByOne()
+        if is_weighted and self.top.estimates_probabilities:
+            weighting = ByEstimate(memo_size=top.memo_size + top.scratch_size)
         rule = HierarchicalRule(
-            top=self.top.assemble(TrialShape(len(experts))).rule,
+            top=top.rule,
             experts=tuple(
                 (expert.assemble_weighted(shape) if weight else expert.assemble(shape)).rule
                 for expert, weight in zip(experts, weighted, strict=True)
             ),
             n_arms=shape.n_arms,
             certified=set_of(certificates),
-            weighting=ByProbability() if is_weighted else ByOne(),
+            weighting=weighting,
             cache=cache_rule(shape, recycles),
         )
         return CompiledPolicy(rule, tuple(str(expert) for expert in experts))

@@ -139,10 +139,10 @@ class Engine:
             raise InputError(f"arm chosen by {self.policy}", chosen, f"a number from 0 to {self.n_arms - 1}")
         if not self.recycles and after.tobytes() != state.tobytes():
             raise InputError(f"policy {self.policy}", "a choose that changes the state", "only learn to change it")
+        remembered = tuple(memo[: self.memo_size].tolist())  # before an estimate draws, and writes, again
         distribution = self._probabilities(state)
         if not abs(sum(distribution) - 1.0) <= _SUM_TOLERANCE:  # also catches a NaN
             raise InputError(f"probabilities of {self.policy}", distribution, "numbers from 0 to 1 that add up to 1")
-        remembered = tuple(memo[: self.memo_size].tolist())
         if not all(map(math.isfinite, remembered)):
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
         return Choice(chosen, tuple(distribution), remembered)
