@@ -9,19 +9,25 @@ from difflib import get_close_matches
 class InputError(ValueError):
     """A value that cannot be used: which field, what it was, what was expected.
 
+    Where those three make no good sentence, `sentence` says it.
+
     >>> print(InputError("gamma", 1.5, "a number in (0, 1]"))
     gamma: got 1.5, expected a number in (0, 1]
+    >>> print(InputError("horizon", None, "the number of patients", "this policy needs horizon=…"))
+    this policy needs horizon=…
     """
 
-    def __init__(self, field: str, value: object, expected: str) -> None:
+    def __init__(self, field: str, value: object, expected: str, sentence: str = "") -> None:
         self.field, self.value, self.expected = field, value, expected
-        super().__init__(f"{field}: got {_short(value)}, expected {expected}")
+        self.sentence = sentence or f"{field}: got {short(value)}, expected {expected}"
+        super().__init__(self.sentence)
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, object, str]]:
-        return type(self), (self.field, self.value, self.expected)
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, object, str, str]]:
+        return type(self), (self.field, self.value, self.expected, self.sentence)
 
 
-def _short(value: object, limit: int = 120) -> str:
+def short(value: object, limit: int = 120) -> str:
+    """A value as it is shown in an error message: text in quotation marks, and not too much of it."""
     text = value if isinstance(value, str) else repr(value)
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return repr(text) if isinstance(value, str) else text
