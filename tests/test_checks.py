@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from adhere.checks import check_arms, check_count, check_integer, check_text, check_unique, check_unit_number
+from adhere.checks import (
+    check_arms,
+    check_count,
+    check_integer,
+    check_reward,
+    check_text,
+    check_unique,
+    check_unit_number,
+)
 from adhere.errors import InputError
 
 
@@ -22,6 +30,15 @@ def test_unit_numbers(value: object) -> None:
 def test_what_is_no_unit_number(value: object) -> None:
     with pytest.raises(InputError, match="expected a number from 0 to 1"):
         check_unit_number("reward", value)
+
+
+def test_rewards_may_say_success_or_failure() -> None:
+    rewards = [check_reward("reward", value) for value in (True, False, np.True_, np.False_, 1, 0.5)]
+    assert rewards == [1.0, 0.0, 1.0, 0.0, 1.0, 0.5]
+    assert {type(reward) for reward in rewards} == {float}
+    for value in ("1", "true", None, 1.1, math.nan, [True]):
+        with pytest.raises(InputError, match=r"reward: got .*, expected a number from 0 to 1"):
+            check_reward("reward", value)
 
 
 def test_integers_and_counts() -> None:

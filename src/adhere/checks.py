@@ -29,15 +29,24 @@ def is_integer(value: object) -> TypeGuard[int]:
 
 
 def check_unit_number(field: str, value: object) -> float:
-    """A number from 0 to 1: a reward, a mean reward or a probability.
+    """A number from 0 to 1: a probability or a share.
 
-    >>> check_unit_number("reward", 1)
+    >>> check_unit_number("probability", 1)
     1.0
     """
     # The comparison also refuses NaN, which is neither above nor below anything.
     if not is_number(value) or not 0 <= value <= 1:
         raise InputError(field, value, "a number from 0 to 1")
     return float(value) + 0.0  # -0.0 becomes 0.0
+
+
+def check_reward(field: str, value: object) -> float:
+    """A reward or a mean reward: a number from 0 to 1, or whether it was a success, True (1) or False (0).
+
+    >>> check_reward("reward", True)
+    1.0
+    """
+    return check_unit_number(field, float(value) if isinstance(value, (bool, np.bool_)) else value)
 
 
 def check_integer(field: str, value: object, at_least: int, at_most: int) -> int:

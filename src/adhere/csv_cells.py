@@ -30,3 +30,14 @@ def unescape(cell: str) -> str:
     ('=1+1', "'t Hooft")
     """
     return cell[1:] if re.match(ESCAPED_FORMULA, cell) else cell
+
+
+def reward_in(cell: str) -> float:
+    """The reward in a cell: a number, or true (1) or false (0) in any case; what is none of them is a ValueError.
+
+    >>> reward_in("0.5"), reward_in("TRUE")
+    (0.5, 1.0)
+    """
+    known = {"true": 1.0, "false": 0.0}.get(cell.lower())
+    # Python would read 1_0 as ten; in a data file it is a slip.
+    return float(cell.replace("_", "?")) if known is None else known

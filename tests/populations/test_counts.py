@@ -56,6 +56,11 @@ def test_records_in_any_order_make_the_same_population(population: Counts, rando
     assert Counts("random counts", population.arms, records) == population
 
 
+def test_rewards_may_say_success_or_failure() -> None:
+    said: list[Any] = [("none", "none", True, 2), ("aspirin", "aspirin", np.False_)]
+    assert Counts("t", ARMS, said).counts == (Count("none", "none", 1.0, 2), Count("aspirin", "aspirin", 0.0))
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

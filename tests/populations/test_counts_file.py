@@ -45,6 +45,7 @@ def read(text: str | bytes, name: str = "trial.csv") -> Counts:
         GOOD.replace("6", "4") + "none,none,1.0,2.0\n",
         "site,count,reward,ACTUAL,Chosen\nA,6,1,none,none\nB,2,.5,aspirin,none\nC,3,0e0,aspirin,aspirin\n",
         "chosen,actual,reward\n" + "none,none,1\n" * 6 + "none,aspirin,0.5\n" * 2 + "aspirin,aspirin,0\n" * 3,
+        GOOD.replace("none,none,1,", "none,none,TRUE,").replace("aspirin,0,", "aspirin,false,"),
         # An unrelated N beside our own column names is just another column.
         "chosen,actual,reward,count,N\nnone,none,1,6,x\nnone,aspirin,0.5,2,x\naspirin,aspirin,0,3,x\n",
     ],

@@ -54,7 +54,7 @@ def problem(reply: Reply, status: int) -> Any:
         (b'"text"', 422, "body", None),
         (b"null", 422, "body", None),
         (b'{"reward": "1"}', 422, "reward", "1"),
-        (b'{"reward": true}', 422, "reward", "True"),
+        (b'{"reward": "true"}', 422, "reward", "true"),
         (b'{"reward": [1]}', 422, "reward", None),
         (b'{"reward": 1.01}', 422, "reward", "1.01"),
         (b'{"reward": -1e-9}', 422, "reward", "-1e-09"),

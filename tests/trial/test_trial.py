@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Recommendation, Trial
+from adhere.trial.design import Imputation, make_design
 
 ARMS = ("walk", "aspirin")
 RECYCLING = "hierarchical(ucb1, recycle=true)"
@@ -77,7 +78,7 @@ def test_the_top_of_a_hierarchy_learns_from_the_reward_alone_and_its_other_exper
     assert sum(trial.state[20:22]) == (1.0 if recommendation.arm == "aspirin" else 0.0)
 
 
-@pytest.mark.parametrize("reward", [math.nan, -1, 2, True, False, "1", None, -1e-9, 1 + 1e-9, math.inf, [1], 1j])
+@pytest.mark.parametrize("reward", [math.nan, -1, 2, "1", "true", None, -1e-9, 1 + 1e-9, math.inf, [1], 1j])
 def test_a_reward_is_a_number_from_0_to_1(reward: Any) -> None:
     trial, recommendation = started()
     before = trial.state
@@ -87,11 +88,20 @@ def test_a_reward_is_a_number_from_0_to_1(reward: Any) -> None:
     assert trial.state == before
 
 
-@pytest.mark.parametrize("reward", [0, 1, 0.5, np.float64(0.25), np.float32(0.5), np.int64(1)])
+@pytest.mark.parametrize("reward", [0, 1, 0.5, np.float64(0.25), np.float32(0.5), np.int64(1), True, False, np.True_])
 def test_any_kind_of_number_is_a_reward(reward: Any) -> None:
     trial, recommendation = started("ucb1/actual")
     trial.report(recommendation.id, actual="walk", reward=reward)
     assert trial.state[2] == float(reward)
+
+
+def test_success_and_failure_are_values_of_rewards() -> None:
+    trial, recommendation = started(RECYCLING, horizon=10, reward_values=(False, True))
+    trial.report(recommendation.id, actual="walk", reward=True)
+    trial.report(recommendation.id, reward=1.0)
+    assert make_design("t", "uniform", ARMS, impute=Imputation(after_days=1, reward=True)).impute == Imputation(
+        after_days=1, reward=1.0
+    )
 
 
 @pytest.mark.parametrize("arm", ["asprin", "", "Walk", 0, True, ["walk"], b"walk"])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adhere.checks import check_count, check_unit_number
+from adhere.checks import check_count, check_reward
 from adhere.errors import InputError, nearest
 from adhere.populations.population import Floats, PatientTables, Population
 
@@ -49,7 +49,7 @@ class Counts(Population):
             cell = (
                 self._arm(where + "chosen", chosen),
                 self._arm(where + "actual", actual),
-                check_unit_number(where + "reward", reward),
+                check_reward(where + "reward", reward),
             )
             totals[cell] += check_count(where + "count", count)
         in_order = (

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from adhere.checks import check_count, check_unit_number
-from adhere.csv_cells import unescape
+from adhere.checks import check_count, check_reward
+from adhere.csv_cells import reward_in, unescape
 from adhere.errors import InputError, nearest
 from adhere.populations.counts import Count, Counts
 from adhere.populations.csv_rows import columns, csv_rows
@@ -49,7 +49,7 @@ def read_counts(path: str | Path) -> Counts:
         for column in (chosen_column, actual_column):
             if not value[column]:
                 raise InputError(where[column], value[column], "the name of an arm")
-        reward = _number(check_unit_number, where[reward_column], value[reward_column])
+        reward = _number(check_reward, where[reward_column], value[reward_column])
         count = _number(check_count, where[count_column], value.get(count_column, "1"))
         chosen, actual = unescape(value[chosen_column]), unescape(value[actual_column])
         totals[chosen, actual, reward] += count
@@ -78,8 +78,7 @@ def _vocabulary(header: list[str]) -> tuple[str, str, str, str]:
 def _number(check: Callable[[str, object], T], where: str, text: str) -> T:
     """Check a number written as text; an error shows the text as it was written."""
     try:
-        # Python would read 1_0 as ten; in a data file it is a slip.
-        return check(where, float(text.replace("_", "?")))
+        return check(where, reward_in(text))
     except InputError as error:
         raise InputError(where, text, error.expected) from None
     except ValueError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adhere.checks import check_unit_number
+from adhere.checks import check_reward, check_unit_number
 from adhere.errors import InputError
 from adhere.populations.strata import ALWAYS_TAKER, COMPLIER, Strata, Stratum
 
@@ -69,9 +69,7 @@ def homogeneous(compliance: float = 0.7, rewards: Sequence[float] = (0.5, 0.6)) 
     p = check_unit_number("compliance", compliance)
     if len(rewards) != 2:
         raise InputError("rewards", rewards, "two mean rewards, one per arm")
-    control, treatment = (
-        check_unit_number(f"rewards of {arm}", mean) for arm, mean in zip(ARMS, rewards, strict=True)
-    )
+    control, treatment = (check_reward(f"rewards of {arm}", mean) for arm, mean in zip(ARMS, rewards, strict=True))
     probabilities = {
         "complier": p * p,
         "defier": (1 - p) ** 2,

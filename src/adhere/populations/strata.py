@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.checks import check_sums_to_one, check_unique, check_unit_number, is_integer
+from adhere.checks import check_reward, check_sums_to_one, check_unique, check_unit_number, is_integer
 from adhere.errors import InputError, nearest
 from adhere.populations.population import Floats, PatientTables, Population
 from adhere.protocols import NAMED, NONE, as_protocol
@@ -76,7 +76,7 @@ class Stratum:
     def _mean_reward(self, where: str, arm: int, mean: object) -> float | None:
         if mean in (None, "-") and arm not in self.takes:
             return None
-        return check_unit_number(f"{where}reward of arm {arm}", mean)
+        return check_reward(f"{where}reward of arm {arm}", mean)
 
     def reward_when_chosen(self, arm: int) -> float:
         """r_{s,ν(c)}, the mean reward when this arm is chosen."""

@@ -30,6 +30,8 @@ _WORDS: Final = {
 }
 # What msgspec says without naming what it expects.
 _EXPECTED: Final = {
+    "`bool | float`": "a number from 0 to 1, true or false",  # a reward
+    "`bool | float | null`": "a number from 0 to 1, true or false",
     "Number out of range": "a number from -1.8e308 to 1.8e308",
     "Integer value out of range": "a whole number of fewer digits",
     "Invalid RFC3339 encoded datetime": "a time such as 2026-03-01T09:30:00Z",

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
 from adhere.checks import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from adhere.tokens import MAX_OVERLAP, Role
@@ -13,12 +14,22 @@ from adhere.trial.design import Imputation
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
-Reward: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
+Reward: TypeAlias = bool | Annotated[float, Meta(ge=0.0, le=1.0)]  # true is 1, false is 0
 Part: TypeAlias = Literal["actual", "reward"]
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The base of all request bodies."""
+
+
+class RewardBody(Body, frozen=True, kw_only=True):
+    """A body with a reward, which is a number once it is read: the same reward has one digest."""
+
+    reward: Reward | None = None
+
+    def __post_init__(self) -> None:
+        if self.reward is True or self.reward is False:
+            force_setattr(self, "reward", float(self.reward))
 
 
 class NewTrial(Body, frozen=True, kw_only=True):
@@ -41,24 +52,22 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
     subject: Name
 
 
-class NewReport(Body, frozen=True, kw_only=True):
+class NewReport(RewardBody, frozen=True, kw_only=True):
     """What was taken (an arm, or a kit in a blinded trial; nothing; something else), the reward, or both."""
 
     actual: Name | None = None
     took_nothing: bool = False
     took_other: Text | None = None
-    reward: Reward | None = None
     happened: datetime | None = None
 
 
-class NewCorrection(Body, frozen=True, kw_only=True):
+class NewCorrection(RewardBody, frozen=True, kw_only=True):
     """New values of what was reported; what `retract` lists counts as never reported."""
 
     reason: Text
     actual: Name | None = None
     took_nothing: bool = False
     took_other: Text | None = None
-    reward: Reward | None = None
     retract: tuple[Part, ...] = ()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from adhere.checks import check_text, check_unit_number, is_number
+from adhere.checks import check_reward, check_text, is_number
 from adhere.errors import InputError
 from adhere.randomness import check_seed
 from adhere.trial.arms import arm_taken, check_arm_names
@@ -23,7 +23,7 @@ class Imputation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     after_days: float
     actual: str | None = None
     took_nothing: bool = False
-    reward: float | None = None
+    reward: float | bool | None = None
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -74,7 +74,7 @@ def make_design(
     if not isinstance(reward_values, Sequence) or len(reward_values) > MAX_REWARD_VALUES:
         raise InputError("reward_values", reward_values, f"at most {MAX_REWARD_VALUES} rewards that can occur")
     if impute is not None:
-        _check_imputation(impute, names)
+        impute = _checked(impute, names)
     if "/" in check_text("name", name):
         raise InputError("name", name, "a name without a slash")
     draft = Design(
@@ -83,7 +83,7 @@ def make_design(
         arms=names,
         seed=secrets.randbits(63) if seed is None else check_seed(seed),
         horizon=horizon,
-        reward_values=tuple(sorted({check_unit_number("reward", value) for value in reward_values})),
+        reward_values=tuple(sorted({check_reward("reward", value) for value in reward_values})),
         blinded=blinded,
         repeats=repeats,
         impute=impute,
@@ -94,11 +94,11 @@ def make_design(
     return msgspec.structs.replace(draft, policy=str(engine.policy))
 
 
-def _check_imputation(impute: Imputation, arms: tuple[str, ...]) -> None:
+def _checked(impute: Imputation, arms: tuple[str, ...]) -> Imputation:
     days = impute.after_days
     if not is_number(days) or not 0.0 < days <= MAX_DAYS:
         raise InputError("impute.after_days", days, "a number of days above 0")
-    if impute.reward is not None:
-        check_unit_number("reward", impute.reward)
-    if arm_taken(arms, impute.actual, impute.took_nothing) is None and impute.reward is None:
+    reward = None if impute.reward is None else check_reward("reward", impute.reward)
+    if arm_taken(arms, impute.actual, impute.took_nothing) is None and reward is None:
         raise InputError("impute", "nothing", "what to count as taken (actual, took_nothing), a reward, or both")
+    return msgspec.structs.replace(impute, reward=reward)

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.checks import check_unit_number, is_integer
+from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
 from adhere.errors import CompileError, InputError, UnavailableError
 from adhere.policies import as_policy
@@ -80,7 +80,7 @@ class Engine:
             raise InputError("run", run, "a whole number, at least 0")
         if not isinstance(reward_values, Sequence) or not reward_values:
             raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
-        values = tuple(sorted({check_unit_number("reward", value) for value in reward_values}))
+        values = tuple(sorted({check_reward("reward", value) for value in reward_values}))
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
         compiled = self.policy.assemble(TrialShape(n_arms, values))
@@ -220,7 +220,7 @@ class Engine:
 
     def check_reward(self, value: object) -> float:
         """A reward this policy can learn from."""
-        reward = check_unit_number("reward", value)
+        reward = check_reward("reward", value)
         if self._values is not None and reward not in self._values:
             listed = ", ".join(f"{known:g}" for known in self._values)
             expected = f"one of {listed}: a policy that recycles must know every value (reward_values=…)"

@@ -135,6 +135,29 @@ def test_a_table_that_makes_no_sense_is_refused_and_nothing_kept(tmp_path: Path,
         assert view.trials() == {}
 
 
+def test_success_and_failure_are_rewards_of_1_and_0(tmp_path: Path) -> None:
+    path, store = tmp_path / "t.csv", open_store()
+    path.write_text("subject,chosen,actual,reward\nx,a,a,TRUE\ny,b,b,false\nz,b,a,1\n")
+    tables = [read_table(path)]
+    pl.DataFrame(
+        {
+            "subject": ["x", "y", "z"],
+            "chosen": ["a", "b", "b"],
+            "actual": ["a", "b", "a"],
+            "reward": [True, False, True],
+        }
+    ).write_parquet(path.with_suffix(".parquet"))
+    tables.append(read_table(path.with_suffix(".parquet")))
+    for number, table in enumerate(tables):
+        assert set(rewards_in(table)) == {0.0, 1.0}
+        import_table(table, store, make_design(f"t{number}", "ucb1", arms_in(table), seed=1))
+    with store.reading() as view:
+        states = [decode_snapshot(view.head(number).snapshot) for number in (1, 2)]
+    assert states[0] is not None
+    assert states[1] is not None
+    assert states[0].policy_state == states[1].policy_state
+
+
 def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(tmp_path: Path) -> None:
     for seed in range(6):
         rule = Imputation(after_days=1, actual="walk", reward=0.5)

@@ -17,6 +17,7 @@ import msgspec
 import polars as pl
 
 from adhere.checks import check_text
+from adhere.csv_cells import reward_in
 from adhere.errors import InputError, nearest
 from adhere.store import Store
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
@@ -76,7 +77,7 @@ def arms_in(table: pl.DataFrame) -> list[str]:
 def rewards_in(table: pl.DataFrame) -> list[float]:
     """Every reward a table holds."""
     values = table["AVAL"].drop_nulls().unique().to_list() if "AVAL" in table.columns else []
-    return [_number({"AVAL": value}, "AVAL", 0.0) for value in values if value != ""]
+    return [_number({"AVAL": value}, "AVAL", 0.0, reward_in) for value in values if value != ""]
 
 
 def import_table(
@@ -138,7 +139,7 @@ def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: 
         return Change(Withdrawn(**stamp, at=now(), reason="imported"))
     at = _time(row, "TRTADTM" if "actual" in parts else "ADTM", now)
     actual, other = _taken(state.design, row) if "actual" in parts else (None, None)
-    reward = state.engine.check_reward(_number(row, "AVAL", 0.0)) if "reward" in parts else None
+    reward = state.engine.check_reward(_number(row, "AVAL", 0.0, reward_in)) if "reward" in parts else None
     if kind == "imputed":
         return Change(Imputed(**stamp, at=at, actual=actual, reward=reward))
     if other is None:
@@ -221,10 +222,12 @@ def _text(row: Mapping[str, Any], column: str) -> str:
     return "" if value is None else str(value)
 
 
-def _number(row: Mapping[str, Any], column: str, otherwise: float) -> float:
+def _number(
+    row: Mapping[str, Any], column: str, otherwise: float, number_in: Callable[[str], float] = float
+) -> float:
     text = _text(row, column)
     try:
-        number = float(text) if text else otherwise
+        number = number_in(text) if text else otherwise
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
