@@ -112,11 +112,11 @@ def check_text(field: str, value: object, max_length: int = MAX_NAME_LENGTH) -> 
     if not value or value != value.strip():
         raise InputError(field, value, "text that is not empty and has no spaces at its ends")
     if len(value) > max_length:
-        raise InputError(field, value, f"at most {max_length} letters (these are {len(value)})")
+        raise InputError(field, value, f"at most {max_length} characters (got {len(value)})")
     if value.isascii() and value.isprintable():
         return value
     for letter in value:
         # Control characters, surrogates, private and unassigned code points cannot be told apart by eye.
         if unicodedata.category(letter).startswith("C"):
-            raise InputError(field, ascii(value), f"letters that can be seen, not U+{ord(letter):04X}")
+            raise InputError(field, ascii(value), f"visible characters, not U+{ord(letter):04X}")
     return unicodedata.normalize("NFC", value)

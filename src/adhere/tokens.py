@@ -139,7 +139,9 @@ class Tokens:
             self._check_admin(tokens, by)
             old = _the(tokens, id)
             if (status := self.status(old)) != "valid":
-                raise ConflictError("token", id, f"a valid token; this one is {status}")
+                raise ConflictError(
+                    "token", id, "a valid token", f"token {id} is {status}; only a valid one can be rotated"
+                )
             if end is None and old.expires_at is not None:
                 life = datetime.fromisoformat(old.expires_at) - datetime.fromisoformat(old.made_at)
                 end = _text(self._clock() + life.total_seconds())
@@ -164,7 +166,8 @@ class Tokens:
             old = _the(tokens, id)
             admins = {token.id: token for token in tokens if token.role == "admin" and self.status(token) == "valid"}
             if list(admins) == [id]:
-                raise ConflictError("token", id, "not the only admin's; make another one first")
+                sentence = f"token {id} is the only valid one of an admin; make another one first"
+                raise ConflictError("token", id, "not the only admin's", sentence)
             writing.revoke_token(id, now := _text(self._clock()))
         self._note(old._replace(revoked_at=now))
         if admins.pop(id, None) and all(token.expires_at for token in admins.values()):
@@ -173,7 +176,7 @@ class Tokens:
     def _check_admin(self, tokens: Sequence[Token], by: int | None) -> None:
         """Refuse an admin who was revoked a moment ago, in another process."""
         if by is not None and self.status(_the(tokens, by)) != "valid":
-            raise ConflictError("token", by, "one that is valid; it was revoked or has expired meanwhile")
+            raise ConflictError("token", by, "a valid token", f"token {by} was revoked or has expired meanwhile")
 
     def _note(self, *tokens: Token) -> None:
         """Bring the cache up to date without the store: what was written must not fail any more."""
@@ -218,7 +221,7 @@ def _check_site(role: str, site: str | None) -> str | None:
             raise InputError("site", site, f"none: a {role} belongs to no site")
         return None
     if site is None:
-        raise InputError("site", "none", "the name of the site")
+        raise InputError("site", None, "the name of the site", "a token of role site needs the name of the site")
     if "/" in site:
         raise InputError("site", site, "a name without a slash")
     return check_text("site", site)

@@ -70,7 +70,10 @@ def test_every_trial_of_a_file_is_looked_at(file: Path, tmp_path: Path, capsys: 
         assert said.startswith("headache: 14 records")
         assert "another: 1 records" in said
     check_complaint(in_this_process(capsys, "trial", "verify", str(both), "--head", "0" * 64), "--trial")
-    check_complaint(in_this_process(capsys, "trial", "explain", str(both), "0"), "one of headache, another")
+    check_complaint(
+        in_this_process(capsys, "trial", "explain", str(both), "0"),
+        "several trials here; choose one with --trial: headache, another",
+    )
 
 
 def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,6 +85,8 @@ def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     done = in_this_process(capsys, "trial", "import", str(table), *into, *options)
     assert done.out.startswith("again: 6 recommendations, 13 records, imported into ")
     check_complaint(in_this_process(capsys, "trial", "import", str(table), *into), "--name")
+    exp3 = in_this_process(capsys, "trial", "import", str(table), *into, "--name", "x", "--policy", "exp3")
+    check_complaint(exp3, "this policy needs horizon=… (the number of patients), to set EXP3's γ")
 
 
 def test_an_explanation(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

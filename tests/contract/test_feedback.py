@@ -119,10 +119,10 @@ def test_a_report_twice_changes_nothing_and_another_is_refused(subject: str) -> 
             trial.report(rewarded, reward=1)
             trial.report(taken, actual=second)
         for where in (finished, rewarded):
-            with pytest.raises(InputError, match=f"as reported before for recommendation {where}"):
+            with pytest.raises(InputError, match=f"conflicts with an earlier report for recommendation {where}"):
                 trial.report(where, actual=first, reward=0)
         for where, arm in ((finished, second), (taken, first)):
-            with pytest.raises(InputError, match=f"as reported before for recommendation {where}"):
+            with pytest.raises(InputError, match=f"conflicts with an earlier report for recommendation {where}"):
                 trial.report(where, actual=arm, reward=1)
         assert trial.state == learned, text
         # A refused report left nothing behind: what it also said is still open.

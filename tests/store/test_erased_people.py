@@ -88,7 +88,7 @@ def test_they_are_acknowledged_when_said_again_since_nothing_is_left_to_compare(
     live.report(0, took_other="before")
     live.report(1, took_other="after")
     assert live.kinds()[-2:] == ["Repeated", "Repeated"]
-    with pytest.raises(ConflictError, match="to change it, correct it"):
+    with pytest.raises(ConflictError, match="to change it, send a correction"):
         live.report(1, actual="walk")
     assert words_in(store) == []
 

@@ -59,7 +59,7 @@ def test_a_blinded_trial_tells_kits() -> None:
     assert str(same_arm.value) == str(conflict.value)
     live.report(7, actual=kits[7], request_id="r7")
     for other in (next(n for n in range(20) if n != 7 and (arms[n] == arms[7]) == same) for same in (True, False)):
-        with pytest.raises(ConflictError, match="something else was asked under this one"):
+        with pytest.raises(ConflictError, match="was used before for another request"):
             live.report(7, actual=kits[other], request_id="r7")
     told = live.send(Unblind(trial="t", request_id="u", kit=str(kits[3]).lower(), reason="emergency"))
     assert told.arm == ARMS[arms[3]]  # type: ignore[union-attr]

@@ -166,10 +166,10 @@ BAD_SETTINGS: list[tuple[str, Callable[[], Trial]]] = [
     ("policy", lambda: Trial("uct", ARMS)),
     ("policy", lambda: Trial(3, ARMS)),
     ("protocol", lambda: Trial("ucb1/credit[0 1 2; 0 1 2; 0 1 2]", ARMS)),
-    ("exp3 gamma", lambda: Trial("exp3", ARMS)),
-    ("exp3 gamma", lambda: Trial("hierarchical(thompson)", ARMS)),
-    ("hierarchical-exp3 eta", lambda: Trial("hierarchical-exp3", ARMS)),
-    ("hierarchical-exp3 rho", lambda: Trial("hierarchical-exp3(eta=0.1)", ARMS)),
+    ("horizon", lambda: Trial("exp3", ARMS)),
+    ("horizon", lambda: Trial("hierarchical(thompson)", ARMS)),
+    ("horizon", lambda: Trial("hierarchical-exp3", ARMS)),
+    ("horizon", lambda: Trial("hierarchical-exp3(eta=0.1)", ARMS)),
 ]
 
 
@@ -179,6 +179,22 @@ def test_a_trial_that_cannot_be_is_refused_by_field(field: str, build: Callable[
         build()
     assert error.value.field == field
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("policy", "what"),
+    [
+        ("exp3", "EXP3's γ"),
+        ("hierarchical(thompson)", "EXP3's γ"),
+        ("thompson-bounded(exp3)", "EXP3's γ"),
+        ("hierarchical-exp3", "hierarchical EXP3's η"),
+        ("hierarchical-exp3(eta=0.1)", "hierarchical EXP3's ρ"),
+    ],
+)
+def test_a_policy_that_needs_a_horizon_says_so(policy: str, what: str) -> None:
+    with pytest.raises(InputError) as error:
+        Trial(policy, ARMS)
+    assert str(error.value) == f"this policy needs horizon=… (the number of patients), to set {what}"
 
 
 def test_a_json_policy_will_do() -> None:

@@ -57,7 +57,9 @@ def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterato
         if not numbers:
             raise InputError("trial", name or source, "a trial; there is none yet")
         if name is None and alone and len(numbers) > 1:
-            raise InputError("--trial", "nothing", f"one of {', '.join(numbers)}")
+            names = ", ".join(numbers)
+            sentence = f"several trials here; choose one with --trial: {names}"
+            raise InputError("--trial", None, f"one of {names}", sentence)
         if name is not None and name not in numbers:
             raise InputError("--trial", name, nearest(name, numbers))
         yield [TrialInView(view, numbers[known], known) for known in (numbers if name is None else [name])]

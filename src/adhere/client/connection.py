@@ -93,4 +93,4 @@ def _error_in(response: urllib3.BaseHTTPResponse) -> Exception:
     kind = _ERRORS.get(response.status)
     if kind is None or "expected" not in problem:
         return ServiceError(response.status, str(problem.get("detail") or problem.get("title")))
-    return kind(str(problem.get("field")), problem.get("value"), str(problem["expected"]))
+    return kind(str(problem.get("field")), problem.get("value"), str(problem["expected"]), str(problem["detail"]))

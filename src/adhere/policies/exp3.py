@@ -68,7 +68,7 @@ class Exp3(Learner):
     """
 
     uses_weight: ClassVar[bool] = True
-    gamma: float | None = parameter(default=None, above=0, at_most=1, from_horizon=gamma_of)
+    gamma: float | None = parameter(default=None, above=0, at_most=1, from_horizon=gamma_of, symbol="EXP3's γ")
 
 
 @implements(remember, Exp3)

@@ -82,8 +82,13 @@ class HierarchicalExp3(Policy):
 
     """
 
-    eta: float | None = parameter(default=None, above=0, from_horizon=lambda _, horizon: rate(N_EXPERTS, horizon))
-    rho: float | None = parameter(default=None, above=0, from_horizon=rate)
+    eta: float | None = parameter(
+        default=None,
+        above=0,
+        from_horizon=lambda _, horizon: rate(N_EXPERTS, horizon),
+        symbol="hierarchical EXP3's η",
+    )
+    rho: float | None = parameter(default=None, above=0, from_horizon=rate, symbol="hierarchical EXP3's ρ")
 
     def learners(self) -> tuple[Learner, ...]:
         """Three instances of EXP3; their weights live in this policy's own state."""

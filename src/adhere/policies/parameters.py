@@ -20,10 +20,12 @@ def parameter(
     at_least: float = -math.inf,
     at_most: float = math.inf,
     from_horizon: Callable[[int, int], float] | None = None,
+    symbol: str = "",
 ) -> Any:
     """A number of a policy and the range it must lie in; None means that the policy sets it.
 
-    With `from_horizon` it does so before a trial, from the number of arms and the horizon.
+    With `from_horizon` it does so before a trial, from the number of arms and the horizon; an
+    error that asks for the horizon calls it by its `symbol`.
     """
     lowest = f"above {above:g}" if above > -math.inf else f"at least {at_least:g}" if at_least > -math.inf else ""
     highest = f"at most {at_most:g}" if at_most < math.inf else ""
@@ -42,7 +44,7 @@ def parameter(
             raise InputError(name, value, expected)
         return number
 
-    return field(default=default, metadata={"check": check, "expected": expected, "from_horizon": from_horizon})
+    return field(default=default, metadata={"check": check, "from_horizon": from_horizon, "symbol": symbol})
 
 
 def flag(*, default: bool) -> Any:

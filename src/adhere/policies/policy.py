@@ -94,8 +94,9 @@ class Policy:
             elif isinstance(value, tuple):
                 settled[item.name] = tuple(part.resolved(n_arms, horizon) for part in value)
             elif value is None and from_horizon and horizon is None:
-                expected = f"{item.metadata['expected']}, or a horizon (number of patients) to derive it from"
-                raise InputError(f"{self.name} {item.name}", None, expected)
+                what = item.metadata["symbol"] or f"{self.name}'s {item.name}"
+                sentence = f"this policy needs horizon=… (the number of patients), to set {what}"
+                raise InputError("horizon", None, "the number of patients", sentence)
             elif value is None and from_horizon:
                 settled[item.name] = from_horizon(n_arms, horizon)
         return dataclasses.replace(self, **settled)

@@ -24,7 +24,15 @@ from adhere.service.group_commit import ShutdownError
 from adhere.service.job_process import JobProcessError
 from adhere.service.logs import log_request
 from adhere.service.openapi import document
-from adhere.service.parsing import DisconnectedError, parse_body, parse_headers, parse_id, parse_key, parse_trial
+from adhere.service.parsing import (
+    BodyDecoder,
+    DisconnectedError,
+    parse_body,
+    parse_headers,
+    parse_id,
+    parse_key,
+    parse_trial,
+)
 from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.router import Router
 from adhere.service.routes import SITE, Route, routes
@@ -46,7 +54,7 @@ class App:
     def __init__(self, store: Store, settings: ServiceSettings) -> None:
         table = routes(metrics_open=settings.metrics_open)
         self._router = Router(table, settings.root_path)
-        self._decoders = {route: msgspec.json.Decoder(route.body) for route in table if route.body is not None}
+        self._decoders = {route: BodyDecoder(route.body) for route in table if route.body is not None}
         self._service = Service(store, settings, document(table, settings.root_path))
         self._auth = Authenticator(self._service)
         self._metrics = self._service.metrics
@@ -130,19 +138,21 @@ def _problem(error: Exception, route: Route | None) -> ProblemError:
     if isinstance(error, InputError):
         return input_problem(error)
     if isinstance(error, (StoreError, ShutdownError, UnavailableError, MemoryError)):
-        detail = "nothing was written; the same request may be sent again"
+        detail = "nothing was written; send the same request again"
         if isinstance(error, OutcomeUnknownError) and route is not None:
-            detail = f"it is not known whether it was written; {route.if_unknown}"
+            detail = f"it is not known whether the request was written; {route.if_unknown}"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
     if isinstance(error, JobProcessError):
         log.warning("a job was not finished: %s", error)
-        return ProblemError("unavailable", "it was not finished; ask again", headers={"retry-after": "1"})
+        return ProblemError(
+            "unavailable", "the work was not finished; send the same request again", headers={"retry-after": "1"}
+        )
     if isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
         log.error("out of resources", exc_info=error)
-        detail = "the machine is out of resources for now; the same request may be sent again"
+        detail = "the machine is out of resources for now; send the same request again"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})
     log.error("unhandled exception", exc_info=error)
-    return ProblemError("internal", "it was written down here; nothing else is told")
+    return ProblemError("internal", "an error in the service; it was logged there")
 
 
 async def _send(send: Send, status: int, response: Any) -> None:

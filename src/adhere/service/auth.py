@@ -35,10 +35,18 @@ class Authenticator:
             holder = await self._refresh_and_look(scheme, token, scope)
         mark_authenticated(scope)
         if wait := self._limit.wait(holder.id):
-            raise ProblemError("too-many", "this token asks too often", headers={"retry-after": retry_after(wait)})
+            raise ProblemError(
+                "too-many",
+                "too many requests with this token; wait and try again",
+                headers={"retry-after": retry_after(wait)},
+            )
         if holder.role not in route.roles:
-            allowed = ", ".join(sorted(route.roles))
-            raise ProblemError("forbidden", f"this is for {allowed}; the token is of a {holder.role}", field="role")
+            allowed = " or ".join(sorted(route.roles))
+            raise ProblemError(
+                "forbidden",
+                f"this request needs the role {allowed}; the token has the role {holder.role}",
+                field="role",
+            )
         return holder
 
     def check_trial(self, context: RequestContext) -> None:

@@ -88,7 +88,7 @@ class HttpProtocol(HttpToolsProtocol):
             except httptools.HttpParserUpgrade:
                 pass  # it is answered as if it had not asked for another protocol
             except httptools.HttpParserError:
-                self._refuse(ProblemError("malformed", "this is not valid HTTP"))
+                self._refuse(ProblemError("malformed", "the request is not valid HTTP"))
             if self._come == _PART_OF_HEAD:
                 # The piece in which a head begins is not counted: it may hold many requests before it.
                 self._head_size = self._head_size + len(data) if self._n_requests == n_requests else 0
@@ -126,7 +126,7 @@ class HttpProtocol(HttpToolsProtocol):
         if not _has_path(self.url):
             self._refuse(ProblemError("malformed", "the request's target has no path", field="path"))
         elif self._n_hosts != 1 and (self._n_hosts or self.parser.get_http_version() != "1.0"):
-            self._refuse(ProblemError("malformed", "a request needs one header Host", field="Host"))
+            self._refuse(ProblemError("malformed", "send the header Host once", field="Host"))
         if self._refusal is None:
             self._come = _PART_OF_BODY
             super().on_headers_complete()
@@ -141,7 +141,9 @@ class HttpProtocol(HttpToolsProtocol):
         """A request is complete."""
         if self._trailer:
             name = self._trailer.decode()
-            self._refuse(ProblemError("malformed", f"{name} came after the body; send it in the head", field=name))
+            self._refuse(
+                ProblemError("malformed", f"{name} came after the body; send it before the body", field=name)
+            )
         elif self._refusal is None:
             super().on_message_complete()
         self._come = _ALL

@@ -60,7 +60,7 @@ class Jobs:
         if token in self._busy:
             raise ProblemError(
                 "too-many",
-                "this token's last export or results are still being made: one at a time",
+                "an export or results for this token are still being made; one at a time",
                 headers={"retry-after": str(_RETRY_SECONDS)},
             )
         self._busy.add(token)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 from starlette.types import Receive
 
 from adhere.errors import UnknownError
-from adhere.service.problems import ProblemError, body_problem, shown
+from adhere.service.body_problems import body_problem, field_names, repeated_field
+from adhere.service.problems import ProblemError, shown
 from adhere.service.routes import Route
 
 _KEY = re.compile(rb"[\x21-\x7e]{1,200}")
@@ -20,6 +21,33 @@ USED_HEADERS = frozenset(
 )
 _JSON = b"application/json"
 _MAX_DIGITS = 15
+_EXAMPLE = "3f0c9a52-6d1e-4f7b-9c58-2f1d7a40b6e1"
+_NO_KEY = (
+    "the header Idempotency-Key is missing: a request sent twice under one key is executed once; "
+    f"send a new one with each request and the same again with its repetition, e.g. Idempotency-Key: {_EXAMPLE}"
+)
+
+
+class BodyDecoder:
+    """Decodes the bodies of a route; what is wrong with one is raised as a `ProblemError`."""
+
+    def __init__(self, body: type) -> None:
+        self._body = body
+        self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(body).decode
+        self._names = field_names(body)
+
+    def decode(self, raw: bytes) -> Any:
+        """The body, validated."""
+        try:
+            found = self._decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise body_problem(error, raw, self._body) from None
+        # msgspec takes the last of two equal names. To parse it again would take time, so first see if it can be.
+        if raw.count(b":") > 1 and (b"\\" in raw or any(raw.count(name) > 1 for name in self._names)):
+            problem = repeated_field(raw)
+            if problem is not None:
+                raise problem
+        return found
 
 
 class DisconnectedError(Exception):
@@ -48,9 +76,8 @@ def parse_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
         if name in USED_HEADERS:
             if name in found:
                 text = name.decode()
-                raise ProblemError(
-                    "malformed", f"the header {text} came more than once", field=text, expected="it once"
-                )
+                detail = f"{text} came twice; send this header once"
+                raise ProblemError("malformed", detail, field=text, expected=f"one {text}")
             found[name] = value
     return found
 
@@ -60,24 +87,20 @@ def parse_key(headers: dict[bytes, bytes]) -> str:
     key = headers.get(b"idempotency-key", b"")
     if _KEY.fullmatch(key):
         return key.decode("ascii")
-    expected = "1 to 200 visible ASCII characters, a new id for each request and the same for its repetition"
-    raise ProblemError(
-        "malformed",
-        f"the header Idempotency-Key must be {expected}",
-        field="Idempotency-Key",
-        value=shown(key.decode("latin-1")) if key else None,
-        expected=expected,
-    )
+    expected = "1 to 200 visible ASCII characters"
+    if not key:
+        raise ProblemError("malformed", _NO_KEY, field="Idempotency-Key", expected=expected)
+    got = shown(key.decode("latin-1"))
+    detail = f"Idempotency-Key: got {got!r}, expected {expected}, e.g. {_EXAMPLE}"
+    raise ProblemError("malformed", detail, field="Idempotency-Key", value=got, expected=expected)
 
 
-async def parse_body(
-    receive: Receive, headers: dict[bytes, bytes], decoder: msgspec.json.Decoder[Any], max_bytes: int
-) -> Any:
+async def parse_body(receive: Receive, headers: dict[bytes, bytes], decoder: BodyDecoder, max_bytes: int) -> Any:
     """The body, decoded and validated."""
     media = headers.get(b"content-type", b"")
     if media != _JSON and media.partition(b";")[0].strip().lower() != _JSON:
         got = shown(media.decode("latin-1"))
-        detail = f"the body must be application/json, not {got or 'of a kind that is not said'}"
+        detail = f"the body must be application/json, and Content-Type must say so; {_got(got)}"
         raise ProblemError("media-type", detail, field="Content-Type", value=got, expected="application/json")
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         got = shown(headers[b"content-encoding"].decode("latin-1"))
@@ -86,13 +109,11 @@ async def parse_body(
     length = headers.get(b"content-length", b"")
     if length.isdigit() and (len(length) > 18 or int(length) > max_bytes):
         raise _too_large(max_bytes)
-    raw = await _read(receive, max_bytes)
-    try:
-        return decoder.decode(raw)
-    except msgspec.DecodeError as error:
-        raise body_problem(error, raw) from None
-    except (UnicodeDecodeError, RecursionError):
-        raise ProblemError("malformed", "the body is no JSON in UTF-8 that can be read", field="body") from None
+    return decoder.decode(await _read(receive, max_bytes))
+
+
+def _got(media: str) -> str:
+    return f"got {media!r}" if media else "it is missing"
 
 
 async def _read(receive: Receive, max_bytes: int) -> bytes:

@@ -61,7 +61,7 @@ class Router:
         route = node.methods.get("GET" if method == "HEAD" else method)
         if route is None:
             allowed = sorted({*node.methods, *(["HEAD"] if "GET" in node.methods else [])})
-            detail = f"this address takes {', '.join(allowed)}"
+            detail = f"this path takes {', '.join(allowed)}"
             raise ProblemError("method", detail, field="method", headers={"allow": ", ".join(allowed)})
         return route, parameters
 
@@ -74,4 +74,4 @@ def _decoded(segment: str) -> str:
 
 
 def _not_found() -> ProblemError:
-    return ProblemError("unknown", "there is nothing at this address", field="path")
+    return ProblemError("unknown", "there is nothing at this path; GET / says what there is", field="path")

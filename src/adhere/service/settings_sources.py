@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from adhere.errors import InputError
-from adhere.service.problems import in_words
+from adhere.service.body_problems import in_words
 from adhere.service.setting import Setting
 from adhere.service.settings import SETTINGS, ServiceSettings
 

@@ -37,7 +37,8 @@ def arm_taken(
     given = [name for name, value in (("actual", actual), ("took_other", took_other)) if value is not None]
     given += ["took_nothing"] if took_nothing else []
     if len(given) > 1:
-        raise InputError(" and ".join(given), "both", "one of them")
+        fields = " and ".join(given)
+        raise InputError(fields, "both", "one of them", f"{fields} exclude each other; give one of them")
     if took_nothing:
         return TOOK_NOTHING
     if took_other is not None:

@@ -85,7 +85,8 @@ class CommandProcessor:
             writing.wait_turn()  # or another process may create it after the next line has looked
             if design.name in writing.trials():
                 if self._live(writing, design.name).design != design:
-                    raise ConflictError("name", design.name, "a name that no other trial has")
+                    sentence = f"there is a trial {design.name!r} of another design already; choose another name"
+                    raise ConflictError("name", design.name, "a name that no other trial has", sentence)
             else:
                 create_trial(writing, design, self._now(), by, kit_secret).finish()
         return Receipt(1)
@@ -145,7 +146,10 @@ class CommandProcessor:
         digest = digest_of(command, subject)
         if (event := transaction.recorded(command.request_id)) is None:
             if transaction.state.status == "closed" and not command.when_closed:
-                raise ConflictError("trial", transaction.state.design.name, "a trial that is not closed")
+                name = transaction.state.design.name
+                raise ConflictError(
+                    "trial", name, "a trial that is not closed", f"trial {name!r} is closed: it has ended"
+                )
             if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
                 transaction.load(needed_ids)
             if isinstance(command, Recommend):
@@ -164,9 +168,8 @@ class CommandProcessor:
             transaction.append(
                 Change(Conflicted(position=position, at=at, **header, of=event.position, asked=digest))
             )
-            raise ConflictError(
-                "request id", command.request_id, "an id of its own: something else was asked under this one"
-            )
+            sentence = "this Idempotency-Key (request id) was used before for another request; use a new one"
+            raise ConflictError("request id", command.request_id, "an id that was not used before", sentence)
         assert event is not None
         return _respond(transaction, command, event)
 

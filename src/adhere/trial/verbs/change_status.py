@@ -18,5 +18,6 @@ def decide(state: TrialState, command: ChangeStatus, context: Context) -> list[C
     if command.status not in _EVENTS:
         raise InputError("status", command.status, f"one of {', '.join(_EVENTS)}")
     if command.status == state.status:
-        raise ConflictError("trial", command.trial, f"a trial that is not {command.status} already")
+        sentence = f"trial {command.trial!r} is {command.status} already"
+        raise ConflictError("trial", command.trial, f"a trial that is not {command.status} already", sentence)
     return [Change(_EVENTS[command.status](**context.stamp(state), reason=reason))]

@@ -24,15 +24,19 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
             raise InputError("retract", part, "actual or reward")
     retract = tuple(part for part in _PARTS if part in command.retract)
     if taken is None and reward is None and not retract:
-        raise InputError("correction", "nothing", "what was taken, a reward, or what to retract")
+        expected = "what was taken, a reward, or what to retract"
+        raise InputError("correction", None, expected, f"the correction is empty; expected {expected}")
     for part, value in (("actual", taken), ("reward", reward)):
         reported = getattr(history, part) is not None
         if part in retract and value is not None:
-            raise InputError("retract", part, f"a new {part}, or {part} to be retracted, not both")
+            sentence = f"{part} is both corrected and retracted; choose one"
+            raise InputError("retract", part, f"a new {part}, or {part} to be retracted, not both", sentence)
         if part in retract and not reported:
-            raise ConflictError("retract", part, "something that was reported")
+            raise ConflictError("retract", part, "something that was reported", f"no {part} was reported yet")
         if history.withdrawn and value is not None and not reported:
-            raise ConflictError(part, "a new one", "a correction of what was reported before the withdrawal")
+            expected = "a correction of what was reported before the withdrawal"
+            sentence = f"no {part} was reported before the withdrawal, so there is none to correct"
+            raise ConflictError(part, "a new one", expected, sentence)
     digest, note = context.note_for(history.recommendation_id, command.took_other)
     event = Corrected(
         **context.stamp(state),

@@ -20,7 +20,8 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     subject = context.subject
     assert subject is not None
     if state.status == "paused":
-        raise ConflictError("trial", command.trial, "a trial that is not paused")
+        sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
+        raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
     if state.design.blinded:
         context.kits.check_usable()
     latest = subject.latest

@@ -16,6 +16,7 @@ from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context, find_history
 
 CLOCK_SKEW = timedelta(minutes=5)
+_CORRECT = "to change it, send a correction"
 
 
 def decide(state: TrialState, command: Report, context: Context) -> list[Change]:
@@ -25,9 +26,11 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
     reward = None if command.reward is None else state.engine.check_reward(command.reward)
     if taken is None and reward is None:
         expected = "what was taken (actual, took_nothing or took_other), a reward, or both"
-        raise InputError("report", "nothing", expected)
+        raise InputError("report", None, expected, f"the report is empty; expected {expected}")
     if history.withdrawn:
-        raise ConflictError("recommendation", command.recommendation_id, "one that was not withdrawn")
+        number = command.recommendation_id
+        sentence = f"recommendation {number} was withdrawn (lost to follow-up); nothing more can be reported"
+        raise ConflictError("recommendation", number, "one that was not withdrawn", sentence)
     _check_consistent(state, history, command.site, taken, kit, reward)
     _check_same_text(history, command.took_other, context)
     _check_time(history, command.happened, context.at)
@@ -61,13 +64,16 @@ def check_not_contradicted(history: History, arms: Sequence[str], taken: int | N
     """Refuse a report that contradicts an earlier one; an imputed value may be replaced."""
     known = history.actual
     if taken is not None and known is not None and not known.imputed and taken != known.value:
-        before = describe_taken(arms, int(known.value))
-        expected = f"{before}, as reported before for recommendation {history.recommendation_id}"
-        raise InputError("actual", describe_taken(arms, taken), expected)
+        raise _contradiction(history, "actual", describe_taken(arms, taken), describe_taken(arms, int(known.value)))
     known = history.reward
     if reward is not None and known is not None and not known.imputed and reward != known.value:
-        expected = f"{known.value:g}, as reported before for recommendation {history.recommendation_id}"
-        raise InputError("reward", reward, expected)
+        raise _contradiction(history, "reward", f"{reward:g}", f"{known.value:g}")
+
+
+def _contradiction(history: History, field: str, now: str, before: str) -> InputError:
+    number = history.recommendation_id
+    sentence = f"{field}: conflicts with an earlier report for recommendation {number}: got {now}, before {before}"
+    return InputError(field, now, f"{before}, as reported before for recommendation {number}", sentence)
 
 
 def _check_consistent(
@@ -77,11 +83,12 @@ def _check_consistent(
     blind = state.design.blinded and site is not None
     # Another kit with the same arm must look like one with another arm, or kits could be sorted by trying.
     if blind and taken is not None and known is not None and (kit, taken) != (known.kit, known.value):
-        raise ConflictError("actual", "another", "what was reported before, or a correction")
+        sentence = f"actual: conflicts with an earlier report; {_CORRECT}"
+        raise ConflictError("actual", "another", "what was reported before, or a correction", sentence)
     try:
         check_not_contradicted(history, state.design.arms, taken, reward)
     except InputError as error:
-        raise ConflictError(error.field, error.value, f"{error.expected}; to change it, correct it") from None
+        raise ConflictError(error.field, error.value, error.expected, f"{error.sentence}; {_CORRECT}") from None
 
 
 def _check_same_text(history: History, text: str | None, context: Context) -> None:
@@ -91,7 +98,8 @@ def _check_same_text(history: History, text: str | None, context: Context) -> No
     if context.is_erased(history.recommendation_id):  # nothing to compare with is kept
         return
     if known.text_at is None or context.text_of(known.text_at) != text:
-        raise ConflictError("took_other", text, "the words reported before; to change them, correct them")
+        sentence = f"took_other: conflicts with an earlier report: got other words; {_CORRECT}"
+        raise ConflictError("took_other", text, "the words reported before", sentence)
 
 
 def _check_time(history: History, happened: datetime | None, now: datetime) -> None:

@@ -15,6 +15,8 @@ def decide(state: TrialState, command: Withdraw, context: Context) -> list[Chang
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     if history.withdrawn:
-        raise ConflictError("recommendation", command.recommendation_id, "one that was not withdrawn before")
+        number = command.recommendation_id
+        sentence = f"recommendation {number} was withdrawn (lost to follow-up) before"
+        raise ConflictError("recommendation", number, "one that was not withdrawn before", sentence)
     stamp = context.stamp(state)
     return [Change(Withdrawn(**stamp, recommendation_id=history.recommendation_id, reason=reason))]
