@@ -21,7 +21,7 @@ BAD = [
     ((*ON_DEFIERS, "thompson/credit[0 1 2; 0 1 2; 0 1 2]"), "credit[0 1 2; 0 1 2; 0 1 2]", "2 × 2"),
     ((*ON_DEFIERS, "hedge"), "policy: got 'hedge'", "adhere.hedge"),
     ((*ON_DEFIERS, "hierarchical(thompson)/actual"), "got 'hierarchical(thompson)/actual'", "a learner"),
-    ((*ON_DEFIERS, "thompson("), "policy: got 'thompson('", "at character 10"),
+    ((*ON_DEFIERS, "thompson("), "policy 'thompson('", "at character 10"),
     ((*THOMPSON, "--population", "defier"), "population: got 'defier'", "did you mean 'defiers'?"),
     ((*THOMPSON, "--population", "absent.csv"), "file: got 'absent.csv'", "can be read"),
     ((*THOMPSON, "--population", "columns.csv"), "columns.csv, header: got 'chosen,reward'", "column actual"),
@@ -33,16 +33,16 @@ BAD = [
     ((*THOMPSON, "--seed", "-1"), "--seed: got -1", "from 0"),
     ((*THOMPSON, "--threads", "0"), "--threads: got 0", "from 1 to"),
     ((*THOMPSON, "--reference", "ucb1"), "--reference: got 'ucb1'", "one of the policies"),
-    ((*THOMPSON, "--json", "absent/out.json"), "--json: got 'absent/out.json'", "existing folder"),
-    ((*THOMPSON, "--json", "row.csv/out.json"), "--json: got 'row.csv/out.json'", "existing folder"),
+    ((*THOMPSON, "--json", "absent/out.json"), "--json: absent/out.json", "absent does not exist"),
+    ((*THOMPSON, "--json", "row.csv/out.json"), "--json: row.csv/out.json", "row.csv is not a folder"),
     ((*THOMPSON, "--json", "folder"), "--json: got 'folder'", "a file, not a folder"),
     ((*THOMPSON, "--plot", "out.gif"), "--plot: got 'out.gif'", ".png, .svg or .pdf"),
     ((*THOMPSON, "--plot", "out"), "--plot: got 'out'", ".png, .svg or .pdf"),
-    ((*THOMPSON, "--plot", "absent/out.png"), "--plot: got 'absent/out.png'", "existing folder"),
+    ((*THOMPSON, "--plot", "absent/out.png"), "--plot: absent/out.png", "absent does not exist"),
     ((*THOMPSON, "--plot", "same.png", "--json", "same.png"), "--plot: got 'same.png'", "another file"),
     ((*THOMPSON, "--save", "row.csv"), "--save: got 'row.csv'", "a folder"),
-    ((*THOMPSON, "--save", "absent/kept"), "--save: got 'absent/kept'", "existing folder"),
-    ((*THOMPSON, "--import", "absent.py"), "import: got 'absent.py'", "existing file"),
+    ((*THOMPSON, "--save", "absent/kept"), "--save: absent/kept", "absent does not exist"),
+    ((*THOMPSON, "--import", "absent.py"), "absent.py", "does not exist"),
     ((*THOMPSON, "--import", "broken.py"), "import: got 'broken.py'", "SyntaxError"),
     (("simulate", "--policy", "thompson"), "--population", "Missing"),
     (("simulate", "--population", "defiers"), "--policy", "Missing"),
@@ -97,7 +97,7 @@ def test_unwritable_folder(
 ) -> None:
     # Whoever runs the tests as root may write anywhere, so permissions are only pretended.
     monkeypatch.setattr(os, "access", lambda *_: False)
-    check_complaint(in_this_process(capsys, *THOMPSON, option, path), (option, path, "may be written into"))
+    check_complaint(in_this_process(capsys, *THOMPSON, option, path), (option, path, "no permission"))
 
 
 def test_plot_without_matplotlib(

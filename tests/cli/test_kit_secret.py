@@ -126,7 +126,7 @@ def test_a_secret_that_is_wrong_or_open_to_others_is_refused(
 def test_the_file_of_the_secret_must_be_new(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "elsewhere").write_text("dear diary\n")
     (tmp_path / "a-link").symlink_to(tmp_path / "nowhere")
-    for name, says in (("elsewhere", "a new file"), ("a-link", "a new file"), ("no-folder/x", "existing folder")):
+    for name, says in (("elsewhere", "a new file"), ("a-link", "a new file"), ("no-folder/x", "does not exist")):
         to = tmp_path / "headache.log"
         given = ["--kit-secret", str(tmp_path / name)]
         check_complaint(in_this_process(capsys, "trial", "export", str(file), str(to), *given), says)
@@ -162,7 +162,7 @@ def test_the_secret_goes_only_where_it_belongs(
         (["export", str(unblinded), open_log, "--kit-secret", new], "a blinded trial"),
         (["export", str(log), str(tmp_path / "copy.log"), "--kit-secret", new], "in the store"),
         (["import", open_log, "--into", str(tmp_path / "x.db"), "--kit-secret", secret], "not blinded"),
-        (["import", csv, *table, "--kit-secret", secret], "a log"),
+        (["import", csv, *table, "--kit-secret", secret], "is for logs only"),
     ):
         (tmp_path / "headache.csv").write_text("USUBJID,TRTP\np,walk\n")
         check_complaint(in_this_process(capsys, "trial", *arguments), says)

@@ -111,7 +111,7 @@ BAD = [
     (("--threads", "0", "--study", "stroke-data"), "--threads: got 0", "from 1 to"),
     (("--threads", "1.5"), "--threads: got '1.5'", "a whole number"),
     (("--out", "file"), "--out: got 'file'", "a folder"),
-    (("--out", "absent/report"), "--out: got 'absent/report'", "existing folder"),
+    (("--out", "absent/report"), "--out: absent/report", "does not exist"),
     (("--out", "page"), "--out: got 'page'", "no report of adhere's"),
     (("--out", "data-file"), "--out: got 'data-file'", "is a file"),
     (("small-trials",), "small-trials", "unexpected"),

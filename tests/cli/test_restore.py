@@ -51,7 +51,7 @@ def test_to_read_a_backup_leaves_nothing_beside_it(folder: Path, capsys: pytest.
 def test_a_backup_into_a_new_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = folder / "new.db"
     done = in_this_process(capsys, "trial", "restore", str(folder / "backup.db"), "--into", str(new))
-    assert done.out.startswith(f"restored {folder / 'backup.db'} into {new}\nheadache: 1 records\nhead ")
+    assert done.out.startswith(f"restored {folder / 'backup.db'} into {new}\nheadache: 1 record\nhead ")
     assert new.stat().st_mode & 0o777 == 0o600
     assert _trials(new) == ["headache"]
     assert not [name for name in _names(folder) if name.startswith(".")]

@@ -68,7 +68,7 @@ def test_every_trial_of_a_file_is_looked_at(file: Path, tmp_path: Path, capsys: 
     for command in ("verify", "replay"):
         said = in_this_process(capsys, "trial", command, str(both)).out
         assert said.startswith("headache: 14 records")
-        assert "another: 1 records" in said
+        assert "another: 1 record" in said
     check_complaint(in_this_process(capsys, "trial", "verify", str(both), "--head", "0" * 64), "--trial")
     check_complaint(
         in_this_process(capsys, "trial", "explain", str(both), "0"),
@@ -132,9 +132,9 @@ def test_a_broken_log_is_named_with_status_one(
         (["verify", "{file}", "--trial", "hedache"], "did you mean 'headache'?"),
         (["verify", "{file}", "--head", "abc"], "64 hexadecimal digits"),
         (["export", "{file}", "headache.xlsx"], ".csv, .parquet or .log"),
-        (["export", "{file}", "nowhere/x.csv"], "a place in an existing folder"),
+        (["export", "{file}", "nowhere/x.csv"], "does not exist"),
         (["list", "{notes}"], "a log written by adhere trial export"),
-        (["list", "mysql://x"], "is no kind of store"),
+        (["list", "mysql://x"], "is not supported"),
         (["import", "{notes}", "--into", "x.db", "--name", "a", "--policy", "thompson"], "USUBJID"),
         (["import", "{file}", "--into", "x.db", "--name", "a", "--policy", "thompson"], "a table in CSV or Parquet"),
     ],

@@ -112,7 +112,7 @@ def test_places_where_no_file_can_be(tmp_path: Path) -> None:
             open_store(tmp_path / folder / "trials.db")
     with pytest.raises(StoreError, match="does not exist"):
         open_store(tmp_path / "missing.db", read_only=True)
-    with pytest.raises(StoreError, match="mysql:// is no kind of store"):
+    with pytest.raises(StoreError, match="mysql:// is not supported"):
         open_store("mysql://host/trials")
 
 

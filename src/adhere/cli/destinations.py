@@ -18,7 +18,8 @@ def check_file(option: str, path: Path) -> None:
     if path.is_dir():
         raise InputError(option, str(path), "a file, not a folder")
     if path.exists() and not os.access(path, os.W_OK):
-        raise InputError(option, str(path), "a file that may be written")
+        sentence = f"{option}: no permission to write {path}"
+        raise InputError(option, str(path), "a file that may be written", sentence)
     if not is_device(path):
         _check_parent(option, path)
 
@@ -28,7 +29,8 @@ def check_folder(option: str, path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise InputError(option, str(path), "a folder, not a file")
     if path.is_dir() and not os.access(path, os.W_OK):
-        raise InputError(option, str(path), "a folder that may be written into")
+        sentence = f"{option}: no permission to write in folder {path}"
+        raise InputError(option, str(path), "a folder that may be written to", sentence)
     if not path.exists():
         _check_parent(option, path)
 
@@ -43,15 +45,19 @@ def check_plot(option: str, path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise InputError(option, str(path), "matplotlib to draw it: pip install 'adhere[report]'") from None
+        sentence = f"{option} needs the report extra: pip install 'adhere[report]'"
+        raise InputError(option, str(path), "the report extra", sentence) from None
 
 
 def _check_parent(option: str, path: Path) -> None:
     parent = path.absolute().parent
     if not parent.is_dir():
-        raise InputError(option, str(path), f"a place in an existing folder ({parent} is none)")
+        why = f"{parent} is not a folder" if parent.exists() else f"folder {parent} does not exist"
+        sentence = f"{option}: {path} cannot be written; {why}"
+        raise InputError(option, str(path), "a file in an existing folder", sentence)
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(option, str(path), f"a place in a folder that may be written into ({parent} may not)")
+        sentence = f"{option}: {path} cannot be written; no permission to write in folder {parent}"
+        raise InputError(option, str(path), "a file in a folder that may be written to", sentence)
 
 
 def write_files(contents: Mapping[Path, bytes], before: Callable[[], None]) -> None:

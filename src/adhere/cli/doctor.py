@@ -12,6 +12,8 @@ from pathlib import Path
 
 import typer
 
+from adhere.report.numbers import counted
+
 _USES = {
     "report": "plots, and the report of adhere reproduce",
     "service": "adhere serve",
@@ -90,13 +92,9 @@ def _compiled_code() -> Iterator[str]:
         return
     files = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
     size = sum(_size(path) for path in files)
-    yield f"✓ {root}: {_files(len(files))}, {size / 1e6:.1f} MB (deleting them is safe)"
+    yield f"✓ {root}: {counted(len(files), 'file')}, {size / 1e6:.1f} MB (deleting them is safe)"
     for name in sorted(name for name in os.environ if name.startswith("NUMBA_")):
         yield f"- {name}={os.environ[name]} is set, which may make compiled code slower"
-
-
-def _files(number: int) -> str:
-    return "1 file" if number == 1 else f"{number:,} files"
 
 
 def _size(path: Path) -> int:

@@ -52,5 +52,6 @@ def serve(
     try:
         from adhere.service.serve import serve as run
     except ImportError:
-        raise InputError("serve", "this installation", "the service: pip install 'adhere[service]'") from None
+        sentence = "`adhere serve` needs the service extra: pip install 'adhere[service]'"
+        raise InputError("serve", None, "the service extra", sentence) from None
     run(read.settings)

@@ -58,7 +58,7 @@ def simulate(
 ) -> None:
     """Run every policy on every population and compare them.
 
-    Put a policy with brackets or spaces in single quotes, or the shell trips over them:
+    Put a policy with brackets or spaces in single quotes, or the shell misreads them:
 
     \b
       adhere simulate --population defiers --policy thompson --policy ucb1/actual

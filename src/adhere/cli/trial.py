@@ -17,6 +17,7 @@ from adhere.cli.options import Imports, import_all
 from adhere.cli.trial_sources import BrokenLogError, Source, TrialName, bar, each_trial, every_trial, one_trial
 from adhere.errors import InputError
 from adhere.files import replacing
+from adhere.report.numbers import counted, rounded_numbers
 
 app = typer.Typer(rich_markup_mode=None)
 app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
@@ -46,10 +47,10 @@ def list_trials(source: Source) -> None:
         for name, number in view.trials().items():
             head, design = view.head(number), created_event(view, number).design
             snapshot = decode_snapshot(head.snapshot)
-            now = (
-                "imported" if snapshot is None else f"{snapshot.status}, {snapshot.n_recommendations} recommendations"
-            )
-            typer.echo(f"{name}: {now}, {head.position} records, {design.policy}")
+            said = [counted(head.position, "record"), rounded_numbers(design.policy)]
+            if snapshot is not None:  # a log has none, nor a trial that was not used since its import
+                said = [snapshot.status, counted(snapshot.n_recommendations, "recommendation"), *said]
+            typer.echo(f"{name}: {', '.join(said)}")
 
 
 @app.command(short_help="Check that a log is as it was written.")
@@ -82,7 +83,9 @@ def verify(
                 verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
             if verdict.fault:
                 raise BrokenLogError(f"{found.name}, {verdict.fault}")
-            typer.echo(f"{found.name}: {verdict.n_records} records, all as they were written\nhead {verdict.head}")
+            typer.echo(
+                f"{found.name}: {counted(verdict.n_records, 'record')}, all as they were written\nhead {verdict.head}"
+            )
 
 
 @app.command(short_help="Derive every recommendation again.")
@@ -107,8 +110,8 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
                 result = log_replay.replay(found.view, found.number, on_progress)
             if result.difference:
                 raise BrokenLogError(f"{found.name}, {result.difference}")
-            derived = f"{result.n_derived} recommendations derived again, all the same"
-            typer.echo(f"{found.name}: {result.n_records} records; {derived}")
+            derived = f"{counted(result.n_derived, 'recommendation')} derived again, all the same"
+            typer.echo(f"{found.name}: {counted(result.n_records, 'record')}; {derived}")
             if result.n_by_probabilities:
                 versions = "; ".join(sorted(result.other_versions))
                 typer.echo(
@@ -121,7 +124,8 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
                     f"{result.n_fallbacks} had equal probabilities because the policy had failed; all the same"
                 )
             if result.n_refused:
-                typer.echo(f"{result.n_refused} lessons were refused by the policy and skipped; all the same")
+                refused = counted(result.n_refused, "lesson")
+                typer.echo(f"{refused} refused by the policy and skipped; all the same")
             if result.n_imported:
                 typer.echo(f"{result.n_imported} were imported from a table and not derived again")
             typer.echo(f"head {result.head}")

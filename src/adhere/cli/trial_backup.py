@@ -11,6 +11,7 @@ import typer
 from adhere.cli.destinations import check_file
 from adhere.cli.trial_sources import BrokenLogError, bar
 from adhere.errors import InputError
+from adhere.report.numbers import counted
 
 
 def backup(
@@ -63,7 +64,7 @@ def restore(
                 verdict = chain.verify(view, number, None, on_progress)
             if verdict.fault:
                 raise BrokenLogError(f"{source}: {name}, {verdict.fault}; nothing was changed")
-            lines.append(f"{name}: {verdict.n_records} records\nhead {verdict.head}")
+            lines.append(f"{name}: {counted(verdict.n_records, 'record')}\nhead {verdict.head}")
     if kept is not None:
         typer.echo(f"the file that was there is kept as {kept}")
     typer.echo("\n".join([f"restored {source} into {into}", *lines]))

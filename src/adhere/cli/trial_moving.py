@@ -13,6 +13,7 @@ from adhere.cli.kit_secrets import OPTION, read_kit_secret
 from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import bar, is_log
 from adhere.errors import InputError
+from adhere.report.numbers import counted
 
 if TYPE_CHECKING:
     from adhere.store import Store
@@ -21,22 +22,23 @@ if TYPE_CHECKING:
 def import_trial(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A .log, .csv or .parquet file.")],
     into: Annotated[str, typer.Option("--into", metavar="FILE|URL", help="A file of trials, or postgresql://…")],
-    name: Annotated[str | None, typer.Option("--name", help="Of a table: what the trial is to be called.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The trial's name (tables only).")] = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", help="Of a table: the policy that learns from it.")
+        str | None, typer.Option("--policy", help="The policy that learns from it (tables only).")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", parser=integer, help="Of a table: the trial's seed.")
+        int | None, typer.Option("--seed", metavar="N", parser=integer, help="Seed (tables only).")
     ] = None,
     horizon: Annotated[
         int | None,
-        typer.Option("--horizon", metavar="N", parser=integer, help="Of a table: the planned number of patients."),
+        typer.Option("--horizon", metavar="N", parser=integer, help="The planned number of patients (tables only)."),
     ] = None,
     rewards: Annotated[
-        str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Of a table: every reward that can occur.")
+        str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Every reward that can occur (tables only).")
     ] = None,
     kit_secret: Annotated[
-        Path | None, typer.Option("--kit-secret", metavar="FILE", help="Of a blinded trial's log: its kit secret.")
+        Path | None,
+        typer.Option("--kit-secret", metavar="FILE", help="The kit secret (logs of blinded trials only)."),
     ] = None,
     imports: Imports = None,
 ) -> None:
@@ -58,25 +60,30 @@ def import_trial(
 
     import_all(imports)
     if not path.is_file():
-        raise InputError("FILE", str(path), "an existing .log, .csv or .parquet file")
+        raise InputError("FILE", str(path), "a .log, .csv or .parquet file", f"{path} does not exist")
     if is_log(path):
         given = {"--name": name, "--policy": policy, "--seed": seed, "--horizon": horizon, "--rewards": rewards}
         for option, value in given.items():
             if value is not None:
-                raise InputError(option, value, "a table; a log says all of this itself")
+                sentence = f"{option} is for tables only; {path} is a log, which has its own"
+                raise InputError(option, value, "a table", sentence)
         _import_log(path, into, kit_secret)
         return
     if kit_secret is not None:
-        raise InputError(OPTION, str(kit_secret), "a log; a table makes a new trial that is not blinded")
+        sentence = f"{OPTION} is for logs only; a table makes a new trial that is not blinded"
+        raise InputError(OPTION, str(kit_secret), "a log", sentence)
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
-        raise InputError(missing, "nothing", "what a table does not say: --name and --policy")
+        raise InputError(
+            missing, None, "--name and --policy", f"a table needs --name and --policy; {missing} is missing"
+        )
     table = read_table(path)
     values = _rewards(table) if rewards is None else _listed(rewards)
     design = make_design(name, policy, arms_in(table), seed=seed, horizon=horizon, reward_values=values)
     with _importing(into) as store, bar("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, on_progress=on_progress)
-    typer.echo(f"{name}: {len(table)} recommendations, {n_records} records, imported into {_shown(into)}")
+    written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"
+    typer.echo(f"{name}: {written}, imported into {_shown(into)}")
 
 
 def _import_log(path: Path, into: str, kit_secret: Path | None) -> None:

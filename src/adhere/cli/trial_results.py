@@ -13,6 +13,7 @@ import typer
 from adhere.cli.destinations import check_file, write_files
 from adhere.cli.options import Imports, import_all
 from adhere.cli.trial_sources import Source, TrialName, one_trial
+from adhere.report.numbers import counted, rounded_numbers
 from adhere.report.wrapping import paragraph
 
 if TYPE_CHECKING:
@@ -59,10 +60,9 @@ def results(
 
 
 def _show(found: Results, policy: str) -> None:
-    counted = "1 recommendation" if found.recommendations == 1 else f"{found.recommendations:,} recommendations"
+    title = f"{found.trial}: {rounded_numbers(policy)}, {counted(found.recommendations, 'recommendation')}"
     typer.echo(
-        f"{found.trial}: {policy}, {counted} ({found.reported:,} reported in full, {found.open:,} open, "
-        f"{found.withdrawn:,} lost to follow-up)\n"
+        f"{title} ({found.reported:,} reported in full, {found.open:,} open, {found.withdrawn:,} lost to follow-up)\n"
     )
     sets = (found.intention_to_treat, found.as_treated, found.per_protocol)
     rows = [["", "intention-to-treat", "as-treated *", "per-protocol *"]]

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from adhere.errors import InputError
+from adhere.errors import InputError, nearest
 from adhere.policies.policy import MAX_DEPTH, Learner, Policy, parameters_of
 from adhere.policies.registry import lookup
 
@@ -21,16 +21,23 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
     cls: type[Policy] = lookup(name)
     fields = parameters_of(cls)
     if len(arguments) > len(fields):
-        raise InputError(f"policy {name}", arguments[len(fields)], f"at most {len(fields)} arguments")
+        at_most = "1 argument" if len(fields) == 1 else f"{len(fields) or 'no'} arguments"
+        sentence = f"policy {name} takes {'at most ' if fields else ''}{at_most} (got {len(arguments)})"
+        raise InputError(f"policy {name}", arguments[len(fields)], f"at most {at_most}", sentence)
     values = dict(zip(fields, arguments, strict=False))
     allowed = [*fields, "protocol"] if issubclass(cls, Learner) else fields
     for key, value in options.items():
         if key not in allowed:
-            raise InputError(f"policy {name}", f"{key}=…", f"one of {', '.join(allowed)}")
+            raise InputError(f"policy {name}", f"{key}=…", *_no_option(name, key, fields))
         if key in values:
-            raise InputError(f"policy {name}", f"{key} twice", "each option once")
+            raise InputError(f"policy {name}", key, "each option once", f"policy {name}: {key} is given twice")
         values[key] = value
     return cls(**values)
+
+
+def _no_option(name: str, key: str, fields: list[str]) -> tuple[str, str]:
+    """What was expected instead of an option that a policy does not have, and that in a sentence."""
+    return nearest(key, fields), f"{name} has no option {key!r} (it has {', '.join(fields) or 'none'})"
 
 
 def from_json(data: object, depth: int = 1) -> Policy:
@@ -57,7 +64,8 @@ def import_policies(path: str | Path) -> ModuleType:
     """Run a Python file that declares policies, so that their names can be used."""
     file = Path(path)
     if not file.is_file() or file.suffix != ".py":
-        raise InputError("import", str(path), "an existing file whose name ends in .py")
+        sentence = f"{path} does not exist" if not file.exists() else f"{path} is not a Python file (.py)"
+        raise InputError("import", str(path), "a file whose name ends in .py", sentence)
     file = file.resolve()
     # A name of its own for each file: two files called policy.py must not replace each other.
     name = f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"

@@ -14,7 +14,7 @@ from adhere.policies.exp3 import Exp3
 from adhere.policies.experts import ByEstimate, ByOne, ByProbability, Weighting
 from adhere.policies.generic import Rule
 from adhere.policies.parameters import flag
-from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape
+from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape, text_of
 from adhere.policies.recycling import AnyCacheRule, cache_rule
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
 
@@ -77,7 +77,9 @@ def _base(name: str, value: object) -> Learner | None:
 
 def _top(name: str, value: object) -> Learner:
     if not (isinstance(value, Learner) and value.protocol == CHOSEN):
-        raise InputError(name, _shown(value), "a learner without a protocol: nobody disobeys the top")
+        raise InputError(
+            name, _shown(value), "a learner without a protocol: the top's choice of an expert is always followed"
+        )
     return value
 
 
@@ -86,7 +88,9 @@ def _experts(name: str, value: object) -> tuple[Learner, ...] | None:
         return None
     experts = tuple(value) if isinstance(value, (list, tuple)) else ()
     if len(experts) < 2:
-        raise InputError(name, value, "a list of at least two learners")
+        raise InputError(
+            name, text_of(experts or value), "a list of at least two learners, e.g. [thompson, ucb1/actual]"
+        )
     if len(experts) > MAX_EXPERTS:
         raise InputError(name, f"{len(experts)} learners", f"at most {MAX_EXPERTS}")
     for expert in experts:
@@ -108,7 +112,8 @@ class HierarchicalParameters(Policy):
         super().__post_init__()
         if (self.base is None) == (self.experts is None):
             given = "neither" if self.base is None else "both"
-            raise InputError("policy hierarchical", given, "either a base learner or experts=[…]")
+            sentence = f"hierarchical needs either a base learner or experts=[…] ({given} given)"
+            raise InputError("policy hierarchical", given, "either a base learner or experts=[…]", sentence)
 
     def learners(self) -> tuple[Learner, ...]:
         """The experts, then the top."""

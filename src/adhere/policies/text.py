@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from adhere.errors import InputError
+from adhere.errors import InputError, short
 from adhere.policies.catalogue import from_json, make
 from adhere.policies.policy import MAX_DEPTH, Learner, Policy
 from adhere.protocols import as_protocol
@@ -59,14 +59,15 @@ class _Parser:
             match = _TOKEN.match(text, place)
             if match is None:
                 spaces = len(text[place:]) - len(text[place:].lstrip())
-                raise self._error("letters, numbers or ( ) [ ] , ; = / -", place + spaces)
+                raise self._error("a letter, a digit or one of ( ) [ ] , ; = / -", place + spaces)
             kind = match.lastgroup or ""
             tokens.append(_Token(kind, match.group(kind), match.start(kind)))
             place = match.end()
         return [*tokens, _Token("end", "", end)]
 
     def _error(self, expected: str, place: int) -> InputError:
-        return InputError("policy", self._text, f"{expected} at character {place + 1}")
+        expected = f"{expected} at character {place + 1}"
+        return InputError("policy", self._text, expected, f"policy {short(self._text)}: expected {expected}")
 
     @property
     def _here(self) -> _Token:
@@ -80,9 +81,9 @@ class _Parser:
     def _at(self, text: str) -> bool:
         return self._here.text == text and self._here.kind == "mark"
 
-    def _skip(self, text: str) -> None:
+    def _skip(self, text: str, otherwise: str = "") -> None:
         if not self._at(text):
-            raise self._error(f"'{text}'", self._here.place)
+            raise self._error(f"'{otherwise or text}'", self._here.place)
         self._next += 1
 
     def whole(self) -> Policy:
@@ -133,7 +134,7 @@ class _Parser:
         while not self._at(closing):
             items.append(item())
             if not self._at(closing):
-                self._skip(",")
+                self._skip(",", closing if self._here.kind == "end" else f",' or '{closing}")
         self._skip(closing)
         return items
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,24 @@ def estimate_texts(
             text += f" [{_number(one.lo, digits, sign)}, {_number(one.hi, digits, sign)}]"
         texts.append(text)
     return texts
+
+
+def counted(number: int, thing: str) -> str:
+    """How many there are of something whose plural ends in s.
+
+    >>> counted(1, "record"), counted(1200, "record")
+    ('1 record', '1,200 records')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def rounded_numbers(text: str) -> str:
+    """A policy's text with numbers as people read them; what computed them has all their digits.
+
+    >>> rounded_numbers("exp3(gamma=0.04379612181067773)/actual")
+    'exp3(gamma=0.0438)/actual'
+    """
+    return re.sub(r"\d+\.\d{5,}(e-?\d+)?", lambda match: f"{float(match[0]):.3g}", text)
 
 
 def estimate_in_row(row: Mapping[str, Any], name: str) -> Estimate:

@@ -95,10 +95,10 @@ def simulate(
     answering = _with_names_of_their_own(answering, listed)
     for field, called in (("policies", names), ("populations", [population.name for population in answering])):
         if not called:
-            raise InputError(field, [], "at least one")
+            raise InputError(field, [], "at least one", f"{field}: none given; expected at least one")
         for name in called:
             if called.count(name) > 1:
-                raise InputError(field, name, "each of them once")
+                raise InputError(field, name, "each of them once", f"{field}: {name!r} is listed twice")
     if pooled and len(answering) < 2:
         raise InputError("pooled", pooled, "at least two populations to pool")
     for name, policy in zip(names, given, strict=True):

@@ -45,7 +45,7 @@ def check_path(path: Path, *, must_exist: bool) -> None:
         if must_exist and not path.is_file():
             raise StoreError(f"{path} does not exist")
         if not path.parent.is_dir():
-            raise StoreError(f"{path} cannot be written: no such directory")
+            raise StoreError(f"{path} cannot be written: folder {path.parent} does not exist")
     except OSError as error:
         raise StoreError(f"{path} cannot be reached: {error.strerror}") from None
 

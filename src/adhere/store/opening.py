@@ -29,5 +29,5 @@ def open_store(where: str | Path | None = None, *, read_only: bool = False, dead
             raise StoreError("PostgreSQL needs a driver: pip install 'adhere[service]'") from None
         return PostgresStore(where, read_only=read_only, deadline=deadline)
     if isinstance(where, str) and "://" in where:
-        raise StoreError(f"{where.partition('://')[0]}:// is no kind of store: give a file or postgresql://…")
+        raise StoreError(f"{where.partition('://')[0]}:// is not supported: give a file or postgresql://…")
     return SqliteStore(Path(where), read_only=read_only)

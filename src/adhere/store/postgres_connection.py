@@ -147,7 +147,7 @@ def parse_url(url: str) -> dict[str, Any]:
         settings = {"host": "@"}
     if any("@" in str(settings.get(part, "")) for part in ("host", "port", "dbname")):
         raise StoreError(
-            "this is no address of a PostgreSQL database: expected postgresql://user:password@host/database, "
+            "not the address of a PostgreSQL database: expected postgresql://user:password@host/database, "
             "where @ : / and % in a password are written %40 %3A %2F and %25"
         )
     return settings

@@ -70,7 +70,7 @@ def _copy(backup: Path, part: Path) -> None:
     if found != "ok":
         raise StoreError(f"{backup} cannot be restored, since it is damaged: {' '.join(found.split())}")
     if not n_tables:
-        raise StoreError(f"{backup} is empty: it is no backup of a file of trials")
+        raise StoreError(f"{backup} is empty: it is not a backup of a file of trials")
 
 
 def _move(part: Path, target: Path, kept: Path | None) -> None:
