@@ -77,7 +77,7 @@ def test_a_blinded_trial_refuses_a_chosen_seed(service: Service) -> None:
     design = {"name": "with-a-seed", "policy": "thompson/actual", "arms": ARMS, "blinded": True, "seed": 7}
     reply = service.send("POST", "/trials", design)
     assert (reply.status, reply.json["field"]) == (422, "seed")
-    with pytest.raises(InputError, match=r"seed: got '?7'?, expected none"):
+    with pytest.raises(InputError, match="seed: got '7', expected none"):
         service.client().create_trial("with-a-seed", "thompson/actual", ARMS, blinded=True, seed=7)
     assert "with-a-seed" not in service.client().trials()
     made = service.client().create_trial("without-a-seed", "thompson/actual", ARMS, blinded=True)
@@ -110,7 +110,7 @@ def test_no_answer_has_the_kit_secret(service: Service, caplog: pytest.LogCaptur
                 reply = service.send(route.method, path + form, sent, role=role)
                 said += [reply.body, repr(reply.headers).encode()]
                 assert form == "" or reply.status == (200 if role in ("admin", "statistician") else 403)
-                assert role != "site" or str(seed).encode() not in reply.body
+                assert role != "site" or seed.encode() not in reply.body
     together = b"".join(said) + caplog.text.encode()
     assert b"adhere_" in together  # the metrics
     assert kit is not None

@@ -97,7 +97,7 @@ class Client:
             "name": name,
             "policy": str(policy),
             "arms": list(arms),
-            "seed": seed,
+            "seed": None if seed is None else str(seed),
             "horizon": horizon,
             "reward_values": list(reward_values),
             "blinded": blinded,

@@ -8,13 +8,19 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
-from adhere.checks import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
+from adhere.checks import MAX_COUNT, MAX_NAME_LENGTH, MAX_TEXT_LENGTH
+from adhere.errors import InputError
 from adhere.tokens import MAX_OVERLAP, Role
 from adhere.trial.design import Imputation
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
 Reward: TypeAlias = bool | Annotated[float, Meta(ge=0.0, le=1.0)]  # true is 1, false is 0
+# JavaScript rounds larger numbers, so those are strings. Checked by `seed_of`, in one sentence for both kinds.
+Seed: TypeAlias = (
+    Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_COUNT - 1})]
+    | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,20}$"}, examples=["18446744073709551615"])]
+)
 Part: TypeAlias = Literal["actual", "reward"]
 
 
@@ -38,12 +44,22 @@ class NewTrial(Body, frozen=True, kw_only=True):
     name: Name
     policy: Annotated[str, Meta(min_length=1, max_length=1000, examples=["thompson/actual"])]
     arms: tuple[str, ...]
-    seed: Annotated[int, Meta(ge=0)] | None = None
+    seed: Seed | None = None
     horizon: Annotated[int, Meta(ge=1, lt=2**53)] | None = None
     reward_values: tuple[Reward, ...] = (0.0, 1.0)
     blinded: bool = False
     repeats: bool = False
     impute: Imputation | None = None
+
+
+def seed_of(given: int | str | None) -> int | None:
+    """A seed that was sent as a string or as a number that no JSON parser rounds."""
+    if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) <= 20 and int(given) < 2**64:
+        return int(given)
+    if given is None or (isinstance(given, int) and 0 <= given < MAX_COUNT):
+        return given
+    expected = "as a string if it is 2**53 or more (JavaScript would round the number)"
+    raise InputError("seed", given, f"a whole number from 0 to 2**64 - 1, {expected}")
 
 
 class NewRecommendation(Body, frozen=True, kw_only=True):

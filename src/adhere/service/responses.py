@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
 from adhere.tokens import Role, Status
-from adhere.trial.design import Design, Imputation
+from adhere.trial.design import Imputation
+
+Seed: TypeAlias = Annotated[str, Meta(pattern="^[0-9]{1,20}$")]  # JavaScript would round the number
 
 
 class Healthy(Struct, frozen=True):
@@ -39,7 +41,7 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     repeats: bool
     arms: tuple[str, ...] | None = None
     policy: str | None = None
-    seed: int | None = None
+    seed: Seed | None = None
     horizon: int | None = None
     reward_values: tuple[float, ...] | None = None
     impute: Imputation | None = None
@@ -49,11 +51,25 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     algorithm_version: str | None = None
 
 
+class DesignView(Struct, frozen=True, omit_defaults=True):
+    """A trial's design."""
+
+    name: str
+    policy: str
+    arms: tuple[str, ...]
+    seed: Seed
+    horizon: int | None = None
+    reward_values: tuple[float, ...] = (0.0, 1.0)
+    blinded: bool = False
+    repeats: bool = False
+    impute: Imputation | None = None
+
+
 class TrialCreated(Struct, frozen=True):
     """A new trial: the record of its creation, and its design with all defaults filled in."""
 
     record: int
-    design: Design
+    design: DesignView
 
 
 class HistoryLine(Struct, frozen=True, omit_defaults=True):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.context import RequestContext, reading
-from adhere.service.requests import NewTrial
-from adhere.service.responses import TrialCreated, TrialLine, TrialList, TrialView
+from adhere.service.requests import NewTrial, seed_of
+from adhere.service.responses import DesignView, TrialCreated, TrialLine, TrialList, TrialView
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design, make_design
@@ -24,10 +25,11 @@ async def create_trial(context: RequestContext) -> TrialCreated:
     service = context.service
     if body.blinded and body.seed is not None:  # who knows the seed can draw the arms
         raise InputError("seed", body.seed, "none: a blinded trial draws its own seed")
+    seed = seed_of(body.seed)
 
     def prepared() -> Design:
         # Its policy is compiled now, in a thread: one that does not compile is refused.
-        design = make_design(**asdict(body))
+        design = make_design(**asdict(body) | {"seed": seed})
         design.engine().load()
         return design
 
@@ -39,7 +41,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
         if body.seed is None:  # any seed will do, so the same request again finds the trial it made
             with suppress(UnknownError):
                 chosen = replace(design, seed=service.processor.trial(design.name).design.seed)
-        return TrialCreated(service.processor.create(chosen, by=context.by).record, chosen)
+        return TrialCreated(service.processor.create(chosen, by=context.by).record, DesignView(**_shown(chosen)))
 
     def created_or_found() -> TrialCreated:
         try:
@@ -48,6 +50,10 @@ async def create_trial(context: RequestContext) -> TrialCreated:
             return created()
 
     return await service.group_commit.run(created_or_found)
+
+
+def _shown(design: Design) -> dict[str, Any]:
+    return asdict(design) | {"seed": str(design.seed)}
 
 
 @reading
@@ -77,7 +83,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
         arms = None if design.blinded else design.arms
         return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms)
     return TrialView(
-        **asdict(design),
+        **_shown(design),
         status=snapshot.status,
         recommendations=snapshot.n_recommendations,
         records=head.position,
