@@ -4,7 +4,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 RUN := .venv/.installed-run
 DEV := .venv/.installed-dev
-PINS := pyproject.toml constraints.txt scripts/setup
+PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scripts/setup
 
 .PHONY: help run test bench bench-gpu bench-service soak setup lint format clean
 

@@ -12,8 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from adhere.client import AsyncClient as AsyncClient
     from adhere.client import Client as Client
+    from adhere.client import ServiceError as ServiceError
+    from adhere.errors import ConflictError as ConflictError
     from adhere.errors import InputError as InputError
+    from adhere.errors import UnknownError as UnknownError
     from adhere.policies import BaseThompson as BaseThompson
     from adhere.policies import EpsilonGreedy as EpsilonGreedy
     from adhere.policies import Exp3 as Exp3
@@ -44,8 +48,8 @@ __version__: str
 
 # Names are looked up when first used, so that `adhere --help` need not wait for the compiler to load.
 _PUBLIC = {
-    "adhere.client": "Client",
-    "adhere.errors": "InputError",
+    "adhere.client": "AsyncClient Client ServiceError",
+    "adhere.errors": "ConflictError InputError UnknownError",
     "adhere.policies": "BaseThompson EpsilonGreedy Exp3 HierarchicalBandit HierarchicalExp3 Learner Policy Thompson"
     " ThompsonBounded Ucb1 Uniform hedge hierarchical_hedge import_policies parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population",

@@ -60,7 +60,7 @@ data = ["--data", {file!r}]
 statuses = [main(["token", "make", "--role", "admin", "--label", "boss", *data]), main(["token", "list", *data])]
 assert statuses == [0, 0], statuses
 """
-    extras = ("starlette", "uvicorn", "uvloop", "httptools", "prometheus_client", "psycopg", "urllib3")
+    extras = ("starlette", "uvicorn", "uvloop", "httptools", "prometheus_client", "psycopg", "httpcore")
     assert "1  admin  -  boss" in run_without(*extras, code=code)
 
 

@@ -30,7 +30,7 @@ def blinded_trial(service: Service) -> tuple[str, str]:
     name = f"blinded-{uuid.uuid4().hex[:12]}"
     made = service.client().create_trial(name, "thompson/actual", ARMS, blinded=True)
     service.client("site").recommend(name, "S-1")
-    return name, made["seed"]
+    return name, str(made.seed)
 
 
 def n_reads(service: Service) -> int:
@@ -80,7 +80,7 @@ def test_no_answer_reveals_an_arm_of_a_blinded_trial_unless_the_read_is_logged(s
 def rows(service: Service, trial: str) -> list[tuple[Any, ...]]:
     """What the access log says of a trial's reads, in short."""
     found = service.client().accesses(trial)
-    return [(row["label"], row["kind"], row.get("recommendation_id"), row["count"]) for row in found]
+    return [(row.label, row.kind, row.recommendation_id, row.count) for row in found]
 
 
 def test_a_row_says_who_read_what_and_how_far_the_log_went(service: Service) -> None:
@@ -88,15 +88,15 @@ def test_a_row_says_who_read_what_and_how_far_the_log_went(service: Service) -> 
     statistician, label = service.client("statistician"), "the statistician of the tests"
     seed = ("the first admin", "trial", None, 1)
     assert rows(service, trial) == [seed]
-    kit = str(service.client("site").recommendation(trial, 0)["kit"])
+    kit = str(service.client("site").recommendation(trial, 0).kit)
     statistician.recommendation(trial, 0)
     statistician.recommendation(trial, 0)
     statistician.unblind(trial, kit, "an emergency")
     each = [(label, kind, 0, 1) for kind in ("recommendation", "recommendation", "unblinding")]
     assert rows(service, trial) == [seed, *each]
     last = service.client().accesses(trial)[-1]
-    assert last["head"] == service.client().trial(trial)["head"]
-    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", last["at"])
+    assert last.head == service.client().trial(trial).head
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", last.at)
 
 
 def test_reads_of_results_and_of_the_seed_are_counted_in_ten_minutes(
@@ -116,7 +116,7 @@ def test_reads_of_results_and_of_the_seed_are_counted_in_ten_minutes(
     now = now.replace(minute=40)
     statistician.results(trial)
     found = service.client().accesses(trial)[1:]
-    assert [(row["kind"], row["at"][14:16], row["count"]) for row in found] == [
+    assert [(row.kind, row.at[14:16], row.count) for row in found] == [
         ("results", "30", 4),
         ("trial", "30", 1),
         ("export", "39", 2),  # at one moment, which only a stopped clock brings about
@@ -199,7 +199,7 @@ def test_the_log_is_for_admins_in_pages_and_on_the_command_line(
     shown = in_this_process(capsys, "trial", "accesses", str(copy), "--trial", trial).out.splitlines()
     assert shown[0] == f"{trial}: reads"
     assert shown[1].split() == ["time", "token", "label", "kind", "recommendation", "count", "head"]
-    head = service.client().trial(trial)["head"]
+    head = service.client().trial(trial).head
     assert shown[-1].split()[1:] == [str(reader.id), "a", "guest", "recommendation", "0", "1", head]
     log = tmp_path / "trial.log"
     service.client().export(trial, log, "log")

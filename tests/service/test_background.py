@@ -16,12 +16,13 @@ def test_overdue_reports_are_imputed_and_a_site_is_not_told_so(tmp_path: Path) -
         site = service.client("site")
         number = site.recommend(trial, "S-1").id
         admin = service.client()
-        wait_until(lambda: admin.results(trial)["imputed_parts"] == 2)
+        wait_until(lambda: admin.results(trial).imputed_parts == 2)
         told = site.recommendation(trial, number)
-        assert told["open"]
-        assert "reward" not in told
+        assert told.open
+        assert told.reward is None
         everything = admin.recommendation(trial, number)
-        assert everything["derivation"]["imputed"] == ["actual", "reward"]
-        assert everything["reward"] == 0
+        assert everything.derivation is not None
+        assert everything.derivation.imputed == ("actual", "reward")
+        assert everything.reward == 0
         site.report(trial, number, reward=1)
-        assert site.recommendation(trial, number)["reward"] == 1
+        assert site.recommendation(trial, number).reward == 1

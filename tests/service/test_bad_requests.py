@@ -21,9 +21,9 @@ def trial(service: Service) -> str:
 
 @pytest.fixture
 def _unchanged(service: Service, trial: str) -> Iterator[None]:
-    before = service.client().trial(trial)["head"]
+    before = service.client().trial(trial).head
     yield
-    assert service.client().trial(trial)["head"] == before
+    assert service.client().trial(trial).head == before
 
 
 def problem(reply: Reply, status: int) -> Any:
@@ -265,6 +265,6 @@ def test_a_client_that_goes_away_midway_leaves_nothing(service: Service, trial: 
         f"POST /trials/{trial}/recommendations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {service.admin}\r\n"
         "Idempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
     )
-    before = service.client().trial(trial)["head"]
+    before = service.client().trial(trial).head
     service.raw(head.encode())
-    assert service.client().trial(trial)["head"] == before
+    assert service.client().trial(trial).head == before

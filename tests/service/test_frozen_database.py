@@ -143,4 +143,4 @@ def test_an_unknown_outcome_is_said_to_be_unknown(database_url: str) -> None:
             if path != "/tokens":
                 assert service.send("POST", path, body, key="key").status == 201
         assert len(service.client().tokens()) == before + 1
-        assert service.client().trial("t")["recommendations"] == 1
+        assert service.client().trial("t").recommendations == 1

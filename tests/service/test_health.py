@@ -132,7 +132,7 @@ def test_a_policy_that_fails_is_counted_and_patients_are_served(
         monkeypatch.setattr(Engine, "choose", fails)
         assert service.client().recommend(trial, "S-1").arm
         assert b"adhere_fallbacks_total 1.0" in service.send("GET", "/metrics", role="metrics").body
-        assert service.client().results(trial)["fallbacks"] == 1
+        assert service.client().results(trial).fallbacks == 1
 
 
 def test_a_store_that_fails_answers_try_again_and_the_service_is_not_ready(

@@ -38,7 +38,7 @@ def with_body(length: int, key: str = "k") -> str:
 
 
 def recommendations(service: Service, trial: str) -> int:
-    return int(service.client().trial(trial)["recommendations"])
+    return service.client().trial(trial).recommendations or 0
 
 
 def read_until(connection: socket.socket, end: bytes) -> bytes:

@@ -150,7 +150,7 @@ def test_what_the_machine_lacks_is_a_503_with_nothing_recorded(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial = service.new_trial()
-    records = service.client().trial(trial)["records"]
+    records = service.client().trial(trial).records
 
     def short_of(*_: Any) -> None:
         raise UnavailableError("the policy cannot run for now (OSError)")
@@ -160,7 +160,7 @@ def test_what_the_machine_lacks_is_a_503_with_nothing_recorded(
         reply = service.send("POST", f"/trials/{trial}/recommendations", {"subject": "s"}, key="k")
         assert (reply.status, reply.headers["retry-after"]) == (503, "1")
         assert "nothing was written" in reply.json["detail"]
-    assert service.client().trial(trial)["records"] == records
+    assert service.client().trial(trial).records == records
     assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "s"}, key="k").status == 201
 
 
@@ -171,8 +171,8 @@ def test_a_refused_lesson_is_counted_and_told(tmp_path: Path) -> None:
         for subject in range(4):
             site.report(trial, site.recommend(trial, str(subject)).id, reward=1)
         assert b"adhere_refused_lessons_total 1.0" in service.send("GET", "/metrics").body
-        assert service.client().results(trial)["refused_lessons"] == 1
-        history = service.client().recommendation(trial, 3)["derivation"]["history"]
+        assert service.client().results(trial).refused_lessons == 1
+        history = service.client().recommendation(trial, 3).to_dict()["derivation"]["history"]
         assert (history[-1]["event"], history[-1]["reason"]) == (
             "lesson-refused",
             "ValueError: over budget, see <path>",

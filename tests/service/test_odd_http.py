@@ -79,7 +79,7 @@ def test_what_comes_beside_a_body_is_limited(service: Service, where: str) -> No
     extension, trailer = (b";" + filler, b"") if where == "extension" else (b"", b"X: " + filler + b"\r\n")
     body = b"f" + extension + b'\r\n{"subject":"p"}\r\n0\r\n' + trailer + b"\r\n"
     assert statuses(exchange(service, chunked(service, trial, "k") + body + LAST)) == [b"413"]
-    assert service.client().trial(trial)["recommendations"] == 0
+    assert service.client().trial(trial).recommendations == 0
 
 
 def test_a_body_may_come_in_chunks_of_one_byte(service: Service) -> None:

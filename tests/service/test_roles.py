@@ -67,11 +67,11 @@ def test_some_routes_are_for_everybody(service: Service, route: Route) -> None:
 def test_nobody_else_may_do_anything_to_a_real_trial(service: Service) -> None:
     trial = service.new_trial()
     advice = service.client("site").recommend(trial, "S-1")
-    records = service.client().trial(trial)["records"]
+    records = service.client().trial(trial).records
     for route in GUARDED:
         for role in ALL_ROLES - route.roles:
             assert ask(service, route, role, trial, advice.id) == 403
-    assert service.client().trial(trial)["records"] == records
+    assert service.client().trial(trial).records == records
 
 
 def test_the_table_has_no_two_handlers_of_one_name() -> None:

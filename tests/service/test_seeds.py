@@ -63,6 +63,7 @@ def test_the_document_says_so_and_no_other_number_may_be_that_large(service: Ser
 
 def test_the_client_sends_any_seed(service: Service) -> None:
     name = f"seed-{uuid.uuid4().hex}"
-    made: Any = service.client().create_trial(name, "uniform", ARMS, seed=LARGE)
+    made = service.client().create_trial(name, "uniform", ARMS, seed=LARGE)
+    assert made.seed == LARGE
     assert service.send("GET", f"/trials/{name}").json["seed"] == str(LARGE)
     assert service.client().create_trial(name, "uniform", ARMS, seed=LARGE) == made

@@ -54,7 +54,7 @@ def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -
         client = again.service.client()
         for subject, number in acknowledged.items():
             assert client.recommend("t", subject, request_id=subject).id == number
-        assert len(acknowledged) <= client.trial("t")["recommendations"] <= len(acknowledged) + 8
+        assert len(acknowledged) <= (client.trial("t").recommendations or 0) <= len(acknowledged) + 8
         assert again.stop(signal.SIGINT)[0] == 0
     store = open_store(database, read_only=True)
     with store.reading() as view:

@@ -115,7 +115,7 @@ def test_the_last_use_is_kept(tokens: Tokens, clock: Clock) -> None:
 
 
 def _line(service: Service, number: int) -> dict[str, Any]:
-    return next(line for line in service.client().tokens() if line["id"] == number)
+    return next(line.to_dict() for line in service.client().tokens() if line.id == number)
 
 
 def test_over_http(lasting_store: Store) -> None:

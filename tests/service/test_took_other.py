@@ -27,7 +27,7 @@ def test_the_text_of_the_latest_correction_counts(service: Service) -> None:
     assert (status("tea"), status("gin")) == (201, 409)
     correct(retract=["actual"])
     assert (status("rum"), status("rum"), status("tea")) == (201, 201, 409)
-    history = service.client().recommendation(trial, 0)["derivation"]["history"]
+    history = service.client().recommendation(trial, 0).to_dict()["derivation"]["history"]
     assert [line["event"] for line in history if line["event"] == "reported"] == ["reported"] * 2
 
 

@@ -46,10 +46,10 @@ def test_every_head_found_is_added_to_the_file(verified: Service, heads: Path) -
     trial = verified.new_trial()
     for subject in ("S-1", "S-2"):
         verified.client().recommend(trial, subject)
-        now = verified.client().trial(trial)
-        wait_until(lambda now=now: heads.exists() and now["head"] in heads.read_text())  # type: ignore[misc]
+        now = verified.client().trial(trial).head
+        wait_until(lambda now=now: heads.exists() and now in heads.read_text())  # type: ignore[misc]
     (last,) = read_heads(heads).values()
-    assert (last.trial, last.record, last.head) == (trial, 3, now["head"])
+    assert (last.trial, last.record, last.head) == (trial, 3, now)
     assert heads.stat().st_mode & 0o777 == 0o600
     wait_until(lambda: abs(metric(verified, "adhere_verified_timestamp_seconds") - last.at.timestamp()) < 60)
     assert metric(verified, "adhere_verify_faults_total") == 0

@@ -79,7 +79,9 @@ def _extras() -> Iterator[str]:
         missing = [name for name in names if _installed(name) is None]
         mark, said = "✓", _USES.get(extra, "")
         if missing:
-            mark, said = "-", f"{said}; missing {', '.join(missing)}: pip install 'adhere[{extra}]'"
+            # adhere-client is on no index.
+            beside = "./packages/adhere-client (in adhere's repository) " if "adhere-client" in missing else ""
+            mark, said = "-", f"{said}; missing {', '.join(missing)}: pip install {beside}'adhere[{extra}]'"
         yield f"{mark} {extra:{width}s}  {said}"
 
 

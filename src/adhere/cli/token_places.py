@@ -75,7 +75,7 @@ class _OnServer:
         return made.id, made.token
 
     def lines(self) -> Sequence[Mapping[str, Any]]:
-        return self._client.tokens()
+        return [token.to_dict() for token in self._client.tokens()]
 
     def rotate(self, number: int, overlap: timedelta, expires_at: datetime | None) -> tuple[int, str]:
         made = self._client.rotate_token(number, overlap=overlap, expires_at=expires_at)
@@ -116,10 +116,11 @@ def open_existing(file: Path | None, database_url: str | None, *, read_only: boo
 def _on_server(url: str) -> Iterator[TokenPlace]:
     try:
         from adhere.client import Client, ServiceError
-    except ImportError:
-        raise InputError("--server", url, "the client: pip install 'adhere[client]'") from None
+    except ModuleNotFoundError as error:
+        raise InputError("--server", url, f"an installation with the client ({error})") from None
     token = os.environ.get(TOKEN_VARIABLE) or typer.prompt("Admin token", hide_input=True, err=True)
-    try:
-        yield _OnServer(Client(url, token.strip(), tries=2))
-    except ServiceError as error:
-        raise StoreError(f"{url}: {error}") from None
+    with Client(url, token, tries=2) as client:
+        try:
+            yield _OnServer(client)
+        except ServiceError as error:
+            raise StoreError(f"{url}: {error}") from None

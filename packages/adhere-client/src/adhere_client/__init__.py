@@ -1,0 +1,25 @@
+"""Call an adhere service from Python: `Client` blocks, `AsyncClient` is for async code; both have the same calls."""
+
+from __future__ import annotations
+
+from adhere_client.answers import Access as Access
+from adhere_client.answers import Answer as Answer
+from adhere_client.answers import ArmEstimate as ArmEstimate
+from adhere_client.answers import Compliance as Compliance
+from adhere_client.answers import Derivation as Derivation
+from adhere_client.answers import Design as Design
+from adhere_client.answers import HistoryLine as HistoryLine
+from adhere_client.answers import Imputation as Imputation
+from adhere_client.answers import IssuedRecommendation as IssuedRecommendation
+from adhere_client.answers import IssuedToken as IssuedToken
+from adhere_client.answers import RecommendationDetails as RecommendationDetails
+from adhere_client.answers import Recorded as Recorded
+from adhere_client.answers import Results as Results
+from adhere_client.answers import TokenDetails as TokenDetails
+from adhere_client.answers import TrialDetails as TrialDetails
+from adhere_client.async_client import AsyncClient as AsyncClient
+from adhere_client.client import Client as Client
+from adhere_client.errors import ConflictError as ConflictError
+from adhere_client.errors import InputError as InputError
+from adhere_client.errors import ServiceError as ServiceError
+from adhere_client.errors import UnknownError as UnknownError

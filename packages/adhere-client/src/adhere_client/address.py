@@ -1,0 +1,89 @@
+"""Where the service is and who calls: the address and the token, checked before anything is sent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from adhere_client.errors import InputError
+
+_AN_ADDRESS = "the address of a service, such as http://127.0.0.1:8000"
+_A_TOKEN = "the text that was shown when the token was made, such as adh_…"
+
+
+class Address(NamedTuple):
+    """A service: its scheme, host and port as bytes for the wire, the path before all paths, and its text."""
+
+    scheme: bytes
+    host: bytes
+    port: int | None
+    root: str
+    text: str
+
+    @property
+    def host_header(self) -> bytes:
+        """The value of the header Host."""
+        host = b"[%b]" % self.host if b":" in self.host else self.host
+        return host if self.port is None else b"%b:%d" % (host, self.port)
+
+
+def parse_address(url: str) -> Address:
+    """The parts of an address.
+
+    >>> parse_address("http://127.0.0.1:8000/adhere/")
+    Address(scheme=b'http', host=b'127.0.0.1', port=8000, root='/adhere', text='http://127.0.0.1:8000/adhere')
+    """
+    if not isinstance(url, str):
+        raise InputError("url", url, _AN_ADDRESS)
+    text = url.strip().rstrip("/")
+    try:
+        parts = urlsplit(text)
+        host, port = (parts.hostname or "").encode("idna"), parts.port
+    except ValueError:  # a port that is no number, or a host that cannot be one
+        raise InputError("url", url, _AN_ADDRESS) from None
+    if parts.username is not None or parts.password is not None:
+        raise InputError("url", _Unshown("an address with a password"), f"{_AN_ADDRESS}, and the token apart from it")
+    sound = text.isascii() or parts.path.isascii()
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or not sound or " " in text:
+        raise InputError("url", url, _AN_ADDRESS)
+    return Address(parts.scheme.encode(), host, port, parts.path, text)
+
+
+class Secret(bytes):
+    """Bytes that are not shown, should something print them."""
+
+    def __repr__(self) -> str:
+        return "(not shown)"
+
+
+def bearer(token: str) -> Secret:
+    r"""The value of the header Authorization. Blanks and newlines around a token, as files have them, do not count.
+
+    >>> bearer(" adh_1234\n") == b"Bearer adh_1234"
+    True
+    """
+    if not isinstance(token, str):
+        raise InputError("token", _Unshown(f"a value of type {type(token).__name__}"), _A_TOKEN)
+    text = token.strip()
+    fault = ""
+    if not text:
+        fault = "an empty text"
+    elif not text.isascii():
+        fault = "a text with letters that no token has"
+    elif any(character.isspace() for character in text):
+        fault = "a text with a blank or a new line inside"
+    elif not text.isprintable():
+        fault = "a text with a control character inside"
+    if fault:
+        raise InputError("token", _Unshown(fault), _A_TOKEN)
+    return Secret(b"Bearer " + text.encode())
+
+
+class _Unshown:
+    """Stands in an error for a value that must not be printed."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __repr__(self) -> str:
+        return f"{self._what} (not shown)"

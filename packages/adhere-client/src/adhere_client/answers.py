@@ -1,0 +1,230 @@
+"""What the calls return. Every answer is a value that can be compared, printed and turned into JSON."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The base of all answers.
+
+    >>> Recorded(record=7, recommendation_id=2).to_json()
+    '{"record":7,"recommendation_id":2}'
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries, lists, numbers and texts, as the service sent them; `json.dumps` takes them."""
+        return dict(msgspec.json.decode(msgspec.json.encode(self)))
+
+    def to_json(self) -> str:
+        """The answer in JSON, as the service sent it."""
+        return msgspec.json.encode(self).decode()
+
+
+class IssuedRecommendation(Answer, frozen=True):
+    """A recommendation: its number, and the arm or, in a blinded trial, the kit."""
+
+    id: int = msgspec.field(name="recommendation_id")
+    arm: str | None = None
+    kit: str | None = None
+
+
+class Recorded(Answer, frozen=True):
+    """Where in the trial's log something was written, and about which recommendation."""
+
+    record: int
+    recommendation_id: int | None = None
+
+
+class Imputation(Answer, frozen=True):
+    """The rule for missing reports: what to assume after so many days (an arm taken, nothing taken, a reward)."""
+
+    after_days: float
+    actual: str | None = None
+    took_nothing: bool = False
+    reward: float | None = None
+
+
+class Design(Answer, frozen=True):
+    """A trial's design with all defaults filled in."""
+
+    name: str
+    policy: str
+    arms: tuple[str, ...]
+    # In JSON a text: a seed may have more digits than numbers of JavaScript can hold.
+    seed_text: str | int = msgspec.field(name="seed")
+    horizon: int | None = None
+    reward_values: tuple[float, ...] = (0.0, 1.0)
+    blinded: bool = False
+    repeats: bool = False
+    impute: Imputation | None = None
+
+    @property
+    def seed(self) -> int:
+        """The seed of the trial's random numbers."""
+        return int(self.seed_text)
+
+
+class TrialDetails(Answer, frozen=True):
+    """A trial: its status and design. What a site may not see is None."""
+
+    name: str
+    status: str
+    blinded: bool
+    repeats: bool
+    arms: tuple[str, ...] | None = None
+    policy: str | None = None
+    seed_text: str | int | None = msgspec.field(name="seed", default=None)
+    horizon: int | None = None
+    reward_values: tuple[float, ...] | None = None
+    impute: Imputation | None = None
+    recommendations: int | None = None
+    records: int | None = None
+    head: str | None = None
+    algorithm_version: str | None = None
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the trial's random numbers."""
+        return None if self.seed_text is None else int(self.seed_text)
+
+
+class HistoryLine(Answer, frozen=True):
+    """One record about a recommendation."""
+
+    record: int
+    event: str
+    at: datetime
+    by: str
+    actual: str | None = None
+    reward: float | None = None
+    happened: datetime | None = None
+    retract: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class Derivation(Answer, frozen=True):
+    """How a recommendation was derived: enough to derive it again."""
+
+    arm: str
+    subject: str
+    site: str
+    probabilities: dict[str, float]
+    memo: tuple[float, ...]
+    learned_up_to: int
+    estimated: bool
+    key: str
+    algorithm_version: str
+    software: str
+    history: list[HistoryLine]
+    kit: str | None = None
+    fallback: str | None = None
+    imputed: tuple[str, ...] = ()
+
+
+class RecommendationDetails(Answer, frozen=True):
+    """A recommendation and its reports; `took` is arm, kit, nothing or other. A site sees no derivation."""
+
+    id: int = msgspec.field(name="recommendation_id")
+    at: datetime
+    open: bool
+    withdrawn: bool
+    arm: str | None = None
+    kit: str | None = None
+    took: str | None = None
+    actual: str | None = None
+    reward: float | None = None
+    derivation: Derivation | None = None
+
+
+class ArmEstimate(Answer, frozen=True):
+    """A mean reward and its 95% interval; without rewards there is no mean, and the interval is 0 to 1."""
+
+    arm: str
+    n: int
+    mean: float | None
+    low: float
+    high: float
+
+
+class Compliance(Answer, frozen=True):
+    """What was taken where an arm was chosen, and the share of those reported who took it, with its 95% interval."""
+
+    chosen: str
+    actual: dict[str, int]
+    nothing: int
+    other: int
+    unknown: int
+    share: float | None
+    low: float
+    high: float
+
+
+class Results(Answer, frozen=True):
+    """A trial's results: recommendations reported in full, open or withdrawn; estimates for three analysis sets."""
+
+    trial: str
+    head: str
+    records: int
+    recommendations: int
+    reported: int
+    open: int
+    withdrawn: int
+    imputed_parts: int
+    fallbacks: int
+    refused_lessons: int
+    intention_to_treat: list[ArmEstimate]
+    as_treated: list[ArmEstimate]
+    per_protocol: list[ArmEstimate]
+    compliance: list[Compliance]
+    probabilities: dict[str, float]
+    note: str
+
+
+class Access(Answer, frozen=True):
+    """A read, or all reads of one kind by a token in ten minutes."""
+
+    id: int
+    at: str
+    token: int
+    label: str
+    kind: str
+    head: str
+    count: int
+    recommendation_id: int | None = None
+
+
+class IssuedToken(Answer, frozen=True):
+    """A new token, whose text is never shown again; printing the answer does not show it either."""
+
+    id: int
+    token: str
+    role: str
+    label: str
+    site: str | None = None
+    trial: str | None = None
+    expires_at: str | None = None
+
+    def __repr__(self) -> str:
+        return f"IssuedToken(id={self.id}, token=(not shown), role={self.role!r}, label={self.label!r})"
+
+    def __rich_repr__(self) -> Any:  # what rich prints instead
+        yield from (("id", self.id), ("role", self.role), ("label", self.label))
+
+
+class TokenDetails(Answer, frozen=True):
+    """A token in the list: whose it is, what it is for, and whether it is valid."""
+
+    id: int
+    role: str
+    label: str
+    made_at: str
+    status: str
+    site: str | None = None
+    trial: str | None = None
+    expires_at: str | None = None
+    revoked_at: str | None = None
+    last_used_at: str | None = None

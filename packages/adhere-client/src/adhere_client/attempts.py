@@ -1,0 +1,95 @@
+"""When a request is sent again, and after which pause. Every repetition is logged; no token ever is."""
+
+from __future__ import annotations
+
+import logging
+import random
+from typing import Any
+
+from adhere_client.errors import ServiceError
+from adhere_client.request import Request, Response
+
+log = logging.getLogger("adhere_client")
+
+_TOO_MANY = 429  # surely not executed
+_UNAVAILABLE = (502, 503, 504)  # perhaps executed
+_FIRST_PAUSE, _MAX_PAUSE = 0.1, 10.0  # seconds; each pause is twice as long as the one before
+_MAX_ASKED_PAUSE = 60.0  # of the pauses a service asks for
+_IN_WORDS = {"ConnectTimeout": "timed out", "ReadTimeout": "timed out", "WriteTimeout": "timed out"}
+
+
+class Attempts:
+    """The attempts at one request, of which at most `retries` are repetitions.
+
+    Repeated is what may be expected to pass: a lost answer, a service that asks to wait (429, 502, 503, 504), and a
+    service that cannot be reached now but was before by this client (`was_up`), as when it is restarted. A service
+    that was never reached fails at once: probably it is not running, or the address is wrong.
+    """
+
+    def __init__(self, request: Request[Any], url: str, retries: int, *, was_up: bool) -> None:
+        self._request, self._url, self._retries, self._was_up = request, url, retries, was_up
+        self._repeated = 0
+
+    def pause_after(self, response: Response) -> float | None:
+        """Seconds to wait before the request is sent again; None if this is the answer."""
+        again = response.status == _TOO_MANY or (response.status in _UNAVAILABLE and self._request.repeatable)
+        if not again or self._repeated >= self._retries:
+            return None
+        return self._pause(f"status {response.status}", _asked_pause(response.headers.get("retry-after", "")))
+
+    def pause_after_failure(self, error: Exception) -> float:
+        """Seconds to wait if no answer came; raises if the request must not, or need not, be sent again."""
+        import httpcore
+
+        if isinstance(error, (httpcore.ConnectError, httpcore.ConnectTimeout)):  # nothing was sent
+            if self._was_up and self._repeated < self._retries:
+                return self._pause(f"cannot connect ({_reason(error)})")
+            raise ServiceError(0, _no_connection(self._url, error)) from None
+        if self._request.repeatable and self._repeated < self._retries:
+            return self._pause(f"no answer ({_reason(error)})")
+        unknown = "" if self._request.repeatable else "; it is not known whether the request was executed"
+        raise ServiceError(0, f"no answer from {self._url}: {_reason(error)}{unknown}") from None
+
+    def _pause(self, what: str, asked: float = 0.0) -> float:
+        grown = min(_FIRST_PAUSE * 2.0**self._repeated, _MAX_PAUSE)
+        pause = max(asked, grown) + random.uniform(0.0, _FIRST_PAUSE)
+        self._repeated += 1
+        log.warning(
+            "%s %s%s: %s; retry %d of %d in %.1f s",
+            self._request.method,
+            self._url,
+            self._request.path,
+            what,
+            self._repeated,
+            self._retries,
+            pause,
+        )
+        return pause
+
+
+def _asked_pause(header: str) -> float:
+    """The seconds in a header Retry-After; a date in it is ignored."""
+    return min(float(header), _MAX_ASKED_PAUSE) if header.isascii() and header.isdigit() else 0.0
+
+
+def _no_connection(url: str, error: Exception) -> str:
+    if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
+        return f"nothing listens at {url} (connection refused); is `adhere serve` running there?"
+    return f"cannot connect to {url}: {_reason(error)}"
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in the words of its deepest cause."""
+    said = [str(cause) for cause in _causes(error) if str(cause)]
+    return said[-1] if said else _IN_WORDS.get(type(error).__name__, type(error).__name__)
+
+
+def _causes(error: object) -> list[BaseException]:
+    """An exception and what it was raised from; of a group its members. httpcore keeps the cause as its argument."""
+    found: list[BaseException] = []
+    while isinstance(error, BaseException) and error not in found:
+        found.append(error)
+        if isinstance(error, BaseExceptionGroup):
+            return found + [cause for inner in error.exceptions for cause in _causes(inner)]
+        error = error.__cause__ or next(iter(error.args), None)
+    return found

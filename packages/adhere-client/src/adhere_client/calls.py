@@ -1,0 +1,250 @@
+"""Every call of the service, described once; `Client` and `AsyncClient` carry them out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from adhere_client.answers import (
+    Access,
+    Design,
+    Imputation,
+    IssuedRecommendation,
+    IssuedToken,
+    RecommendationDetails,
+    Recorded,
+    Results,
+    TokenDetails,
+    TrialDetails,
+)
+from adhere_client.errors import InputError
+from adhere_client.request import Request, Steps, ask, get, trial_path, write
+
+
+class _Created(msgspec.Struct):
+    design: Design
+
+
+class _TrialLine(msgspec.Struct):
+    name: str
+    status: str
+
+
+class _TrialList(msgspec.Struct):
+    trials: list[_TrialLine]
+
+
+class _TokenList(msgspec.Struct):
+    tokens: list[TokenDetails]
+
+
+class _AccessPage(msgspec.Struct):
+    accesses: list[Access]
+    next: int | None = None
+
+
+def create_trial(
+    name: str,
+    policy: object,
+    arms: Sequence[str],
+    *,
+    seed: int | None = None,
+    horizon: int | None = None,
+    reward_values: Sequence[float] = (0.0, 1.0),
+    blinded: bool = False,
+    repeats: bool = False,
+    impute: Mapping[str, Any] | Imputation | None = None,
+) -> Steps[Design]:
+    """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
+
+    Without a seed a random one is drawn; a blinded trial takes no other.
+    """
+    if isinstance(arms, str):  # its letters would be taken for arms
+        raise InputError("arms", arms, 'a list of at least two names, such as ["walk", "aspirin"]')
+    body = {
+        "name": name,
+        "policy": str(policy),
+        "arms": list(arms),
+        "seed": None if seed is None else str(seed),
+        "horizon": horizon,
+        "reward_values": list(reward_values),
+        "blinded": blinded,
+        "repeats": repeats,
+        "impute": dict(impute) if isinstance(impute, Mapping) else impute,
+    }
+    created = yield from ask(Request("POST", "/trials", _Created, body))
+    return created.design
+
+
+def trials() -> Steps[dict[str, str]]:
+    """The status of each trial (open, paused, closed), by name."""
+    found = yield from get("/trials", _TrialList)
+    return {line.name: line.status for line in found.trials}
+
+
+def trial(trial: str) -> Steps[TrialDetails]:
+    """A trial: its design and status. A site sees less."""
+    return get(trial_path(trial), TrialDetails)
+
+
+def recommend(trial: str, subject: str, *, request_id: str | None = None) -> Steps[IssuedRecommendation]:
+    """Recommend an arm, or in a blinded trial a kit, for a subject."""
+    return write(trial_path(trial, "recommendations"), IssuedRecommendation, {"subject": subject}, request_id)
+
+
+def recommendation(trial: str, id: int) -> Steps[RecommendationDetails]:  # noqa: A002
+    """A recommendation and its reports. A site sees less."""
+    return get(trial_path(trial, "recommendations", id), RecommendationDetails)
+
+
+def report(
+    trial: str,
+    id: int,  # noqa: A002
+    *,
+    actual: str | None = None,
+    took_nothing: bool = False,
+    took_other: str | None = None,
+    reward: float | None = None,
+    happened: datetime | None = None,
+    request_id: str | None = None,
+) -> Steps[Recorded]:
+    """Report the arm taken, the reward, or both."""
+    body = {
+        "actual": actual,
+        "took_nothing": took_nothing,
+        "took_other": took_other,
+        "reward": _reward(reward),
+        "happened": happened,
+    }
+    return write(trial_path(trial, "recommendations", id, "reports"), Recorded, body, request_id)
+
+
+def correct(
+    trial: str,
+    id: int,  # noqa: A002
+    reason: str,
+    *,
+    actual: str | None = None,
+    took_nothing: bool = False,
+    took_other: str | None = None,
+    reward: float | None = None,
+    retract: Sequence[str] = (),
+    request_id: str | None = None,
+) -> Steps[Recorded]:
+    """Correct a report; what `retract` lists ("actual", "reward") counts as never reported."""
+    body = {
+        "reason": reason,
+        "actual": actual,
+        "took_nothing": took_nothing,
+        "took_other": took_other,
+        "reward": _reward(reward),
+        "retract": list(retract),
+    }
+    return write(trial_path(trial, "recommendations", id, "corrections"), Recorded, body, request_id)
+
+
+def withdraw(trial: str, id: int, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:  # noqa: A002
+    """Mark a recommendation as lost to follow-up."""
+    return write(trial_path(trial, "recommendations", id, "withdrawal"), Recorded, {"reason": reason}, request_id)
+
+
+def pause(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
+    """Pause a trial."""
+    return write(trial_path(trial, "pause"), Recorded, {"reason": reason}, request_id)
+
+
+def resume(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
+    """Resume a trial."""
+    return write(trial_path(trial, "resume"), Recorded, {"reason": reason}, request_id)
+
+
+def end_trial(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
+    """End a trial for good."""
+    return write(trial_path(trial, "close"), Recorded, {"reason": reason}, request_id)
+
+
+def unblind(trial: str, kit: str, reason: str, *, request_id: str | None = None) -> Steps[IssuedRecommendation]:
+    """Unblind a kit, which is recorded."""
+    body = {"kit": kit, "reason": reason}
+    return write(trial_path(trial, "unblindings"), IssuedRecommendation, body, request_id)
+
+
+def erase(trial: str, subject: str, *, site: str | None = None, request_id: str | None = None) -> Steps[Recorded]:
+    """Erase a subject's identity."""
+    return write(trial_path(trial, "erasures"), Recorded, {"site": site, "subject": subject}, request_id)
+
+
+def results(trial: str) -> Steps[Results]:
+    """The results so far, for three analysis sets, with intervals."""
+    return get(trial_path(trial, "results"), Results)
+
+
+def accesses(trial: str) -> Steps[list[Access]]:
+    """Who read what of a trial: results and exports, and in a blinded trial all that reveals an arm."""
+    path = trial_path(trial, "accesses")
+    found: list[Access] = []
+    after: int | None = 0
+    while after is not None:
+        page = yield from get(f"{path}?after={after}", _AccessPage)
+        found += page.accesses
+        after = page.next
+    return found
+
+
+def export(trial: str, path: str | Path, format: str = "csv") -> Steps[str]:  # noqa: A002
+    """Write a trial to a file (csv, parquet, log); returns the hash of the last record in it."""
+    address = f"{trial_path(trial, 'export')}?{urlencode({'format': format})}"
+    return ask(Request("GET", address, str, into=Path(path)))
+
+
+def make_token(
+    role: str,
+    label: str,
+    *,
+    site: str | None = None,
+    trial: str | None = None,
+    expires_at: datetime | None = None,
+) -> Steps[IssuedToken]:
+    """Make a token.
+
+    It has no request id: a call whose answer got lost is not repeated, since its token would be lost too.
+    """
+    body = {"role": role, "label": label, "site": site, "trial": trial, "expires_at": expires_at}
+    return ask(Request("POST", "/tokens", IssuedToken, body, repeatable=False))
+
+
+def rotate_token(
+    id: int,  # noqa: A002
+    *,
+    overlap: timedelta = timedelta(0),
+    expires_at: datetime | None = None,
+) -> Steps[IssuedToken]:
+    """Make a new token with the rights of a valid one, which ends after the overlap; not repeated either."""
+    body = {"overlap_seconds": int(overlap.total_seconds()), "expires_at": expires_at}
+    return ask(Request("POST", f"/tokens/{id}/rotation", IssuedToken, body, repeatable=False))
+
+
+def tokens() -> Steps[list[TokenDetails]]:
+    """All tokens, without their texts."""
+    found = yield from get("/tokens", _TokenList)
+    return found.tokens
+
+
+def revoke_token(id: int) -> Steps[None]:  # noqa: A002
+    """Revoke a token; once more changes nothing."""
+    return ask(Request("DELETE", f"/tokens/{id}", type(None)))
+
+
+def _reward(reward: float | None) -> float | None:
+    """A reward as JSON can say it; True and False are 1 and 0."""
+    if reward is None:
+        return None
+    if not hasattr(reward, "__float__") or not math.isfinite(reward):  # JSON has no NaN; it would be sent as null
+        raise InputError("reward", reward, "a number from 0 to 1")
+    return float(reward)

@@ -1,0 +1,124 @@
+"""What both clients share: a request as bytes, a response as an answer or an exception."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import msgspec
+
+from adhere_client.address import bearer, parse_address
+from adhere_client.attempts import Attempts
+from adhere_client.errors import ConflictError, InputError, ServiceError, UnknownError
+from adhere_client.request import Request, Response, Result
+
+_ERRORS: Mapping[int, type[InputError]] = {400: InputError, 404: UnknownError, 409: ConflictError, 422: InputError}
+_CONNECT_TIMEOUT = 10.0
+_MAX_IDLE = 8  # connections kept open
+
+
+class Connection:
+    """The address, the token and the options of a client."""
+
+    # adhere.Client raises adhere's own exceptions, which are also these.
+    _own_errors: ClassVar[Mapping[type[InputError], type[InputError]]] = {}
+
+    def __init__(self, url: str, token: str, *, timeout: float = 30.0, tries: int = 8) -> None:
+        with self._raising_own():
+            self._address = parse_address(url)
+            self._authorization = bearer(token)
+        self._timeout = {"connect": min(timeout, _CONNECT_TIMEOUT), "read": timeout, "write": timeout}
+        self._tries = tries
+        self._was_up = False
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._address.text!r})"
+
+    @property
+    def _failures(self) -> tuple[type[Exception], ...]:
+        """What httpcore raises if there is no answer."""
+        import httpcore
+
+        return httpcore.NetworkError, httpcore.TimeoutException, httpcore.RemoteProtocolError
+
+    def _pool_options(self) -> dict[str, Any]:
+        # No proxies from the environment, as a service is mostly near; the system's certificates ($SSL_CERT_FILE).
+        tls = ssl.create_default_context() if self._address.scheme == b"https" else None
+        return {"ssl_context": tls, "max_connections": None, "max_keepalive_connections": _MAX_IDLE}
+
+    def _attempts(self, request: Request[Any]) -> Attempts:
+        if self._closed:
+            raise RuntimeError(f"this client of {self._address.text} was closed")
+        return Attempts(request, self._address.text, self._tries, was_up=self._was_up)
+
+    def _encode(self, request: Request[Any]) -> dict[str, Any]:
+        """The arguments with which httpcore sends it."""
+        import httpcore
+
+        address = self._address
+        headers = [
+            (b"Host", address.host_header),
+            (b"Authorization", self._authorization),
+            (b"Accept", b"application/json" if request.into is None else b"*/*"),
+            (b"User-Agent", b"adhere-client"),
+            *((name.encode(), value.encode()) for name, value in request.headers.items()),
+        ]
+        content = None
+        if request.body is not None:
+            try:
+                content = msgspec.json.encode(request.body)
+            except (TypeError, ValueError) as error:
+                raise InputError("body", request.body, f"values that JSON has ({error})") from None
+            headers += [(b"Content-Type", b"application/json"), (b"Content-Length", str(len(content)).encode())]
+        target = (address.root + request.path).encode()
+        return {
+            "method": request.method,
+            "url": httpcore.URL(scheme=address.scheme, host=address.host, port=address.port, target=target),
+            "headers": headers,
+            "content": content,
+            "extensions": {"timeout": self._timeout},
+        }
+
+    def _respond(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> Response:
+        self._was_up = True
+        named = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+        return Response(status, named, body)
+
+    def _answer(self, request: Request[Result], response: Response) -> Result:
+        """The decoded answer; raises what the service refused or failed at."""
+        if response.status >= 300:
+            raise _error_in(response)
+        try:
+            if request.into is not None:
+                return msgspec.convert(response.headers.get("x-adhere-head"), request.answer)
+            return msgspec.json.decode(response.body or b"null", type=request.answer)
+        except msgspec.DecodeError as error:
+            raise ServiceError(response.status, f"an answer that adhere does not give: {error}") from None
+
+    @contextmanager
+    def _raising_own(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            own = self._own_errors.get(type(error))
+            if own is None:
+                raise
+            raise own(error.field, error.value, error.expected, error.sentence) from None
+
+
+def _error_in(response: Response) -> Exception:
+    if 300 <= response.status < 400:
+        where = response.headers.get("location", "another address")
+        return ServiceError(response.status, f"the service is at {where}; give its address to the client")
+    try:
+        problem = msgspec.json.decode(response.body, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return ServiceError(response.status, "an answer that adhere does not give (is this address the service's?)")
+    kind = _ERRORS.get(response.status)
+    if kind is None or "expected" not in problem:
+        return ServiceError(response.status, str(problem.get("detail") or problem.get("title")))
+    sentence = str(problem.get("detail") or "")
+    return kind(str(problem.get("field")), problem.get("value"), str(problem["expected"]), sentence)

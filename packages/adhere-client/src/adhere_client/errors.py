@@ -1,0 +1,40 @@
+"""What a call raises: values that are refused, and a service that does not do what it should."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class InputError(ValueError):
+    """A value that is refused: which field, what it was, what was expected; `sentence` says it, and so does `str`.
+
+    >>> print(InputError("reward", 1.5, "a number from 0 to 1"))
+    reward: got 1.5, expected a number from 0 to 1
+    """
+
+    def __init__(self, field: str, value: object, expected: str, sentence: str = "") -> None:
+        self.field, self.value, self.expected = field, value, expected
+        self.sentence = sentence or f"{field}: got {value!r}, expected {expected}"
+        ValueError.__init__(self, self.sentence)  # not the next class, which in adhere takes other arguments
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.field, self.value, self.expected, self.sentence)
+
+
+class UnknownError(InputError):
+    """A name or number that does not exist, or that the caller may not see."""
+
+
+class ConflictError(InputError):
+    """A valid value that conflicts with what was recorded before."""
+
+
+class ServiceError(Exception):
+    """A call failed for another reason than its values: the status (0: no answer) and the reason."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        self.status, self.detail = status, detail
+        super().__init__(f"{status}: {detail}" if status else detail)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.status, self.detail)

@@ -1,0 +1,78 @@
+"""A request as a value, and the steps of a call: the requests it makes, and what it makes of their answers."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import quote
+
+from adhere_client.errors import InputError
+
+Result = TypeVar("Result")
+_REQUEST_ID = re.compile("[!-~]{1,200}")
+
+
+@dataclass(frozen=True)
+class Request(Generic[Result]):
+    """A method, a path, the type of the answer and a body.
+
+    A request that is `repeatable` is sent again if its answer was lost: it has an id, by which the service knows it
+    again, or changes nothing when executed twice. Of one that is not, only what was surely not executed is sent
+    again. With a file to write `into`, the answer is the response's header X-Adhere-Head.
+    """
+
+    method: str
+    path: str
+    answer: type[Result]
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeatable: bool = True
+    into: Path | None = None
+
+
+class Response(NamedTuple):
+    """What came back: the status, the headers in lower case, and the body unless it went into a file."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+# A call yields requests, is sent their decoded answers, and returns its result. Neither client needs to know more.
+Steps: TypeAlias = Generator[Request[Any], Any, Result]
+
+
+def ask(request: Request[Result]) -> Steps[Result]:
+    """The steps of a call that is one request."""
+    answer: Result = yield request
+    return answer
+
+
+def get(path: str, answer: type[Result]) -> Steps[Result]:
+    """Read something."""
+    return ask(Request("GET", path, answer))
+
+
+def write(path: str, answer: type[Result], body: Any, request_id: str | None) -> Steps[Result]:
+    """Write to a trial's log, under an id of the caller or a new one."""
+    if request_id is not None and not (isinstance(request_id, str) and _REQUEST_ID.fullmatch(request_id)):
+        raise InputError("request_id", request_id, "1 to 200 visible ASCII characters without spaces")
+    key = str(uuid.uuid4()) if request_id is None else request_id
+    return ask(Request("POST", path, answer, body, {"Idempotency-Key": key}))
+
+
+def trial_path(trial: str, *rest: object) -> str:
+    """The path of a trial or of something in it.
+
+    >>> trial_path("Kopfweh & Co", "recommendations", 3)
+    '/trials/Kopfweh%20%26%20Co/recommendations/3'
+    """
+    if not isinstance(trial, str):
+        raise InputError("trial", trial, "the name of a trial")
+    # A dot or two would be taken for a relative path.
+    name = trial.replace(".", "%2E") if trial in (".", "..") else quote(trial, safe="")
+    return "/".join(["/trials", name, *(quote(str(part), safe="") for part in rest)])
