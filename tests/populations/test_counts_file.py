@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adhere.csv_cells import escape
 from adhere.errors import InputError
 from adhere.populations import Count, Counts
 from adhere.populations.counts_file import read_counts
@@ -60,7 +61,7 @@ def test_arms_come_in_order_of_first_choice() -> None:
 
 
 def write(population: Counts, header: tuple[str, ...]) -> list[list[str]]:
-    return [list(header), *([str(value) for value in row] for row in population.counts)]
+    return [list(header), *([escape(str(value)) for value in row] for row in population.counts)]
 
 
 def as_text(rows: list[list[str]]) -> str:

@@ -171,6 +171,74 @@ def test_arrays_will_do() -> None:
     assert Stratum("other", 1.0, takes, reward) == Stratum("other", 1.0, DEFIER, (0.25, 0.5))
 
 
+def test_arms_may_be_named_in_any_order() -> None:
+    arms = ("none", "walk", "class")
+    named = Strata(
+        "exercise",
+        arms,
+        [
+            Stratum("obliging", 0.5, "As told", {"class": 0.6, "none": 0.4, "walk": 0.5}),
+            Stratum("no time", 0.3, {"walk": "walk", "none": "none", "class": "walk"}, {"none": 0.3, "walk": True}),
+            Stratum("walks anyway", 0.2, dict.fromkeys(arms, "walk"), 0.7),
+        ],
+    )
+    numbered = Strata(
+        "exercise",
+        arms,
+        [
+            Stratum("obliging", 0.5, (0, 1, 2), (0.4, 0.5, 0.6)),
+            Stratum("no time", 0.3, (0, 1, 1), (0.3, 1.0, None)),
+            Stratum("walks anyway", 0.2, (1, 1, 1), (0.7, 0.7, 0.7)),
+        ],
+    )
+    assert named == numbered
+    assert named.strata[1].takes == (0, 1, 1)
+    # The same strata fit another order of the arms.
+    other = Strata("exercise", arms[::-1], [Stratum("all", 1, "as told", {"none": 0, "walk": 0.5, "class": 1})])
+    assert other.strata[0].reward == (1.0, 0.5, 0.0)
+    with_words = Strata("two", ARMS, [Stratum("x", 0.5, "Always-taker", 0.5), Stratum("complier", 0.5, reward=0.25)])
+    assert [(one.takes, one.reward) for one in with_words.strata] == [((1, 1), (0.5, 0.5)), ((0, 1), (0.25, 0.25))]
+    assert Stratum("three", 1.0, "as told", (0, 0.5, 1)).takes == (0, 1, 2)
+
+
+NAMED = "the arm taken for each chosen arm, e.g. {'control': 'treatment', …}, or 'as told'"
+
+
+@pytest.mark.parametrize(
+    ("takes", "reward", "message"),
+    [
+        ({"control": "treatment"}, 0.5, "takes: got 'control', expected also what is taken if 'treatment' is chosen"),
+        ({"control": "x", "treatment": "control"}, 0.5, "takes: got 'x', expected one of control, treatment"),
+        ({"contrl": "control", "treatment": "control"}, 0.5, "takes: got 'contrl', expected one of control, treat"),
+        (
+            "as tol",
+            0.5,
+            "takes: got 'as tol', expected one of as told, never-taker, always-taker, comp",
+        ),
+        (
+            "as told",
+            {"control": 0.5},
+            "reward: got 'control', expected also the mean reward of 'treatment', wh",
+        ),
+        ("as told", {"control": 0.5, "treatment": 7}, "reward of 'treatment': got 7, expected a number from 0 to 1"),
+        (
+            "as told",
+            {"control": 0.5, "tretment": 1},
+            "reward: got 'tretment', expected one of control, treatment",
+        ),
+        ("as told", (0.5, 0.5, 0.5), "takes: got (0, 1, 2), expected 2 arms"),
+        ("as told", 1.5, "reward: got 1.5, expected a number from 0 to 1"),
+        ("as told", "much", "reward: got 'much', expected a number from 0 to 1"),
+        (7, 0.5, f"takes: got 7, expected {NAMED}"),
+        (("control", "treatment"), 0.5, "takes: got 'control', expected arms numbered from 0 to 1"),
+    ],
+)
+def test_bad_names(takes: Any, reward: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Strata("bad", ARMS, [Stratum("one", 1.0, takes, reward)])
+    assert f"stratum 'one', {message}" in str(caught.value)
+
+
 BAD_STRATA: list[tuple[dict[str, Any], str]] = [
     ({"name": ""}, "stratum name: got ''"),
     ({"probability": 1.5}, "stratum 'defier', probability: got 1.5, expected a number from 0 to 1"),
@@ -183,11 +251,12 @@ BAD_STRATA: list[tuple[dict[str, Any], str]] = [
     ({"reward": (float("nan"), 1)}, "stratum 'defier', reward of arm 0: got nan"),
     ({"reward": (None, 1)}, "stratum 'defier', reward of arm 0: got None"),
     ({"reward": (1,)}, "stratum 'defier', reward: got (1,), expected 2 mean rewards"),
-    ({"reward": 0.5}, "stratum 'defier', reward: got 0.5, expected 2 mean rewards"),
+    ({"reward": 1.5}, "stratum 'defier', reward: got 1.5, expected a number from 0 to 1"),
+    ({"reward": ()}, "stratum 'defier', reward: got (), expected 2 mean rewards"),
     ({"takes": (0, 2)}, "stratum 'defier', takes: got 2, expected arms numbered from 0 to 1"),
     ({"takes": (0, -1)}, "stratum 'defier', takes: got -1"),
     ({"takes": (0, "b")}, "stratum 'defier', takes: got 'b'"),
-    ({"takes": "always-taker"}, "stratum 'defier', takes: got 'always-taker'"),
+    ({"takes": "always-take"}, "stratum 'defier', takes: got 'always-take', expected one of as told, never-taker"),
     ({"name": "compliers"}, "did you mean 'complier'?"),
 ]
 

@@ -52,6 +52,15 @@ def test_a_readable_file() -> None:
     assert read(GOOD.replace('name = "rich and poor"', "")).name == "trial"
 
 
+def test_as_told_and_one_reward_for_all() -> None:
+    population = read(
+        'arms = ["a", "b", "c"]\n[[stratum]]\nname = "x"\nprobability = 0.5\ntakes = "as told"\nreward = 0.5\n'
+        '[[stratum]]\nname = "y"\nprobability = 0.5\ntakes = "As told"\nreward = { a = true, b = false, c = 0.1 }\n'
+    )
+    assert [one.takes for one in population.strata] == [(0, 1, 2)] * 2
+    assert [one.reward for one in population.strata] == [(0.5, 0.5, 0.5), (1.0, 0.0, 0.1)]
+
+
 def test_the_example_in_the_docstring() -> None:
     docstring = adhere.populations.strata_file.__doc__
     assert docstring is not None
@@ -113,13 +122,13 @@ def test_round_trip(population: Strata) -> None:
         (
             "Always-taker",
             "always-take",
-            "stratum 'rich', takes: got 'always-take', expected one of never-taker",
+            "stratum 'rich', takes: got 'always-take', expected one of as told, never-taker",
         ),
-        ('"Always-taker"', "1", "stratum 'rich', takes: got 1, expected a table of the arm taken"),
+        ('"Always-taker"', "1", "stratum 'rich', takes: got 1, expected the arm taken for each chosen arm"),
         (
             '"Always-taker"',
             '{ control = "control" }',
-            "takes: got 'control', expected also the key treatment",
+            "takes: got 'control', expected also what is taken if 'treatment' is chosen",
         ),
         (
             '"Always-taker"',
@@ -131,19 +140,23 @@ def test_round_trip(population: Strata) -> None:
             '{ control = "control", treatment = "treat" }',
             "stratum 'rich', takes: got 'treat', expected one of control, treatment",
         ),
-        ("{ treatment = 0.75 }", "0.75", "stratum 'rich', reward: got 0.75, expected a table of arm names"),
+        ("{ treatment = 0.75 }", '"x"', "stratum 'rich', reward: got 'x', expected a number from 0 to 1"),
         (
             "{ treatment = 0.75 }",
             "{ treament = 0.75 }",
             "stratum 'rich', reward: got 'treament', expected one of",
         ),
-        ("{ treatment = 0.75 }", "{ control = 0.75 }", "stratum 'rich', reward of arm 1: got None"),
+        (
+            "{ treatment = 0.75 }",
+            "{ control = 0.75 }",
+            "got 'control', expected also the mean reward of 'treatment'",
+        ),
         (
             "0.75",
             "1.75",
-            "trial.toml, stratum 'rich', reward of arm 1: got 1.75, expected a number from 0 to 1",
+            "trial.toml, stratum 'rich', reward of 'treatment': got 1.75, expected a number from 0 to 1",
         ),
-        ("0.75", "nan", "stratum 'rich', reward of arm 1: got nan"),
+        ("0.75", "nan", "stratum 'rich', reward of 'treatment': got nan"),
         ("probability = 0.5\ntakes", "probability = 0.6\ntakes", "that sum to one, not to 1.1"),
         ("probability = 0.5\ntakes", "probability = -1\ntakes", "stratum 'rich', probability: got -1"),
         ("0.75 }", "0.75", "trial.toml: got 'Unclosed inline table"),
@@ -162,7 +175,7 @@ def test_named_behaviours_need_two_arms() -> None:
     three = 'arms = ["a", "b", "c"]\n[[stratum]]\nname = "complier"\nprobability = 1\nreward = { a = 1, b = 1 }\n'
     with pytest.raises(InputError, match=r"stratum 1: .* expected also the key takes"):
         read(three)
-    with pytest.raises(InputError, match="takes: got 'defier', expected a table of the arm taken"):
+    with pytest.raises(InputError, match="takes: got 'defier', expected as told, or the arm taken"):
         read(three + 'takes = "defier"')
 
 

@@ -14,11 +14,11 @@ from adhere.populations.population import Population as Population
 from adhere.populations.priors import uniform_any as uniform_any
 from adhere.populations.priors import uniform_corrective as uniform_corrective
 from adhere.populations.priors import uniform_other as uniform_other
-from adhere.populations.strata import ALWAYS_TAKER as ALWAYS_TAKER
-from adhere.populations.strata import COMPLIER as COMPLIER
-from adhere.populations.strata import DEFIER as DEFIER
-from adhere.populations.strata import NEVER_TAKER as NEVER_TAKER
 from adhere.populations.strata import Strata as Strata
-from adhere.populations.strata import Stratum as Stratum
+from adhere.populations.stratum import ALWAYS_TAKER as ALWAYS_TAKER
+from adhere.populations.stratum import COMPLIER as COMPLIER
+from adhere.populations.stratum import DEFIER as DEFIER
+from adhere.populations.stratum import NEVER_TAKER as NEVER_TAKER
+from adhere.populations.stratum import Stratum as Stratum
 from adhere.populations.stroke import stroke_aspirin as stroke_aspirin
 from adhere.populations.stroke import stroke_heparin as stroke_heparin

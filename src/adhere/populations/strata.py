@@ -6,25 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import fsum, prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from adhere.checks import check_reward, check_sums_to_one, check_unique, check_unit_number, is_integer
-from adhere.errors import InputError, nearest
+from adhere.checks import check_sums_to_one, check_unique
+from adhere.errors import InputError
 from adhere.populations.population import Floats, PatientTables, Population
+from adhere.populations.stratum import Stratum
 from adhere.protocols import NAMED, NONE, as_protocol
-
-NEVER_TAKER = (0, 0)
-ALWAYS_TAKER = (1, 1)
-COMPLIER = (0, 1)
-DEFIER = (1, 0)
-BEHAVIOURS = {
-    "never-taker": NEVER_TAKER,
-    "always-taker": ALWAYS_TAKER,
-    "complier": COMPLIER,
-    "defier": DEFIER,
-}
 
 MAX_PATIENT_TYPES = 1024
 
@@ -34,64 +24,6 @@ class Reach(NamedTuple):
 
     stratum: str
     taken: str
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """One compliance behaviour: `takes[c]` is ν(c), the arm taken when c is chosen.
-
-    `reward[a]` is r_{s,a}, the mean reward when arm a is taken; None (or "-") for an arm that is never taken.
-    Without `takes`, the name must be one of the paper's four behaviours for two arms.
-
-    >>> Stratum("defier", 1.0, reward=(0, 1)).takes
-    (1, 0)
-    """
-
-    name: str
-    probability: float
-    takes: tuple[int, ...] = ()
-    reward: tuple[float | None, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise InputError("stratum name", self.name, "a name that is not empty")
-        where = f"stratum {self.name!r}, "
-        takes, reward = _entries(self.takes), _entries(self.reward)
-        if isinstance(self.takes, tuple) and not takes:
-            takes = BEHAVIOURS.get(self.name.strip().lower(), ())
-        if not takes:
-            named = nearest(self.name, BEHAVIOURS)
-            expected = f"the arm taken for each chosen arm, or a stratum name that says so, {named}"
-            raise InputError(where + "takes", self.takes, expected)
-        for arm in takes:
-            if not is_integer(arm) or not 0 <= arm < len(takes):
-                raise InputError(where + "takes", arm, f"arms numbered from 0 to {len(takes) - 1}")
-        if len(reward) != len(takes):
-            raise InputError(where + "reward", self.reward, f"{len(takes)} mean rewards, one per arm")
-        object.__setattr__(self, "probability", check_unit_number(where + "probability", self.probability))
-        object.__setattr__(self, "takes", tuple(int(arm) for arm in takes))
-        means = tuple(self._mean_reward(where, arm, mean) for arm, mean in enumerate(reward))
-        object.__setattr__(self, "reward", means)
-
-    def _mean_reward(self, where: str, arm: int, mean: object) -> float | None:
-        if mean in (None, "-") and arm not in self.takes:
-            return None
-        return check_reward(f"{where}reward of arm {arm}", mean)
-
-    def reward_when_chosen(self, arm: int) -> float:
-        """r_{s,ν(c)}, the mean reward when this arm is chosen."""
-        mean = self.reward[self.takes[arm]]
-        assert mean is not None, "a stratum holds the reward of every arm it takes"
-        return mean
-
-    def outcomes(self) -> dict[int, list[tuple[float, float]]]:
-        """For each arm it can take, the values (reward, probability) of the patient's Bernoulli reward."""
-        means = {self.takes[arm]: self.reward_when_chosen(arm) for arm in range(len(self.takes))}
-        return {arm: [pair for pair in ((0.0, 1 - mean), (1.0, mean)) if pair[1] > 0] for arm, mean in means.items()}
-
-
-def _entries(given: object) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, (tuple, list, np.ndarray)) else ()
 
 
 @dataclass(frozen=True)
@@ -118,9 +50,7 @@ class Strata(Population):
         for stratum in self.strata:
             if not isinstance(stratum, Stratum):
                 raise InputError("strata", stratum, "strata, each of them a Stratum")
-            if len(stratum.takes) != self.n_arms:
-                expected = f"{self.n_arms} arms, as many as {', '.join(self.arms)}"
-                raise InputError(f"stratum {stratum.name!r}, takes", stratum.takes, expected)
+        object.__setattr__(self, "strata", tuple(stratum.numbered(self.arms) for stratum in self.strata))
         check_unique("strata", [stratum.name for stratum in self.strata])
         check_sums_to_one("probabilities of the strata", [stratum.probability for stratum in self.strata])
 

@@ -1,8 +1,9 @@
 """Read a population of strata from a TOML file.
 
 `arms` names the arms. Each `[[stratum]]` has a `name`, a `probability`, what it `takes` and its mean `reward`
-for each arm that it takes. `takes` maps every chosen arm to the arm then taken; with two arms it may instead
-be the word never-taker, always-taker, complier or defier, and is optional if it is the stratum's name.
+for each arm that it takes, or one for all. `takes` maps every chosen arm to the arm then taken, or is "as told";
+with two arms it may instead be the word never-taker, always-taker, complier or defier, and is optional if it is the
+stratum's name.
 `data/example.toml` beside this module has three arms. ::
 
     name = "rich and poor"      # optional; by default the file's name
@@ -30,7 +31,8 @@ from typing import Any
 
 from adhere.checks import check_arms
 from adhere.errors import InputError, nearest
-from adhere.populations.strata import BEHAVIOURS, Strata, Stratum
+from adhere.populations.strata import Strata
+from adhere.populations.stratum import Stratum
 
 
 def read_strata(path: str | Path) -> Strata:
@@ -66,25 +68,7 @@ def _stratum(number: int, given: object, arms: tuple[str, ...]) -> Stratum:
         _check_keys(where, table, required=always, optional=("takes",))
     else:  # the four behaviours have names only when there are two arms
         _check_keys(where, table, required=(*always, "takes"))
-    where = f"stratum {table['name']!r}"
-    means = _of_type(f"{where}, reward", table["reward"], dict, "a table of arm names and mean rewards")
-    _check_keys(f"{where}, reward", means, optional=arms)
-    takes = _takes(f"{where}, takes", table["takes"], arms) if "takes" in table else ()
-    reward = tuple(means.get(arm) for arm in arms)
-    return Stratum(table["name"], table["probability"], takes, reward)
-
-
-def _takes(where: str, takes: object, arms: tuple[str, ...]) -> tuple[int, ...]:
-    if isinstance(takes, str) and len(arms) == 2:
-        if takes.strip().lower() not in BEHAVIOURS:
-            raise InputError(where, takes, nearest(takes, BEHAVIOURS))
-        return BEHAVIOURS[takes.strip().lower()]
-    table = _of_type(where, takes, dict, "a table of the arm taken for each chosen arm")
-    _check_keys(where, table, required=arms)
-    for taken in table.values():
-        if taken not in arms:
-            raise InputError(where, taken, nearest(str(taken), arms))
-    return tuple(arms.index(table[arm]) for arm in arms)
+    return Stratum(table["name"], table["probability"], table.get("takes", ()), table["reward"])
 
 
 def _check_keys(
