@@ -22,7 +22,7 @@ class InputError(ValueError):
         self.sentence = sentence or f"{field}: got {short(value)}, expected {expected}"
         super().__init__(self.sentence)
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, object, str, str]]:
+    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
         return type(self), (self.field, self.value, self.expected, self.sentence)
 
 
@@ -53,7 +53,21 @@ class ConflictError(InputError):
     """A valid value that conflicts with what was recorded before."""
 
 
-class CompileError(InputError):
+class SourceError(InputError):
+    """A mistake in a user's Python file: where, and what is wrong there.
+
+    >>> print(SourceError("softmax.py line 23", "name 'x' is not defined"))
+    softmax.py line 23: name 'x' is not defined
+    """
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(place, None, reason, f"{place}: {reason}")
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
+        return type(self), (self.field, self.expected)
+
+
+class CompileError(SourceError):
     """A policy whose code does not compile."""
 
 

@@ -43,7 +43,7 @@ BAD = [
     ((*THOMPSON, "--save", "row.csv"), "--save: got 'row.csv'", "a folder"),
     ((*THOMPSON, "--save", "absent/kept"), "--save: absent/kept", "absent does not exist"),
     ((*THOMPSON, "--import", "absent.py"), "absent.py", "does not exist"),
-    ((*THOMPSON, "--import", "broken.py"), "import: got 'broken.py'", "SyntaxError"),
+    ((*THOMPSON, "--import", "broken.py"), "broken.py line 1: SyntaxError", ""),
     (("simulate", "--policy", "thompson"), "--population", "Missing"),
     (("simulate", "--population", "defiers"), "--policy", "Missing"),
     ((*THOMPSON, "--patient", "10"), "--patient", "No such option"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import adhere
-from adhere import InputError, Trial, simulate
+from adhere import Trial, simulate
 from adhere.compilation import Kernel
 from adhere.populations import stroke_heparin, uniform_other
 from adhere.simulation.compiled_runner import CompiledRunner
@@ -59,12 +59,3 @@ def test_a_policy_may_make_arrays(tmp_path: Path) -> None:
     assert recommendation.arm == "b"
     assert recommendation.probabilities == pytest.approx({"a": 0.0, "b": 1.0}, abs=1e-3)  # an estimate
     assert recommendation.estimated
-
-
-def test_code_that_does_not_compile_is_the_users_mistake_and_named(tmp_path: Path) -> None:
-    file = tmp_path / "broken.py"
-    write_fixed(file, arm="rule.no_such_number")
-    adhere.import_policies(file)
-    with pytest.raises(InputError, match=r"^policy Fixed: got .*no_such_number") as error:
-        simulate("fixed", "defiers", 10, 1, progress=False)
-    assert len(str(error.value).splitlines()) == 1

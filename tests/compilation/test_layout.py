@@ -144,6 +144,17 @@ def test_an_entry_is_read_and_written_wherever_it_is(n_arms: int) -> None:
             assert floats == expected.tolist()
 
 
+@pytest.mark.parametrize(("n_arms", "type_of"), [(2, static_type), (3, numba.typeof)])
+def test_with_bounds_checks_an_entry_outside_is_an_error(n_arms: int, type_of: Any) -> None:
+    rule, floats = learner(n_arms), np.zeros(2 * n_arms + 1)
+    signature = (type_of(rule), numba.float64[::1], numba.int64)
+    checked = numba.njit(_nrt=False, error_model="numpy", boundscheck=True)(multiply).compile(signature)
+    for arm in (n_arms, 40, -n_arms - 1):
+        with pytest.raises(IndexError, match="out of bounds"):
+            checked(rule, floats, arm)
+    checked(rule, floats, n_arms - 1)
+
+
 @numba.njit  # type: ignore[untyped-decorator]
 def softmax(rule: Any, floats: Any) -> Any:
     weights = np.exp(state_of(rule, floats).means / rule.speed)

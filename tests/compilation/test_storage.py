@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba import config
 from numba.core.caching import IndexDataCacheFile
 
 import adhere
 from adhere import Uniform
 from adhere.compilation import Kernel, classes_of
-from adhere.compilation.storage import cache_folder
+from adhere.compilation.storage import cache_folder, folder_of
 from adhere.policies.policy import TrialShape
 
 from .processes import RECOMMEND, SIMULATE, finish, kernels_in, run, start
@@ -39,9 +40,9 @@ def hits(kernel: Kernel) -> int:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty place for kernels, for this test only."""
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "kernels"))
-    cache_folder.cache_clear()
+    folder_of.cache_clear()
     yield tmp_path / "kernels"
-    cache_folder.cache_clear()
+    folder_of.cache_clear()
 
 
 def test_a_kernel_is_compiled_once_and_then_comes_from_disk(cache: Path) -> None:
@@ -53,6 +54,28 @@ def test_a_kernel_is_compiled_once_and_then_comes_from_disk(cache: Path) -> None
     second = Kernel(twice)
     assert second.ready(RULE, 1.5)
     assert hits(second) == 1
+
+
+@pytest.mark.parametrize(("flag", "value"), [("BOUNDSCHECK", 1), ("DEBUGINFO_DEFAULT", 1), ("OPT", 0)])
+def test_code_compiled_with_other_flags_is_other_code(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, flag: str, value: int
+) -> None:
+    hits(Kernel(twice))
+    with monkeypatch.context() as debugging:
+        debugging.setattr(config, flag, value)
+        assert not Kernel(twice).ready(RULE, 1.5)
+        assert hits(Kernel(twice)) == 0
+        assert hits(Kernel(twice)) == 1
+    assert len(kernels_in(cache)) == 2
+    assert hits(Kernel(twice)) == 1
+
+
+def test_with_compilation_switched_off_kernels_run_as_python(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    kernel = Kernel(twice)
+    assert kernel.ready(RULE, 1.5)
+    assert kernel.compiled(RULE, 1.5) is twice
+    assert kernels_in(cache) == []
 
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])

@@ -68,11 +68,11 @@ def test_only_python_files_are_imported(tmp_path: Path, path: str) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("1 / 0", "a file that runs, but it raised ZeroDivisionError"),
-        ("import no_such_module_anywhere", "a file that runs, but it raised ModuleNotFoundError"),
-        ("def broken(:", "a file that runs, but it raised SyntaxError"),
-        ("\0", "a file that runs, but it raised"),
-        ("raise SystemExit(0)", "a file that runs, but it raised SystemExit"),
+        ("1 / 0", "line 1: ZeroDivisionError"),
+        ("import no_such_module_anywhere", "line 1: ModuleNotFoundError"),
+        ("def broken(:", "line 1: SyntaxError"),
+        ("\0", "line 1: "),
+        ("raise SystemExit(0)", "line 1: SystemExit"),
     ],
 )
 def test_a_file_that_does_not_run_is_refused_and_may_be_mended(tmp_path: Path, source: str, message: str) -> None:

@@ -54,4 +54,6 @@ def naming_options() -> Iterator[None]:
         yield
     except InputError as error:
         name = _RENAMED.get(error.field, error.field)
-        raise InputError(f"--{name}" if name in _OPTIONS else name, error.value, error.expected) from None
+        if name not in _OPTIONS:
+            raise
+        raise InputError(f"--{name}", error.value, error.expected) from None

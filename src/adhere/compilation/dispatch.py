@@ -81,3 +81,8 @@ def implementation(generic: AnyFunction, rule_class: type) -> AnyFunction | None
     """A generic function's implementation for a class of rules, or its default, if there is one."""
     known = _implemented.get(generic, {})
     return known.get(rule_class, known.get(object))
+
+
+def implementations_of(rule_class: type) -> dict[str, AnyFunction]:
+    """Every function that implements something for a class of rules, by the name of what it implements."""
+    return {generic.__name__: known[rule_class] for generic, known in _implemented.items() if rule_class in known}

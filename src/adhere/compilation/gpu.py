@@ -23,10 +23,11 @@ if not hasattr(np, "row_stack"):  # numba-cuda asks for it; NumPy 2.5 has it no 
 from numba import cuda
 from numba.core.errors import NumbaError
 
-from adhere.compilation.kernel import classes_of, in_short
+from adhere.compilation.compile_errors import as_compile_error
+from adhere.compilation.kernel import classes_of
 from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder, locator_in
-from adhere.errors import InputError
+from adhere.errors import CompileError
 
 __all__ = ["SIMULATED", "GpuKernel", "cuda", "why_no_gpu"]
 
@@ -73,8 +74,9 @@ class GpuKernel:
             with _as_on_processors():
                 dispatcher.compile(signature)
         except NumbaError as error:
-            name = type(rule).__name__.removesuffix("Rule")
-            raise InputError(f"policy {name}", in_short(error), "code that Numba can compile for CUDA") from None
+            mistake = as_compile_error(error, classes_of(rule))
+            assert mistake is not None
+            raise CompileError(mistake.field, f"{mistake.expected} (compiling for CUDA)") from None
         dispatcher._specialized = True  # Numba's dispatch by the types of arguments would not see what is static
         return dispatcher
 

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
+from numba import config
 from numba.core.caching import NullCache
-from numba.core.errors import NumbaError
 
+from adhere.compilation.compile_errors import as_compile_error
 from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder, cache_in
-from adhere.errors import CompileError, UnavailableError
+from adhere.errors import UnavailableError
 
 
 class Kernel:
@@ -33,10 +34,17 @@ class Kernel:
 
     def ready(self, rule: Any, *arguments: Any) -> bool:
         """Whether a call would start at once, from memory or from disk."""
+        if config.DISABLE_JIT:
+            return True
         return any(self._is_ready(allocates, rule, *arguments) for allocates in (False, True))
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
-        """The function compiled for this composition and these types of arguments."""
+        """The function compiled for this composition and these types of arguments.
+
+        With NUMBA_DISABLE_JIT=1, as for a debugger, it is the function itself.
+        """
+        if config.DISABLE_JIT:
+            return self._function
         signature = tuple(self._type_of(argument) for argument in (rule, *arguments))
         if signature not in self._compiled:
             self._compiled[signature] = self._compile(signature, rule, *arguments)
@@ -50,16 +58,14 @@ class Kernel:
                 with without_garbage_collection():
                     # Called by itself: Numba's dispatch by the types of arguments would not see what is static.
                     return dispatcher.compile(signature)
-            except NumbaError as error:
+            except Exception as error:
                 if (cause := _cause_in_machine(error)) is not None:
                     raise cause from None
+                mistake = as_compile_error(error, classes_of(rule))
+                if mistake is None:  # loading runs nothing of the policy's own
+                    raise UnavailableError(f"compiled code cannot be loaded ({type(error).__name__})") from error
                 if allocates:
-                    name = type(rule).__name__.removesuffix("Rule")
-                    raise CompileError(f"policy {name}", in_short(error), "code that Numba can compile") from None
-            except (OSError, MemoryError):
-                raise
-            except Exception as error:  # loading runs nothing of the policy's own
-                raise UnavailableError(f"compiled code cannot be loaded ({type(error).__name__})") from error
+                    raise mistake from None
         raise AssertionError("one of the two ways compiles or raises")
 
     def _is_ready(self, allocates: bool, *arguments: Any) -> bool:
@@ -93,16 +99,6 @@ def _cause_in_machine(error: BaseException | None) -> Exception | None:
             return error
         error = error.__cause__ or error.__context__
     return None
-
-
-def in_short(error: Exception) -> str:
-    """The innermost of Numba's complaints, and the line of source it is about."""
-    innermost = str(error).rpartition("Failed in nopython mode pipeline")[2] or str(error)
-    lines = [line.strip() for line in innermost.splitlines() if line.strip()]
-    places = [line.rstrip(":") for line in lines if line.startswith("File ")]
-    # After "Failed in nopython mode pipeline (step: …)" the next line says what is wrong.
-    complaints = [line for line in lines if not line.startswith(("(step:", "During:", "File "))]
-    return " at ".join([*complaints[:1], *places[:1]])
 
 
 @contextmanager

@@ -222,6 +222,8 @@ def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: 
     if not (is_few and is_gpu(context)) or isinstance(index, ir.Constant):
         size = cgutils.unpack_tuple(builder, array.shape, 1)[0]
         index = fix_integer_index(context, builder, index_kind, index, size)
+        if context.enable_boundscheck:
+            cgutils.do_boundscheck(context, builder, index, size)
     places = [builder.gep(array.data, [ir.Constant(_INT, entry)]) for entry in range(kind.length if is_few else 0)]
     return array.data, index, places or None
 

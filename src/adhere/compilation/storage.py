@@ -21,22 +21,46 @@ from typing import Any, Final, TypeVar
 import numba
 import numpy as np
 import platformdirs
+from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 from adhere.compilation.sources import fingerprint
 
 Result = TypeVar("Result")
 _KEPT_FOLDERS = 64
+# What of Numba's configuration (NUMBA_BOUNDSCHECK=1 and so on) changes the code that it generates. Processors and
+# their features are in Numba's own key.
+_FLAGS: Final = (
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+    "EXTEND_VARIABLE_LIFETIMES",
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "ENABLE_AVX",
+    "DISABLE_INTEL_SVML",
+    "ENABLE_PROFILING",
+    "DEBUG_NRT",
+    "NRT_STATS",
+    "LLVM_REFPRUNE_PASS",
+    "LLVM_REFPRUNE_FLAGS",
+    "CUDA_DEBUGINFO_DEFAULT",
+)
 _FOR_NOW: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
-@cache
 def cache_folder(classes: frozenset[type]) -> Path | None:
     """Where code compiled from these classes is kept; None if they have no file or nowhere can be written."""
+    return folder_of(classes, tuple(getattr(config, name, None) for name in _FLAGS))
+
+
+@cache
+def folder_of(classes: frozenset[type], flags: tuple[Any, ...]) -> Path | None:
+    """As `cache_folder`, for these values of Numba's flags."""
     sources = fingerprint(classes)
     if sources is None:
         return None
-    stamp = f"{sources} {sys.version} {numba.__version__} {np.__version__}"
+    stamp = f"{sources} {sys.version} {numba.__version__} {np.__version__} {flags}"
     name = hashlib.sha256(stamp.encode()).hexdigest()[:24]
     return next((root / name for root in _cache_roots() if _usable(root / name)), None)
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from adhere.errors import InputError, nearest
+from adhere.compilation.places import Place, place_of, sentence_of
+from adhere.errors import InputError, SourceError, nearest
 from adhere.policies.policy import MAX_DEPTH, Learner, Policy, parameters_of
 from adhere.policies.registry import lookup
 
@@ -81,7 +82,6 @@ def import_policies(path: str | Path) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        if isinstance(error, InputError):
-            raise
-        raise InputError("import", str(path), f"a file that runs, but it raised {error!r}") from error
+        place = place_of(error.__traceback__, [str(file)]) or Place(str(file), getattr(error, "lineno", None) or 1)
+        raise SourceError(str(place), sentence_of(error)) from error
     return module

@@ -66,10 +66,11 @@ def probabilities(rule: Rule, state: State, memo: Memo, weight: float, out: Floa
     of all of it would take long to compile for every composition, and is seldom needed.
     """
     arguments = (rule, state.floats, memo.floats, weight, out, rng)
-    compiled = _compiled_probabilities.get(type(rule))
+    is_python = config.DISABLE_JIT or config.ENABLE_CUDASIM  # for a debugger, or in a simulated GPU
+    compiled = None if is_python else _compiled_probabilities.get(type(rule))
     if compiled is not None:
         compiled(*arguments)
-    elif len(classes_of(rule)) > 1 or config.ENABLE_CUDASIM:  # in a simulated GPU all is Python
+    elif is_python or len(classes_of(rule)) > 1:
         own = implementation(probabilities, type(rule))
         assert own is not None
         own(rule, state, memo, weight, out, rng)

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.errors import ConflictError, InputError, SourceError, UnknownError
 
 MEDIA_TYPE: Final = "application/problem+json"
 _MAX_VALUE_LENGTH, _MAX_DETAIL_LENGTH = 120, 1000
@@ -61,6 +61,8 @@ class ProblemError(Exception):
 
 def input_problem(error: InputError) -> ProblemError:
     """A refused value, as a problem."""
+    if isinstance(error, SourceError):
+        return ProblemError("invalid", str(error), field="policy")
     kind = {UnknownError: "unknown", ConflictError: "conflict"}.get(type(error), "invalid")
     value, expected = shown(error.value), _short(error.expected, _MAX_DETAIL_LENGTH)
     return ProblemError(kind, error.sentence, field=error.field, value=value, expected=expected)

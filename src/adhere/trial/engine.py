@@ -134,9 +134,9 @@ class Engine:
         after, memo = buffers.state, buffers.memo
         after[:] = state
         memo.fill(0.0)
-        chosen = int(self._run(CHOOSE_ARM, after, memo, buffers.rng, recommendation_id))
-        if not 0 <= chosen < self.n_arms:
-            raise InputError(f"arm chosen by {self.policy}", chosen, f"a number from 0 to {self.n_arms - 1}")
+        chosen = self._run(CHOOSE_ARM, after, memo, buffers.rng, recommendation_id)
+        if not isinstance(chosen, int) or not 0 <= chosen < self.n_arms:
+            raise InputError(f"arm chosen by {self.policy}", chosen, f"a whole number from 0 to {self.n_arms - 1}")
         if not self.recycles and after.tobytes() != state.tobytes():
             raise InputError(f"policy {self.policy}", "a choose that changes the state", "only learn to change it")
         remembered = tuple(memo[: self.memo_size].tolist())  # before an estimate draws, and writes, again
