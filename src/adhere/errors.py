@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_MOST_LISTED = 10
+
 
 class InputError(ValueError):
     """A value that cannot be used: which field, what it was, what was expected.
@@ -40,9 +42,21 @@ def nearest(word: str, known: Iterable[str]) -> str:
     "one of thompson, uniform (did you mean 'thompson'?)"
     """
     names = list(known)
-    close = get_close_matches(word.strip().lower(), [name.lower() for name in names], n=1)
-    hint = f" (did you mean '{close[0]}'?)" if close else ""
-    return f"one of {', '.join(names)}{hint}"
+    by_small_letters = {name.lower(): name for name in names}
+    close = get_close_matches(word.strip().lower(), by_small_letters, n=1)
+    hint = f" (did you mean '{by_small_letters[close[0]]}'?)" if close else ""
+    return f"one of {listed(names)}{hint}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first ten names, and how many more there are.
+
+    >>> listed(f"arm {number}" for number in range(12))
+    'arm 0, arm 1, arm 2, arm 3, arm 4, arm 5, arm 6, arm 7, arm 8, arm 9 and 2 more'
+    """
+    every = list(names)
+    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
+    return f"{', '.join(every[:_MOST_LISTED])}{more}"
 
 
 class UnknownError(InputError):

@@ -40,7 +40,7 @@ def test_json_on_standard_output_is_all_there_is(
     outcomes = strict_json(finished.out)
     assert [(one["population"], one["policy"]) for one in outcomes] == list(product(POPULATIONS, POLICIES))
     for one in outcomes:
-        assert (one["n_patients"], one["n_runs"], one["seed"]) == (50, 20, 3)
+        assert (one["n_patients"], one["n_runs"], one["seed"]) == (50, 20, "3")
         for measure in ("surplus", "realised_surplus", "regret"):
             assert set(one[measure]) == {"mean", "se", "lo", "hi"}
             assert one[measure]["lo"] <= one[measure]["mean"] <= one[measure]["hi"]

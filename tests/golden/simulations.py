@@ -44,7 +44,7 @@ def simulated(subject: str) -> dict[str, Any]:
             entries[f"{text} on {population.name}({population.n_arms})"] = {
                 "surplus": found["surplus"]["mean"],
                 "reward": found["reward"]["mean"],
-                "all": digest(found),
+                "all": digest({**found, "seed": int(found["seed"])}),  # it was a number when the goldens were written
                 "trajectories": digest(trajectories),
             }
     return entries

@@ -55,12 +55,11 @@ def test_pooled_results_are_saved_and_shown(tmp_path: object) -> None:
     from pathlib import Path
 
     from adhere import SimulationResult
-    from adhere.simulation.result_table import result_table
 
     result = simulate(POLICIES, TRIALS, N_PATIENTS, N_RUNS, seed=3, pooled=True)
     result.save(Path(str(tmp_path)) / "kept")
     assert SimulationResult.load(Path(str(tmp_path)) / "kept") == result
-    assert "pooled" in result_table(result)
+    assert "pooled" in result.summary()
 
 
 def test_one_population_cannot_be_pooled() -> None:

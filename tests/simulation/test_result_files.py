@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
 
@@ -42,6 +43,20 @@ def test_round_trip_to_the_bit(result: SimulationResult, tmp_path: Path) -> None
     assert loaded.summary() == result.summary()
     assert loaded.to_polars().equals(result.to_polars())
     assert loaded["defiers", "thompson"].quantile(0.3) == result["defiers", "thompson"].quantile(0.3)
+
+
+def test_seeds_are_text_in_json_and_numbers_of_earlier_files_are_read(tmp_path: Path) -> None:
+    """JavaScript, among others, holds whole numbers up to 2**53 only."""
+    seed = 2**64 - 1
+    result = simulate("thompson", "defiers", 20, 3, seed=seed)
+    assert result.to_json()[0]["seed"] == str(seed)
+    result.save(tmp_path)
+    document = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert document["config"]["seed"] == str(seed)
+    assert SimulationResult.load(tmp_path) == result
+    document["config"]["seed"] = seed
+    (tmp_path / "result.json").write_text(json.dumps(document), encoding="utf-8")
+    assert SimulationResult.load(tmp_path) == result
 
 
 def test_one_run_round_trip(tmp_path: Path) -> None:

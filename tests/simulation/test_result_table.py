@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from adhere.simulation import SimulationResult
-from adhere.simulation.result_table import by_population, result_table
+from adhere.simulation.result_table import by_population
 
 from .results import POPULATIONS, a_result
 
@@ -19,37 +19,40 @@ def renamed(result: SimulationResult, **changes: str) -> SimulationResult:
 
 def test_a_line_for_each_policy_where_there_is_room() -> None:
     result = a_result(3, 2)
-    lines = result_table(result, width=120).splitlines()
+    lines = result.summary(140).splitlines()
     assert lines[0].startswith("30 runs of 200 patients, seed 0.")
     start = lines.index(POPULATIONS[1])
-    assert lines[start + 1].split() == ["policy", "surplus", "difference", "regret", "allocation"]
+    assert lines[start + 1].split() == ["policy", "surplus", "difference", "regret", "risk", "allocation"]
     for line, outcome in zip(lines[start + 2 : start + 5], result.outcomes[3:], strict=True):
         assert line.startswith(outcome.policy)
         assert f"low {outcome.allocation['low'].mean:.0%}" in line
         assert f"{outcome.surplus.mean:.2f} [" in line
+        assert f"{outcome.worse_than_randomisation.mean:.0%} ({outcome.quantile(0.05):.1f})" in line
 
 
 @pytest.mark.parametrize("width", [80, 60])
 def test_policies_get_lines_of_their_own_where_there_is_none(width: int) -> None:
     result = renamed(a_result(2, 1), policy=LONG)
-    text = result_table(result, width=width)
+    text = result.summary(width)
+    assert "  allocation: control" in text or "allocation\n" in text
     assert max(len(line) for line in text.splitlines()) <= width
     assert LONG.replace(" ", "") in text.replace("\n", "").replace(" ", "")
 
 
 def test_the_reference_and_the_signs_of_differences() -> None:
-    lines = result_table(a_result(3, 1), width=120).splitlines()
-    assert "reference" in lines[-3]
-    assert "reference" not in lines[-2]
-    assert "[+" in lines[-2] or "[-" in lines[-2]
+    lines = a_result(3, 1).summary(140).splitlines()
+    uniform, greedy = lines[lines.index("rich-and-poor") + 2 :][:2]
+    assert "reference" in uniform
+    assert "reference" not in greedy
+    assert "[+" in greedy or "[-" in greedy
 
 
 def test_one_policy_has_nothing_to_differ_from() -> None:
-    assert "difference" not in result_table(a_result(1, 1))
+    assert "difference" not in a_result(1, 1).summary()
 
 
 def test_one_run_has_no_intervals() -> None:
-    text = result_table(a_result(2, 1, n_runs=1))
+    text = a_result(2, 1, n_runs=1).summary()
     assert "1 run of" in text
     assert "[" not in text
     assert "interval" not in text
@@ -57,5 +60,5 @@ def test_one_run_has_no_intervals() -> None:
 
 def test_two_populations_of_one_name_stay_apart() -> None:
     result = renamed(a_result(2, 2), population="trial")
-    assert [len(group) for group in by_population(result)] == [2, 2]
-    assert result_table(result).splitlines().count("trial") == 2
+    assert [len(group) for group in by_population(result.outcomes)] == [2, 2]
+    assert result.summary().splitlines().count("trial") == 2

@@ -115,9 +115,9 @@ def simulate(
     typer.echo(text if json_file == _STANDARD_OUTPUT else _table(result, sources), nl=False)
     contents = {} if to_file is None else {to_file: text.encode()}
     if plot is not None:
-        from adhere.simulation.surplus_plot import surplus_plot_file
+        from adhere.simulation.surplus_plot import plot_file
 
-        contents[plot] = surplus_plot_file(result, plot.suffix, [f"Data: {source}" for source in sources])
+        contents[plot] = plot_file(result.plot([f"Data: {source}" for source in sources]), plot.suffix)
     write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 
@@ -135,8 +135,7 @@ def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | 
 
 def _table(result: SimulationResult, sources: list[str]) -> str:
     from adhere.report.wrapping import paragraph
-    from adhere.simulation.result_table import result_table
 
     width = shutil.get_terminal_size().columns
-    parts = [result_table(result, width), *(paragraph(f"data: {source}", width) for source in sources)]
+    parts = [result.summary(width), *(paragraph(f"data: {source}", width) for source in sources)]
     return "\n\n".join(parts) + "\n"

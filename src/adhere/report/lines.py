@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adhere.report.style import GREY, TITLE, WIDTH, PanelFigure, broken, in_order, look, need, set_ticks
+from adhere.report.style import FAINT, GREY, TITLE, WIDTH, PanelFigure, broken, in_order, look, need, set_ticks
 
 if TYPE_CHECKING:
     import polars
@@ -23,6 +23,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
 _APART = 0.18  # from one mark to the next on a line, as a share of the panel's diagonal
 _MANY = 6  # series, from which on bands fade
 _ZERO = "uniform randomisation (zero)"
+_PER_BAR, _WIDEST_STRIP = 0.035, 0.35  # the room of a bar and of all bars, as a share of the trial's length
 
 
 def lines(
@@ -34,12 +35,14 @@ def lines(
     n_columns: int = 2,
     share_y: bool = True,
     note: str = "",
+    ends: polars.DataFrame | None = None,
 ) -> Figure:
     """Means along the trial with their bands: a panel for each value of one column, a line for each of another.
 
     The table has the columns named by `panels` and `series`, the number of patients `t`, and `mean`, `lo` and `hi`;
     where `lo` is null there is no band. Panels and series keep the order they first appear in; a series looks the
-    same in every panel. `note` goes under the legend, a paragraph for each line.
+    same in every panel. `note` goes under the legend, a paragraph for each line. `ends` has, by panel and series, the
+    quantiles `q05`, `q25`, `q50`, `q75` and `q95` of what the series come to: bars to the right of the lines.
     """
     need(table, panels, series, "t", "mean", "lo", "hi")
     titles, names = in_order(table[panels]), in_order(table[series])
@@ -57,7 +60,13 @@ def lines(
             cell.xaxis.set_tick_params(labelbottom=True)
             cell.set_xlabel("patients", fontsize=TITLE)
         _draw(cell, table.filter(table[panels] == title), names, series)
-        set_ticks(cell, min(0.0, *table["t"]), max(table["t"]), panel_width)
+        first, last = min(0.0, *table["t"]), max(table["t"])
+        if ends is None:
+            set_ticks(cell, first, last, panel_width)
+            continue
+        strip = min(_WIDEST_STRIP, _PER_BAR * (len(names) + 1))
+        set_ticks(cell, first, last, panel_width / (1 + strip))
+        _draw_ends(cell, ends.filter(ends[panels] == title), names, series, last, strip * (last - first))
     chart.above.supylabel("\n".join(broken(y_label, height - 0.5, TITLE)), fontsize=TITLE)
     return chart.finish(cells[0].get_lines())
 
@@ -70,3 +79,19 @@ def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object], series: s
         cell.plot(t, mean, color=colour, linewidth=1.2, markevery=(_APART / 2, _APART), **shape)
         cell.fill_between(t, lo, hi, color=colour, alpha=0.18 if len(names) <= _MANY else 0.09, linewidth=0)
     cell.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
+
+
+def _draw_ends(
+    cell: Axes, rows: polars.DataFrame, names: Sequence[object], series: str, last: float, width: float
+) -> None:
+    """A bar for each series in a strip beyond the last patient: quantiles over runs."""
+    gap = width / (len(names) + 1)
+    for number, name in enumerate(names):
+        one = rows.filter(rows[series] == name)
+        x, colour = last + (number + 1) * gap, look(number, _LOOKS)[0]
+        cell.vlines(x, one["q05"], one["q95"], color=colour, linewidth=0.9)
+        cell.vlines(x, one["q25"], one["q75"], color=colour, linewidth=2.6)
+        cell.scatter([x] * len(one), one["q50"], s=7, c="white", edgecolors=colour, linewidths=0.8, zorder=3)
+    cell.vlines(last, 0.0, 1.0, color=FAINT, linewidth=0.8, zorder=0, transform=cell.get_xaxis_transform())
+    cell.set_xlim(right=last + width)
+    cell.spines["bottom"].set_bounds(cell.get_xlim()[0], last)

@@ -18,7 +18,7 @@ def estimate_texts(
     >>> estimate_texts([Estimate(1.234, 0.1, 1.038, 1.43), Estimate(-11.234, 0.2, -11.626, -10.842)])
     ['1.23 [1.04, 1.43]', '-11.23 [-11.63, -10.84]']
     """
-    digits = _digits(estimates) if digits is None else digits
+    digits = digits_of(estimates) if digits is None else digits
     texts = []
     for one in estimates:
         text = _number(one.mean, digits, sign)
@@ -56,7 +56,7 @@ def columns_of(one: Estimate, name: str) -> dict[str, float | None]:
     return {name: one.mean, f"{name}_lo": one.lo, f"{name}_hi": one.hi}
 
 
-def _digits(estimates: Sequence[Estimate]) -> int:
+def digits_of(estimates: Sequence[Estimate]) -> int:
     """Two figures of the widest interval's half, but no more than four figures in all."""
     before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))
     widest = max((one.hi - one.mean for one in estimates if one.hi is not None), default=0.0)

@@ -43,6 +43,13 @@ class Outcome:
     moments: Moments
     sketch: QuantileSketch
 
+    def __repr__(self) -> str:
+        return f"Outcome: {self.in_short()}"
+
+    def in_short(self) -> str:
+        """The population, the policy, and its final surplus and regret, in a line."""
+        return f"{self.population}, {self.policy}: surplus {self.surplus}, regret {self.regret.mean:.4g}"
+
     @property
     def _columns(self) -> Columns:
         return Columns(len(self.grid), len(self.arms))

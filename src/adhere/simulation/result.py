@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adhere.errors import InputError
-from adhere.simulation.measure import MEASURES
+from adhere.simulation.config import Config
+from adhere.simulation.lookup import find_outcome
 from adhere.simulation.outcome import Outcome
 
 if TYPE_CHECKING:
+    import pandas
     import polars
+    from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Config:
-    """Everything that decides the numbers of a simulation."""
-
-    n_patients: int
-    n_runs: int
-    seed: int
-    grid: tuple[int, ...]
-    reference: str
-    version: str
+_MOST_LINES, _LINE_WIDTH = 10, 100  # of `repr`
 
 
 @dataclass(frozen=True)
@@ -34,41 +26,66 @@ class SimulationResult:
     config: Config
     outcomes: tuple[Outcome, ...]
 
-    def __getitem__(self, key: tuple[str, str] | int) -> Outcome:
-        """The outcome of a (population, policy), by their texts, or by place."""
-        if isinstance(key, int):
-            return self.outcomes[key]
-        for outcome in self.outcomes:
-            if key in ((outcome.population, outcome.policy), (outcome.population, outcome.resolved)):
-                return outcome
-        known = ", ".join(f"({outcome.population!r}, {outcome.policy!r})" for outcome in self.outcomes)
-        raise InputError("outcome", key, f"one of {known}")
+    def __getitem__(self, key: object) -> Outcome:
+        """The outcome at a place, or `result[population, policy]`: values, any texts that mean them, or a place."""
+        return find_outcome(self.outcomes, key)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
+
+    def __repr__(self) -> str:
+        n_shown = len(self) if len(self) < _MOST_LINES else _MOST_LINES - 2
+        lines = [f"SimulationResult: {self.config.size}", *(f"  {one.in_short()}" for one in self.outcomes[:n_shown])]
+        if n_shown < len(self):
+            lines.append(f"  and {len(self) - n_shown} more: see .summary(), .to_polars(), .plot()")
+        return "\n".join(line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 1]}…" for line in lines)
+
+    def _repr_html_(self) -> str:
+        from adhere.simulation.result_table import html_table
+
+        return html_table(self.config, self.outcomes)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """One object for each outcome, with the configuration."""
+        """One object for each outcome, with the configuration. The seed is a string: JSON readers may round it."""
         config = {name: value for name, value in vars(self.config).items() if name != "grid"}
-        return [{**outcome.to_json(), **config} for outcome in self.outcomes]
+        return [{**outcome.to_json(), **config, "seed": str(self.config.seed)} for outcome in self.outcomes]
 
-    def summary(self) -> str:
-        """A plain table of the final surplus and regret."""
-        wide = max(len(outcome.policy) for outcome in self.outcomes)
-        lines = [
-            f"{one.population:16s} {one.policy:{wide}s}  surplus {one.surplus}  regret {one.regret}"
-            for one in self.outcomes
-        ]
-        return "\n".join(lines)
+    def summary(self, width: int = 80) -> str:
+        """A plain table of surplus, difference from the reference, regret, risk and allocation, and what they are."""
+        from adhere.simulation.result_table import result_table
 
-    def to_polars(self) -> polars.DataFrame:
-        """Every measure along the grid as a long table: population, policy, measure, t, mean, se, lo, hi."""
-        import polars
+        return result_table(self.config, self.outcomes, width)
 
-        frames = []
-        for one, difference, measure in product(self.outcomes, (False, True), MEASURES):
-            name = f"{measure}_difference" if difference else measure
-            columns = {"population": one.population, "policy": one.policy, "measure": name}
-            along = vars(one.trajectory(measure, difference))
-            frames.append(polars.DataFrame({**columns, **along}, nan_to_null=True))
-        return polars.concat(frames)
+    def plot(self, notes: Sequence[str] = ()) -> Figure:
+        """The surplus along the trial and the quantiles of its final value, as a figure of matplotlib.
+
+        A notebook shows it; `plot().savefig("surplus.png")` keeps it. `notes` go under it.
+        """
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            raise ImportError("plot needs matplotlib: pip install 'adhere[report]'") from None
+        from adhere.simulation.surplus_plot import surplus_plot
+
+        return surplus_plot(self.config, self.outcomes, notes)
+
+    def to_polars(self, *, final: bool = False) -> polars.DataFrame:
+        """Every measure along the grid as a long table: population, policy, measure, t, mean, se, lo, hi.
+
+        With `final`, a row for each population and policy instead: what each measure came to, and the risk.
+        """
+        from adhere.simulation.result_frames import along_trial, final_figures
+
+        return final_figures(self.outcomes) if final else along_trial(self.outcomes)
+
+    def to_pandas(self, *, final: bool = False) -> pandas.DataFrame:
+        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
+        from adhere.simulation.result_frames import as_pandas
+
+        return as_pandas(self.to_polars(final=final))
 
     def save(self, folder: str | Path) -> None:
         """Write `result.parquet` and `result.json` into a folder, all or nothing."""

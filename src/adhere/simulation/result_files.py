@@ -38,7 +38,9 @@ def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]]) -
         numbers, rest = Path(scratch) / NUMBERS, Path(scratch) / REST
         polars.concat(frames).write_parquet(numbers)
         digest = hashlib.sha256(numbers.read_bytes()).hexdigest()
-        document = {"format": _FORMAT, "numbers": digest, "config": config, "outcomes": described}
+        # The seed is text: a reader of JSON may hold whole numbers up to 2**53 only.
+        written = {**config, "seed": str(config["seed"])}
+        document = {"format": _FORMAT, "numbers": digest, "config": written, "outcomes": described}
         rest.write_text(json.dumps(document, indent=1), encoding="utf-8")
         # The second step is the one that counts: before it the old result is read, after it the new one, since
         # `load` takes whichever numbers the document names.
@@ -51,7 +53,8 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Read what `save` wrote."""
     document = _read_document(folder / REST)
     table = _read_numbers(folder, document["numbers"])
-    config = {**document["config"], "grid": tuple(document["config"]["grid"])}
+    config = document["config"]
+    config |= {"grid": tuple(config["grid"]), "seed": int(config["seed"])}  # the seed was a number at first
     outcomes = []
     for index, stored in enumerate(document["outcomes"]):
         rows = {kind: own for (i, kind), own in table.items() if i == index}

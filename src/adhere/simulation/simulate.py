@@ -15,12 +15,13 @@ from adhere.policies import Policy, as_policy
 from adhere.populations import Population, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
 from adhere.simulation.backend import Backend, run_plan
+from adhere.simulation.config import Config
 from adhere.simulation.executor import ExecutorBackend, explain_lost_workers
 from adhere.simulation.outcome import Outcome
 from adhere.simulation.plan import Plan, grid_points
 from adhere.simulation.policy_runner import name_of
 from adhere.simulation.progress import Progress
-from adhere.simulation.result import Config, SimulationResult
+from adhere.simulation.result import SimulationResult
 from adhere.simulation.run import TaskRunner
 from adhere.simulation.threads import ThreadBackend
 

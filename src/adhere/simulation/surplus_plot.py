@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from adhere.report.lines import lines
 from adhere.report.style import SETTINGS, figure_file
+from adhere.simulation.config import Config
 from adhere.simulation.outcome import Outcome
-from adhere.simulation.result import SimulationResult
 from adhere.simulation.result_table import by_population
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 
 def trajectory_rows(outcome: Outcome) -> list[dict[str, float]]:
@@ -23,32 +25,48 @@ def trajectory_rows(outcome: Outcome) -> list[dict[str, float]]:
     return [start, *(dict(zip(start, (int(t), *map(float, numbers)), strict=True)) for t, *numbers in points)]
 
 
-def surplus_plot_file(result: SimulationResult, suffix: str, notes: Sequence[str] = ()) -> bytes:
+def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[str] = ()) -> Figure:
+    """Mean surplus after t patients with its 95% interval, and beside it the quantiles over runs of the final one.
+
+    Zero is uniform randomisation.
+    """
+    import matplotlib
+    import polars
+
+    rows: list[dict[str, Any]] = []
+    ends: list[dict[str, Any]] = []
+    titles: list[str] = []
+    for group in by_population(outcomes):
+        name = group[0].population
+        titles.append(f"{name} ({titles.count(name) + 1})" if name in titles else name)
+        for one in group:
+            who = {"panel": titles[-1], "policy": one.policy}
+            rows += [{**who, **row} for row in trajectory_rows(one)]
+            ends.append({**who, **{column: one.quantile(q) for column, q in _QUANTILES.items()}})
+    shown = (
+        f"Mean of {config.n_runs:,} runs, seed {config.seed}; bands are 95% Monte Carlo intervals of the mean, not"
+        " between patients. Bars at the right: the surplus at the end of each run, from the 5% to the 95% quantile"
+        " (thick: 25% to 75%, dot: median)."
+    )
+    with matplotlib.rc_context(SETTINGS):
+        figure = lines(
+            polars.DataFrame(rows, infer_schema_length=None).fill_nan(None),
+            panels="panel",
+            series="policy",
+            n_columns=1,
+            share_y=False,
+            y_label="surplus reward (e.g. lives) over uniform randomisation",
+            note="\n".join([shown if config.n_runs > 1 else f"One run, seed {config.seed}.", *notes]),
+            ends=polars.DataFrame(ends) if config.n_runs > 1 else None,
+        )
+    # A notebook asks for it. Its own way of showing figures needs pyplot, which keeps them all.
+    figure._repr_png_ = lambda: plot_file(figure, ".png")  # type: ignore[attr-defined]
+    return figure
+
+
+def plot_file(figure: Figure, suffix: str) -> bytes:
     """The contents of a file with the plot, of the kind its suffix says: .png, .svg or .pdf."""
     import matplotlib
 
     with matplotlib.rc_context(SETTINGS):
-        return figure_file(surplus_plot(result, notes), suffix)
-
-
-def surplus_plot(result: SimulationResult, notes: Sequence[str] = ()) -> Figure:
-    """Mean surplus after t patients with its 95% interval; zero is uniform randomisation."""
-    import polars
-
-    rows: list[dict[str, Any]] = []
-    titles: list[str] = []
-    for group in by_population(result):
-        name = group[0].population
-        titles.append(f"{name} ({titles.count(name) + 1})" if name in titles else name)
-        rows += [{"panel": titles[-1], "policy": one.policy, **row} for one in group for row in trajectory_rows(one)]
-    n_runs, seed = result.config.n_runs, result.config.seed
-    shown = f"Mean of {n_runs:,} runs, seed {seed}; bands are 95% intervals of the mean."
-    return lines(
-        polars.DataFrame(rows, infer_schema_length=None).fill_nan(None),
-        panels="panel",
-        series="policy",
-        n_columns=1,
-        share_y=False,
-        y_label="surplus reward (e.g. lives) over uniform randomisation",
-        note="\n".join([shown if n_runs > 1 else f"One run, seed {seed}.", *notes]),
-    )
+        return figure_file(figure, suffix)

@@ -1,0 +1,54 @@
+"""What a simulation found, as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import polars
+
+from adhere.intervals import Estimate
+from adhere.simulation.measure import MEASURES
+from adhere.simulation.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
+    """Every measure along the grid as a long table: population, policy, measure, t, mean, se, lo, hi."""
+    frames = []
+    for one, difference, measure in product(outcomes, (False, True), MEASURES):
+        name = f"{measure}_difference" if difference else measure
+        columns = {"population": one.population, "policy": one.policy, "measure": name}
+        along = vars(one.trajectory(measure, difference))
+        frames.append(polars.DataFrame({**columns, **along}, nan_to_null=True))
+    return polars.concat(frames)
+
+
+def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
+    """A row for each outcome: measures, difference of the surplus, risk, and a column for each arm's share."""
+    rows = []
+    for one in outcomes:
+        row: dict[str, object] = {"population": one.population, "policy": one.policy}
+        for name in MEASURES:
+            row |= _columns(name, getattr(one, name))
+        row |= _columns("difference", one.difference())
+        row |= {"share_below_0": one.worse_than_randomisation.mean, "quantile_5": one.quantile(0.05)}
+        rows.append(row | {f"allocation_{arm}": share.mean for arm, share in one.allocation.items()})
+    schema = dict.fromkeys((name for row in rows for name in row), polars.Float64)
+    return polars.DataFrame(rows, {**schema, "population": polars.String, "policy": polars.String})
+
+
+def _columns(name: str, one: Estimate) -> dict[str, float | None]:
+    return {name: one.mean, f"{name}_se": one.se, f"{name}_lo": one.lo, f"{name}_hi": one.hi}
+
+
+def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:
+    """The same frame of pandas. Polars' own conversion needs PyArrow too."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_pandas needs pandas: pip install 'adhere[pandas]'") from None
+    return pandas.DataFrame({column.name: column.to_numpy() for column in frame})
