@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from adhere.errors import DamagedStoreError, InputError, nearest
+from adhere.errors import DamagedStoreError, InputError, listed, nearest
 
 if TYPE_CHECKING:
     from adhere.store import ReadTransaction
@@ -57,7 +57,7 @@ def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterato
         if not numbers:
             raise InputError("trial", name or source, "a trial; there is none yet")
         if name is None and alone and len(numbers) > 1:
-            names = ", ".join(numbers)
+            names = listed(numbers)
             sentence = f"several trials here; choose one with --trial: {names}"
             raise InputError("--trial", None, f"one of {names}", sentence)
         if name is not None and name not in numbers:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
-from adhere.errors import CompileError, InputError, UnavailableError
+from adhere.errors import CompileError, InputError, UnavailableError, listed
 from adhere.policies import as_policy
 from adhere.policies.generic import probabilities
 from adhere.policies.policy import Policy, TrialShape
@@ -222,8 +222,8 @@ class Engine:
         """A reward this policy can learn from."""
         reward = check_reward("reward", value)
         if self._values is not None and reward not in self._values:
-            listed = ", ".join(f"{known:g}" for known in self._values)
-            expected = f"one of {listed}: a policy that recycles must know every value (reward_values=…)"
+            values = listed(f"{known:g}" for known in self._values)
+            expected = f"one of {values}: a policy that recycles must know every value (reward_values=…)"
             raise InputError("reward", value, expected)
         return reward
 
