@@ -1,14 +1,10 @@
-"""Every route as a user meets it, through the client."""
+"""Trials as a user meets them, through the client."""
 
 from __future__ import annotations
 
-import http.server
 import inspect
-import threading
-from datetime import UTC, datetime
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import adhere
@@ -17,12 +13,6 @@ from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.requests import NewTrial
 from adhere.trial.design import make_design
 from service.serving import ARMS, Service
-
-
-def test_the_client_is_found_at_the_front_door() -> None:
-    from adhere.client import Client
-
-    assert adhere.Client is Client
 
 
 def test_a_design_has_the_same_arguments_everywhere() -> None:
@@ -34,39 +24,6 @@ def test_a_design_has_the_same_arguments_everywhere() -> None:
         assert {name: theirs[name].default for name in of_design} == {
             name: parameter.default for name, parameter in of_design.items()
         }
-
-
-def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path) -> None:
-    admin, site = service.client(), service.client("site")
-    design = admin.create_trial("headache", "thompson/actual", ARMS, seed=7)
-    assert design.seed == 7
-    assert admin.trials()["headache"] == "open"
-    advice = site.recommend("headache", "S-1")
-    assert advice.arm in ARMS
-    assert advice.kit is None
-    heard = site.report("headache", advice.id, actual=advice.arm, reward=1, happened=datetime.now(UTC))
-    assert heard.recommendation_id == advice.id
-    again = site.recommend("headache", "S-2")
-    site.report("headache", again.id, took_other="ibuprofen")
-    corrected = site.correct("headache", again.id, "a slip", took_nothing=True)
-    assert corrected.record > heard.record
-    site.withdraw("headache", again.id, "moved away")
-    admin.pause("headache", "a look at the data")
-    with pytest.raises(ConflictError, match="is paused"):
-        site.recommend("headache", "S-3")
-    admin.resume("headache", "all is well")
-    admin.erase("headache", "S-1", site="A")
-    found = admin.results("headache")
-    assert (found.recommendations, found.reported, found.withdrawn) == (2, 1, 1)
-    for form in ("csv", "parquet", "log"):
-        file = tmp_path / f"trial.{form}"
-        assert admin.export("headache", file, form) == found.head
-        assert file.stat().st_size > 100
-    assert pl.read_parquet(tmp_path / "trial.parquet")["TRTP"].to_list()[0] == advice.arm
-    admin.end_trial("headache", "done")
-    assert admin.trials()["headache"] == "closed"
-    with pytest.raises(ConflictError, match="is closed"):
-        site.recommend("headache", "S-3")
 
 
 def test_a_recommendation_is_explained_to_those_who_may_know(service: Service) -> None:
@@ -131,59 +88,6 @@ def test_refusals_are_the_errors_of_a_trial_at_hand(service: Service) -> None:
         site.recommend("nowhere", "S-1")
     with pytest.raises(ServiceError, match="403: this request needs the role admin"):
         site.pause(name, "why not")
-    with pytest.raises(ServiceError, match="nothing listens at"):
-        adhere.Client("http://127.0.0.1:9", "token", tries=0).trials()
-
-
-def test_tokens_are_made_listed_and_revoked(service: Service) -> None:
-    admin = service.client()
-    made = admin.make_token("site", "ward 7", site="ward 7", trial=None)
-    assert made.token.startswith("adh_")
-    line = next(line for line in admin.tokens() if line.id == made.id)
-    assert line.label == "ward 7"
-    assert line.revoked_at is None
-    assert made.token not in str(admin.tokens())
-    holder = adhere.Client(service.url, made.token)
-    assert isinstance(holder.trials(), dict)
-    admin.revoke_token(made.id)
-    with pytest.raises(ServiceError, match="401"):
-        holder.trials()
-    admin.revoke_token(made.id)  # once more changes nothing
-    with pytest.raises(UnknownError):
-        admin.revoke_token(10**9)
-
-
-def test_a_call_is_repeated_under_its_id_until_it_is_answered() -> None:
-    seen: list[str] = []
-
-    class Moody(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            seen.append(self.headers["Idempotency-Key"])
-            self.rfile.read(int(self.headers["Content-Length"]))
-            if len(seen) == 1:
-                self.close_connection = True  # carried out, perhaps, and no answer
-                return
-            status, body = (503, b"{}") if len(seen) == 2 else (201, b'{"recommendation_id": 4, "arm": "walk"}')
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Moody)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        client = adhere.Client(f"http://127.0.0.1:{server.server_port}", "token")
-        assert client.recommend("t", "S-1").id == 4
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-    assert len(seen) == 3
-    assert len(set(seen)) == 1
 
 
 def test_a_reward_that_json_cannot_say_is_refused_here(service: Service) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import random
 from typing import Any
 
 from adhere_client.errors import ServiceError
@@ -51,6 +50,8 @@ class Attempts:
         raise ServiceError(0, f"no answer from {self._url}: {_reason(error)}{unknown}") from None
 
     def _pause(self, what: str, asked: float = 0.0) -> float:
+        import random  # when it is needed: importing this package stays quick
+
         grown = min(_FIRST_PAUSE * 2.0**self._repeated, _MAX_PAUSE)
         pause = max(asked, grown) + random.uniform(0.0, _FIRST_PAUSE)
         self._repeated += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -45,8 +44,11 @@ class Connection:
         return httpcore.NetworkError, httpcore.TimeoutException, httpcore.RemoteProtocolError
 
     def _pool_options(self) -> dict[str, Any]:
-        # No proxies from the environment, as a service is mostly near; the system's certificates ($SSL_CERT_FILE).
-        tls = ssl.create_default_context() if self._address.scheme == b"https" else None
+        tls = None
+        if self._address.scheme == b"https":
+            import ssl
+
+            tls = ssl.create_default_context()  # the system's certificates, or those in $SSL_CERT_FILE
         return {"ssl_context": tls, "max_connections": None, "max_keepalive_connections": _MAX_IDLE}
 
     def _attempts(self, request: Request[Any]) -> Attempts:

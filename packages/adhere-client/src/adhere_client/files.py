@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +28,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as file:
             yield file
         if target.exists():
-            shutil.copymode(target, temporary)
+            temporary.chmod(target.stat().st_mode & 0o7777)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,0 +1,186 @@
+"""The contract of both clients: one table of all calls, carried out by each against a real service."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, assert_type, get_type_hints
+
+import msgspec
+import polars as pl
+import pytest
+
+import adhere
+import adhere_client
+from adhere.client import Client
+from adhere_client import (
+    Access,
+    Answer,
+    AsyncClient,
+    Design,
+    IssuedRecommendation,
+    IssuedToken,
+    RecommendationDetails,
+    Recorded,
+    Results,
+    TokenDetails,
+    TrialDetails,
+    calls,
+)
+from service.both_clients import BOTH, MakeClient
+from service.serving import ARMS, Service
+
+CALLS = {
+    name: call for name, call in vars(calls).items() if inspect.isfunction(call) and call.__module__ == calls.__name__
+}
+NAMES = {name for name in CALLS if not name.startswith("_")}
+
+
+class Row(NamedTuple):
+    """A call of a trial, who makes it, and the type of its answer."""
+
+    who: str
+    call: str
+    answer: type[Answer]
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = MappingProxyType({})
+    raw: str | None = None  # the path that gives the same in JSON
+
+
+NOW = datetime.now(UTC)
+OF_A_TRIAL = (
+    Row("admin", "create_trial", Design, ("thompson/actual", ARMS), {"seed": 2**64 - 1}),
+    Row("site", "recommend", IssuedRecommendation, ("S-1",), {"request_id": "one"}),
+    Row("site", "report", Recorded, (0,), {"actual": "walk", "reward": True, "happened": NOW}),
+    Row("site", "recommend", IssuedRecommendation, ("S-2",)),
+    Row("site", "report", Recorded, (1,), {"took_other": "ibuprofen"}),
+    Row("site", "correct", Recorded, (1, "a slip"), {"took_nothing": True}),
+    Row("site", "withdraw", Recorded, (1, "moved away")),
+    Row("admin", "pause", Recorded, ("a look at the data",)),
+    Row("admin", "resume", Recorded, ("all is well",)),
+    Row("site", "trial", TrialDetails, raw=""),
+    Row("admin", "trial", TrialDetails, raw=""),
+    Row("site", "recommendation", RecommendationDetails, (0,), raw="/recommendations/0"),
+    Row("admin", "recommendation", RecommendationDetails, (1,), raw="/recommendations/1"),
+    Row("admin", "results", Results, raw="/results"),
+    Row("admin", "erase", Recorded, ("S-1",), {"site": "A"}),
+    Row("admin", "end_trial", Recorded, ("done",)),
+)
+
+
+def test_both_have_every_call_with_the_same_arguments_and_answer() -> None:
+    for client in (adhere_client.Client, AsyncClient):
+        own = {name for name in vars(client) if not name.startswith("_")} - {"close"}
+        assert own == NAMES
+        for name in NAMES:
+            call, method = inspect.signature(CALLS[name]), inspect.signature(getattr(client, name))
+            assert list(method.parameters.values())[1:] == list(call.parameters.values())
+            assert call.return_annotation == f"Steps[{method.return_annotation}]"
+            assert inspect.getdoc(getattr(client, name))
+    assert inspect.iscoroutinefunction(AsyncClient.recommend)
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path, make: MakeClient) -> None:
+    trial, tried = f"whole-{uuid.uuid4().hex[:12]}", {"trials", "accesses", "export"}
+    with make(service.url, service.admin) as admin, make(service.url, service.token("site")) as site:
+        for row in OF_A_TRIAL:
+            client = {"admin": admin, "site": site}[row.who]
+            answer = getattr(client, row.call)(trial, *row.args, **row.options)
+            assert type(answer) is row.answer
+            assert json.loads(json.dumps(answer.to_dict())) == json.loads(answer.to_json())
+            assert msgspec.json.decode(msgspec.json.encode(answer), type=row.answer) == answer
+            if row.raw is not None:
+                assert answer.to_dict() == service.send("GET", f"/trials/{trial}{row.raw}", role=row.who).json
+            tried.add(row.call)
+        found = admin.results(trial)
+        assert (found.recommendations, found.reported, found.withdrawn) == (2, 1, 1)
+        shown = admin.trial(trial)
+        assert (shown.seed, shown.to_dict()["seed"]) == (2**64 - 1, str(2**64 - 1))
+        assert admin.trials()[trial] == "closed"
+        for form in ("csv", "parquet", "log"):
+            file = tmp_path / f"trial.{form}"
+            assert admin.export(trial, file, form) == shown.head
+            assert file.stat().st_size > 100
+            assert file.stat().st_mode & 0o777 == 0o600
+        assert pl.read_parquet(tmp_path / "trial.parquet")["TRTP"].to_list()[0] == admin.recommendation(trial, 0).arm
+        rows = admin.accesses(trial)
+        raw = service.send("GET", f"/trials/{trial}/accesses").json["accesses"]
+        assert [type(line) for line in rows] == [Access] * len(raw)
+        assert [line.to_dict() for line in rows] == raw
+        with pytest.raises(adhere.ConflictError, match="closed"):
+            site.recommend(trial, "S-3")
+        assert tried >= NAMES - {"make_token", "rotate_token", "tokens", "revoke_token", "unblind"}
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_tokens_and_kits(service: Service, make: MakeClient) -> None:
+    trial = service.new_trial(blinded=True)
+    with make(service.url, service.admin) as admin:
+        made = admin.make_token("site", "ward 7", site="ward 7", trial=trial)
+        assert type(made) is IssuedToken
+        with make(service.url, f"\t{made.token}\n") as site:  # as read from a file
+            kit = site.recommend(trial, "S-1").kit
+            assert kit is not None
+            assert type(admin.unblind(trial, kit, "an emergency")) is IssuedRecommendation
+            new = admin.rotate_token(made.id)
+            with pytest.raises(adhere.ServiceError, match="401"):
+                site.trials()
+        for token in (made, new):
+            assert token.token in token.to_json()
+            assert token.token not in f"{token!r} {token} {list(token.__rich_repr__())} {admin.tokens()}"
+        admin.revoke_token(new.id)
+        admin.revoke_token(new.id)  # once more changes nothing
+        listed = {line.id: line for line in admin.tokens()}
+        assert type(listed[new.id]) is TokenDetails
+        assert listed[new.id].status == listed[made.id].status == "revoked"
+        with pytest.raises(adhere.UnknownError):
+            admin.revoke_token(10**9)
+
+
+def test_type_checkers_know_the_answers() -> None:
+    """For mypy, which reads it: nothing here is run."""
+
+    def blocking(client: Client) -> None:
+        assert_type(client.recommend("t", "S-1"), IssuedRecommendation)
+        assert_type(client.trials(), dict[str, str])
+        assert_type(client.accesses("t"), list[Access])
+        client.recommend("t", subjct="S-1")  # type: ignore[call-arg]
+
+    async def awaiting(client: AsyncClient) -> None:
+        assert_type(await client.recommend("t", "S-1"), IssuedRecommendation)
+        assert_type(await client.results("t"), Results)
+
+    assert blocking is not None
+    assert awaiting is not None
+
+
+def test_answers_hold_what_the_service_sends() -> None:
+    from adhere.service import responses
+    from adhere.trial import commands, results
+
+    pairs: dict[type[Answer], type] = {
+        Access: responses.AccessLine,
+        Design: responses.DesignView,
+        IssuedRecommendation: commands.RecommendationResponse,
+        IssuedToken: responses.TokenCreated,
+        RecommendationDetails: responses.RecommendationView,
+        Recorded: commands.Receipt,
+        Results: results.Results,
+        TokenDetails: responses.TokenLine,
+        TrialDetails: responses.TrialView,
+        adhere_client.ArmEstimate: results.ArmEstimate,
+        adhere_client.Compliance: results.Compliance,
+        adhere_client.Derivation: responses.Derivation,
+        adhere_client.HistoryLine: responses.HistoryLine,
+    }
+    for ours, theirs in pairs.items():
+        assert [field.encode_name for field in msgspec.structs.fields(ours)] == [
+            field.encode_name for field in msgspec.structs.fields(theirs)
+        ]
+        assert get_type_hints(ours)
