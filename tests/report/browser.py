@@ -78,7 +78,7 @@ class PageFacts:
 
 def inspect_page(path: Path, width: int, screenshot: Path | None = None) -> PageFacts:
     """Open the file, offline, in a window of that width in pixels; `screenshot` is where to put a picture of it."""
-    executable = _executable()
+    found = executable()
     from playwright.sync_api import sync_playwright
 
     console: list[str] = []
@@ -86,7 +86,7 @@ def inspect_page(path: Path, width: int, screenshot: Path | None = None) -> Page
     requests: list[str] = []
     address = path.resolve().as_uri()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable)
+        browser = playwright.chromium.launch(executable_path=found)
         context = browser.new_context(viewport={"width": width, "height": _HEIGHT}, offline=True)
         tab = context.new_page()
         tab.on("console", lambda said: console.append(said.text) if said.type in ("error", "warning") else None)
@@ -109,7 +109,7 @@ def inspect_page(path: Path, width: int, screenshot: Path | None = None) -> Page
     )
 
 
-def _executable() -> str:
+def executable() -> str:
     """The browser on the PATH; without one the test is skipped, but in continuous integration it fails."""
     for name in _NAMES:
         if found := shutil.which(name):

@@ -182,7 +182,6 @@ def test_a_charset_may_be_said(service: Service, trial: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/nothing",
         "/trials/",
         "//trials",

@@ -95,17 +95,19 @@ def under_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield service
 
 
-@pytest.mark.parametrize("path", ["/a/b/trials", "/trials"])
+@pytest.mark.parametrize("path", ["/a/b/trials", "/trials", "/a/b/docs"])
 def test_a_root_path_may_be_passed_on_or_removed(under_path: Service, path: str) -> None:
     assert under_path.send("GET", path).status == 200
 
 
-@pytest.mark.parametrize("path", ["/a/b", "/a/b/", "/a/btrials", "/a/trials", "/a/b/a/b/trials", "/a%2Fb/trials"])
+@pytest.mark.parametrize("path", ["/a/b", "/a/btrials", "/a/trials", "/a/b/a/b/trials", "/a%2Fb/trials"])
 def test_other_paths_are_unknown(under_path: Service, path: str) -> None:
     assert under_path.send("GET", path).status == 404
 
 
-def test_the_openapi_document_has_the_root_path(under_path: Service) -> None:
+def test_the_openapi_document_and_the_start_have_the_root_path(under_path: Service) -> None:
+    for path in ("/a/b/", "/"):
+        assert under_path.send("GET", path, role=None).json["docs"] == "/a/b/docs"
     assert under_path.send("GET", "/a/b/openapi.json").json["servers"] == [{"url": "/a/b"}]
 
 

@@ -108,7 +108,7 @@ class App:
             context.idempotency_key = parse_key(headers)
         if route.body is not None:
             context.body = await parse_body(receive, headers, self._decoders[route], self._max_body)
-        context.query = scope["query_string"]
+        context.query, context.headers = scope["query_string"], scope["headers"]
         if route.reveals and context.holder.role != SITE:
             return await answer(route.handler, context, route.reveals)
         return await route.handler(context)

@@ -161,8 +161,10 @@ def _type_at(body: type, place: str) -> Any:
 
 
 def _without_null(kind: Any) -> Any:
+    if isinstance(kind, msgspec.inspect.Metadata):  # a description
+        return _without_null(kind.type)
     if isinstance(kind, msgspec.inspect.UnionType):
-        return next(part for part in kind.types if not isinstance(part, msgspec.inspect.NoneType))
+        return _without_null(next(part for part in kind.types if not isinstance(part, msgspec.inspect.NoneType)))
     return kind
 
 

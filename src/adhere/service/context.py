@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial, wraps
@@ -81,6 +81,7 @@ class RequestContext:
     id: int = -1
     idempotency_key: str = ""
     query: bytes = b""
+    headers: Sequence[tuple[bytes, bytes]] = ()
     body: Any = None
 
     @property

@@ -8,7 +8,10 @@ from typing import Any
 
 import msgspec
 
+from adhere.service.pages.page import MEDIA_TYPE as HTML
 from adhere.service.problems import KINDS, MEDIA_TYPE, Problem
+from adhere.service.requests import EXAMPLES
+from adhere.service.responses import DESCRIPTION
 from adhere.service.routes import JSON, Route
 from adhere.trial.verbs.recommend import SOFTWARE
 
@@ -53,7 +56,7 @@ def document(routes: Iterable[Route], root_path: str = "") -> bytes:
             "info": {
                 "title": "adhere",
                 "version": SOFTWARE,
-                "description": "Adaptive trials for people who do not always do as they are told.",
+                "description": DESCRIPTION,
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
             "servers": [{"url": root_path or "/"}],
@@ -76,9 +79,10 @@ def _operation(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, An
         "security": [{"token": []}] if route.roles else [],
     }
     if route.roles:
-        operation["description"] = f"For {', '.join(sorted(route.roles))}."
+        operation["description"] = f"Needs a token of role {' or '.join(sorted(route.roles))}."
     if route.body is not None:
-        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schemas[route.body]}}}
+        content = {"schema": schemas[route.body], "example": EXAMPLES[route.body]}
+        operation["requestBody"] = {"required": True, "content": {JSON: content}}
     return operation
 
 
@@ -97,7 +101,7 @@ def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]
     response: dict[str, Any] = {"description": route.summary}
     if route.response is not None:
         schema = schemas.get(route.response, {"type": "object"} if route.response is dict else {})
-        response["content"] = {media: {"schema": schema} for media in route.media}
+        response["content"] = {media: {"schema": {} if media == HTML else schema} for media in route.media}
     if route.response is bytes and route.query:
         response["headers"] = {"X-Adhere-Head": {"schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}}
     links = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
@@ -21,7 +22,11 @@ Seed: TypeAlias = (
     Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_COUNT - 1})]
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,20}$"}, examples=["18446744073709551615"])]
 )
+Horizon: TypeAlias = Annotated[int, Meta(ge=1, lt=MAX_COUNT)]
 Part: TypeAlias = Literal["actual", "reward"]
+Actual: TypeAlias = Annotated[Name | None, Meta(description="The arm taken; in a blinded trial, sites name the kit.")]
+TookNothing: TypeAlias = Annotated[bool, Meta(description="None of the arms was taken.")]
+TookOther: TypeAlias = Annotated[Text | None, Meta(description="Something else was taken: what, in words.")]
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,7 +36,7 @@ class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class RewardBody(Body, frozen=True, kw_only=True):
     """A body with a reward, which is a number once it is read: the same reward has one digest."""
 
-    reward: Reward | None = None
+    reward: Annotated[Reward | None, Meta(description="From 0 to 1; true is 1 and false 0.")] = None
 
     def __post_init__(self) -> None:
         if self.reward is True or self.reward is False:
@@ -41,15 +46,23 @@ class RewardBody(Body, frozen=True, kw_only=True):
 class NewTrial(Body, frozen=True, kw_only=True):
     """A trial's design. Without a seed a random one is drawn; a blinded trial takes no other."""
 
-    name: Name
-    policy: Annotated[str, Meta(min_length=1, max_length=1000, examples=["thompson/actual"])]
-    arms: tuple[str, ...]
-    seed: Seed | None = None
-    horizon: Annotated[int, Meta(ge=1, lt=2**53)] | None = None
-    reward_values: tuple[Reward, ...] = (0.0, 1.0)
-    blinded: bool = False
-    repeats: bool = False
-    impute: Imputation | None = None
+    name: Annotated[Name, Meta(description="Unique, without a slash.")]
+    policy: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=1000,
+            examples=["thompson/actual"],
+            description="In text, e.g. thompson/actual; the command adhere policies lists them.",
+        ),
+    ]
+    arms: Annotated[tuple[str, ...], Meta(description="The names of the arms, 2 to 100.")]
+    seed: Annotated[Seed | None, Meta(description="As text if 2**53 or more.")] = None
+    horizon: Annotated[Horizon | None, Meta(description="Planned number of patients; some policies need it.")] = None
+    reward_values: Annotated[tuple[Reward, ...], Meta(description="Every reward that can occur.")] = (0.0, 1.0)
+    blinded: Annotated[bool, Meta(description="Sites get kit codes instead of arms.")] = False
+    repeats: Annotated[bool, Meta(description="A subject may get another recommendation while one is open.")] = False
+    impute: Annotated[Imputation | None, Meta(description="What to assume where reports stay missing.")] = None
 
 
 def seed_of(given: int | str | None) -> int | None:
@@ -71,20 +84,20 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
 class NewReport(RewardBody, frozen=True, kw_only=True):
     """What was taken (an arm, or a kit in a blinded trial; nothing; something else), the reward, or both."""
 
-    actual: Name | None = None
-    took_nothing: bool = False
-    took_other: Text | None = None
-    happened: datetime | None = None
+    actual: Actual = None
+    took_nothing: TookNothing = False
+    took_other: TookOther = None
+    happened: Annotated[datetime | None, Meta(description="When, with its time zone.")] = None
 
 
 class NewCorrection(RewardBody, frozen=True, kw_only=True):
     """New values of what was reported; what `retract` lists counts as never reported."""
 
     reason: Text
-    actual: Name | None = None
-    took_nothing: bool = False
-    took_other: Text | None = None
-    retract: tuple[Part, ...] = ()
+    actual: Actual = None
+    took_nothing: TookNothing = False
+    took_other: TookOther = None
+    retract: Annotated[tuple[Part, ...], Meta(description="What counts as never reported.")] = ()
 
 
 class Reason(Body, frozen=True, kw_only=True):
@@ -118,7 +131,21 @@ class NewToken(Body, frozen=True, kw_only=True):
     """A role, the name of the site (role site only), the only trial the token is for and its end (optional)."""
 
     role: Role
-    label: Name
-    site: Name | None = None
-    trial: Name | None = None
-    expires_at: datetime | None = None
+    label: Annotated[Name, Meta(description="Whose it is, for the list of tokens.")]
+    site: Annotated[Name | None, Meta(description="For role site only: its name.")] = None
+    trial: Annotated[Name | None, Meta(description="The only trial it is for.")] = None
+    expires_at: Annotated[datetime | None, Meta(description="Its end, with the time zone.")] = None
+
+
+# One body of each kind that would be accepted, for the documentation.
+EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
+    NewTrial: {"name": "headache", "policy": "thompson/actual", "arms": ["walk", "aspirin"], "seed": "7"},
+    NewRecommendation: {"subject": "S-001"},
+    NewReport: {"actual": "aspirin", "reward": 1},
+    NewCorrection: {"reason": "typing error", "reward": 0},
+    Reason: {"reason": "planned"},
+    NewUnblinding: {"kit": "4K7T-9QXA", "reason": "adverse event"},
+    NewErasure: {"subject": "S-001", "site": "Leeds"},
+    Rotation: {"overlap_seconds": 3600},
+    NewToken: {"role": "site", "site": "Leeds", "label": "Leeds, ward 3"},
+}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
 from adhere.tokens import Role, Status
 from adhere.trial.design import Imputation
 
+DESCRIPTION: Final = "Adaptive trials for people who do not always do as they are told."
 Seed: TypeAlias = Annotated[str, Meta(pattern="^[0-9]{1,20}$")]  # JavaScript would round the number
 
 
@@ -17,6 +18,18 @@ class Healthy(Struct, frozen=True):
     """The service works."""
 
     status: str = "ok"
+
+
+class Start(Struct, frozen=True):
+    """What this service is, and where to go."""
+
+    name: str
+    version: str
+    description: str
+    docs: Annotated[str, Meta(description="The path of the API as a page.")]
+    openapi: Annotated[str, Meta(description="The path of the OpenAPI document.")]
+    ready: Annotated[str, Meta(description="The path that says whether the service can write.")]
+    next: Annotated[str, Meta(description="What to do first.")]
 
 
 class TrialLine(Struct, frozen=True):

@@ -34,7 +34,8 @@ class Router:
                 else:
                     node = node.children.setdefault(segment, _Node())
             node.methods[route.method] = route
-        if root_path[1:].partition("/")[0] in (taken := self._root.children):
+        taken = self._root.children.keys() - {""}
+        if root_path[1:].partition("/")[0] in taken:
             raise InputError("root_path", root_path, f"a path that begins with none of {', '.join(sorted(taken))}")
 
     def match(self, method: str, raw_path: str) -> tuple[Route, dict[str, str]]:

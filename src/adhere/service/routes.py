@@ -10,6 +10,9 @@ from adhere.service import accesses, health, recommendations, requests, response
 from adhere.service.context import RequestContext
 from adhere.service.exports import export
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
+from adhere.service.pages.api import docs
+from adhere.service.pages.page import MEDIA_TYPE as HTML
+from adhere.service.pages.start import start
 from adhere.trial.commands import Receipt, RecommendationResponse
 from adhere.trial.results import Results
 
@@ -182,6 +185,8 @@ ROUTES: Final = (
     Route("GET", "/readyz", PUBLIC, health.ready, responses.Healthy),
     Route("GET", "/metrics", METRICS_ROLES, health.metrics, bytes, media=(METRICS_TYPE,)),
     Route("GET", "/openapi.json", PUBLIC, health.openapi, dict),
+    Route("GET", "/", PUBLIC, start, responses.Start, media=(JSON, HTML)),
+    Route("GET", "/docs", PUBLIC, docs, bytes, media=(HTML,)),
 )
 
 
