@@ -8,11 +8,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
 
+import polars
 import pytest
 
 from adhere.simulation import SimulationResult, simulate
 
-from .running import in_a_process, in_this_process
+from .running import check_complaint, in_a_process, in_this_process
 
 POLICIES = ("thompson", "uniform")
 POPULATIONS = ("defiers", "stroke-heparin")
@@ -83,6 +84,26 @@ def test_everything_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "surplus" in finished.out
     kept = SimulationResult.load(tmp_path / "kept")
     assert [one.policy for one in kept.outcomes] == [*POLICIES, *POLICIES]
+
+
+def test_every_run_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for suffix, read in ((".csv", polars.read_csv), (".parquet", polars.read_parquet)):
+        path = tmp_path / f"runs{suffix}"
+        finished = in_this_process(capsys, *SMALL, "--runs-to", str(path))
+        assert finished.err == "keeping every run takes 4.2 kB of memory, a table of them as much again\n"
+        table = read(path)
+        expected = simulate(POLICIES, POPULATIONS, 50, 20, seed=3, keep_runs=True).runs.to_polars()
+        assert table["surplus"].to_list() == expected["surplus"].to_list()
+        assert table["policy"].to_list() == expected["policy"].to_list()
+
+
+@pytest.mark.parametrize("name", ["runs.txt", "no/folder.csv", "out.csv"])
+def test_where_runs_cannot_be_kept_is_said_before_the_start(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("--runs-to", str(tmp_path / name), "--json", str(tmp_path / "out.csv"))
+    check_complaint(in_this_process(capsys, *SMALL, *arguments), "--runs-to")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

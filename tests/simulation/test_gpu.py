@@ -25,11 +25,12 @@ import adhere
 populations, policies = json.loads(sys.argv[1])
 found = {}
 for population in populations:
-    arguments = dict(n_patients=30, n_runs=3, seed=5, grid=4, progress=False)
+    arguments = dict(n_patients=30, n_runs=3, seed=5, grid=4, progress=False, keep_runs=True)
     on_gpu = adhere.simulate(policies, population, device="cuda", **arguments)
     on_processor = adhere.simulate(policies, population, **arguments)
     for mine, theirs in zip(on_gpu.outcomes, on_processor.outcomes):
         found[f"{population} {mine.policy}"] = mine == theirs
+    found[f"{population}, every run"] = on_gpu.runs == on_processor.runs
 print(json.dumps(found))
 """
 
@@ -45,13 +46,13 @@ def in_simulator(populations: list[str], policies: list[str]) -> dict[str, bool]
 
 def test_every_policy_gives_the_same_on_a_gpu() -> None:
     found = in_simulator(["stroke-aspirin"], list(SUBJECTS))
-    assert len(found) == len(SUBJECTS)
+    assert len(found) == len(SUBJECTS) + 1
     assert [name for name, equal in found.items() if not equal] == []
 
 
 def test_every_kind_of_population_gives_the_same_on_a_gpu() -> None:
     found = in_simulator(list(POPULATIONS), ["thompson/actual", "hierarchical(thompson, recycle=true)"])
-    assert len(found) == 2 * len(POPULATIONS)
+    assert len(found) == 3 * len(POPULATIONS)
     assert [name for name, equal in found.items() if not equal] == []
 
 

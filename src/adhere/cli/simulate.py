@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from contextlib import nullcontext
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from adhere.simulation import SimulationResult
 
 _STANDARD_OUTPUT = "-"
+_RUNS_SUFFIXES = (".csv", ".parquet")
 
 
 def simulate(
@@ -46,6 +48,12 @@ def simulate(
             metavar="FOLDER",
             readable=False,
             help="Keep everything, for SimulationResult.load; replaces an earlier result there.",
+        ),
+    ] = None,
+    runs_to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="Write what each run came to, a row for each: .csv or .parquet."
         ),
     ] = None,
     imports: Imports = None,
@@ -94,7 +102,7 @@ def simulate(
     import_all(imports)
     given = [parse_policy(text) for text in policy]
     answering = [as_population(name) for name in population]
-    _check_destinations(to_file, plot, save)
+    _check_destinations(to_file, plot, save, runs_to)
     with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
         result = run(
             given,
@@ -107,6 +115,7 @@ def simulate(
             device=device,
             executor=executor,
             progress=None if sys.stderr.isatty() else Announcing(),
+            keep_runs=runs_to is not None,
         )
 
     sources = list(dict.fromkeys(one.source for one in answering if one.source))
@@ -118,10 +127,12 @@ def simulate(
         from adhere.simulation.surplus_plot import plot_file
 
         contents[plot] = plot_file(result.plot([f"Data: {source}" for source in sources]), plot.suffix)
+    if runs_to is not None:
+        contents[runs_to] = _runs_file(result, runs_to.suffix.lower())
     write_files(contents, before=lambda: result.save(save) if save is not None else None)
 
 
-def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None) -> None:
+def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None, runs_to: Path | None) -> None:
     """Find out before the work, not after it, that its results cannot be kept."""
     if json_file is not None:
         check_file("--json", json_file)
@@ -129,8 +140,23 @@ def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | 
         check_plot("--plot", plot)
         if json_file is not None and plot.resolve() == json_file.resolve():
             raise InputError("--plot", str(plot), "another file than --json")
+    if runs_to is not None:
+        if runs_to.suffix.lower() not in _RUNS_SUFFIXES:
+            raise InputError("--runs-to", str(runs_to), f"a file ending in {' or '.join(_RUNS_SUFFIXES)}")
+        check_file("--runs-to", runs_to)
+        if json_file is not None and runs_to.resolve() == json_file.resolve():
+            raise InputError("--runs-to", str(runs_to), "another file than --json")
     if save is not None:
         check_folder("--save", save)
+
+
+def _runs_file(result: SimulationResult, suffix: str) -> bytes:
+    file, table = BytesIO(), result.runs.to_polars()
+    if suffix == ".csv":
+        table.write_csv(file)
+    else:
+        table.write_parquet(file)
+    return file.getvalue()
 
 
 def _table(result: SimulationResult, sources: list[str]) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import TypeAlias
+
+import numpy as np
 
 from adhere.simulation.measure import Floats
 from adhere.simulation.moments import Moments
@@ -11,25 +14,35 @@ from adhere.simulation.quantiles import QuantileSketch
 
 # By the numbers of population and policy; the pooled population comes last. A task keeps the moments of each block:
 # merged in another order they would differ in their last bits.
-TaskResult: TypeAlias = dict[tuple[int, int], tuple[list[Moments], QuantileSketch]]
-Accumulator: TypeAlias = dict[tuple[int, int], tuple[Moments, QuantileSketch]]
+# Of each run it keeps some numbers, [number, run]: none, unless a user wants them.
+TaskResult: TypeAlias = dict[tuple[int, int], tuple[list[Moments], QuantileSketch, Floats]]
+Accumulator: TypeAlias = dict[tuple[int, int], tuple[Moments, QuantileSketch, Floats]]
 
 
-def add_blocks(result: TaskResult, rows: dict[int, list[Floats]], block_size: int, n_grid: int) -> None:
-    """Add what a task measured in its next blocks: by population and policy, a row for each run."""
+def add_blocks(
+    result: TaskResult, rows: dict[int, list[Floats]], block_size: int, n_grid: int, kept: Callable[[int], list[int]]
+) -> None:
+    """Add what a task measured in its next blocks: by population and policy, a row for each run.
+
+    `kept` says which columns of a population's rows to keep for each run.
+    """
     for population, matrices in rows.items():
         for policy, matrix in enumerate(matrices):
             blocks, sketch = Moments.of_blocks(matrix, block_size), QuantileSketch.of(matrix[:, n_grid - 1])
-            key = population, policy
+            runs, key = matrix[:, kept(population)].T, (population, policy)
             if key in result:
                 blocks, sketch = result[key][0] + blocks, result[key][1].merge(sketch)
-            result[key] = blocks, sketch
+                runs = np.hstack([result[key][2], runs])
+            result[key] = blocks, sketch, runs
 
 
-def add_task(totals: Accumulator, result: TaskResult) -> None:
-    """Add what the next task found: tasks are added in their order."""
-    for key, (blocks, sketch) in result.items():
+def add_task(totals: Accumulator, result: TaskResult, n_runs: int) -> None:
+    """Add what the next task found: tasks are added in their order. `n_runs` there will be in all."""
+    for key, (blocks, sketch, runs) in result.items():
         if key in totals:
-            moments, earlier = totals[key]
-            blocks, sketch = [moments, *blocks], earlier.merge(sketch)
-        totals[key] = reduce(Moments.merge, blocks), sketch
+            moments, earlier, every_run = totals[key]
+            n_before, blocks, sketch = moments.n, [moments, *blocks], earlier.merge(sketch)
+        else:
+            n_before, every_run = 0, np.empty((len(runs), n_runs))
+        every_run[:, n_before : n_before + runs.shape[1]] = runs
+        totals[key] = reduce(Moments.merge, blocks), sketch, every_run

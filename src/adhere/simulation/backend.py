@@ -12,6 +12,7 @@ from adhere.simulation.accumulate import Accumulator, TaskResult, add_task
 from adhere.simulation.cluster import n_threads_of
 from adhere.simulation.plan import Integers, Plan, Task
 from adhere.simulation.progress import Progress, progress_on
+from adhere.simulation.runs import memory_said
 
 _POLL_SECONDS = 0.1
 _WORKERS_IF_UNKNOWN = 32
@@ -59,13 +60,15 @@ def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Ac
             progress.advance_to(finished + sum(int(one.done[0]) for one in pending))
 
         try:
+            if plan.keep_runs:
+                progress.announce(memory_said(plan))
             backend.prepare(progress.announce)
             while True:
                 room = backend.n_at_once() - len(pending)
                 pending.extend(backend.submit(task) for _, task in zip(range(room), tasks, strict=False))
                 if not pending:
                     return found
-                add_task(found, backend.result(pending, show))
+                add_task(found, backend.result(pending, show), plan.n_runs)
                 finished += int(pending.popleft().done[0])
                 show()
         finally:

@@ -53,6 +53,11 @@ class Columns:
         """The share of decisions one part of a hybrid made."""
         return (2 * len(MEASURES) + self.n_arms) * self.n_grid + index
 
+    def final(self) -> list[int]:
+        """What each run came to: the measures and the shares of the arms at the end of the trial."""
+        along = [*map(self.measure, MEASURES), *map(self.allocation, range(self.n_arms))]
+        return [where.stop - 1 for where in along]
+
     def share(self, name: str) -> int:
         """Whether a run counts towards a share of runs; counted from the end."""
         return SHARES.index(name) - len(SHARES)

@@ -48,6 +48,7 @@ class Plan:
     grid: Integers
     pooled: bool
     device: str = "cpu"
+    keep_runs: bool = False
 
     @property
     def total_patients(self) -> int:

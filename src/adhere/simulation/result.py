@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adhere.errors import InputError
 from adhere.simulation.config import Config
 from adhere.simulation.lookup import find_outcome
 from adhere.simulation.outcome import Outcome
+from adhere.simulation.runs import Runs
 
 if TYPE_CHECKING:
     import pandas
@@ -25,6 +27,15 @@ class SimulationResult:
 
     config: Config
     outcomes: tuple[Outcome, ...]
+    kept_runs: Runs | None = None
+
+    @property
+    def runs(self) -> Runs:
+        """What each run came to, if `simulate` was told to keep it."""
+        if self.kept_runs is None:
+            sentence = "the runs were not kept: simulate(…, keep_runs=True)"
+            raise InputError("runs", None, "keep_runs=True", sentence)
+        return self.kept_runs
 
     def __getitem__(self, key: object) -> Outcome:
         """The outcome at a place, or `result[population, policy]`: values, any texts that mean them, or a place."""
@@ -88,15 +99,18 @@ class SimulationResult:
         return as_pandas(self.to_polars(final=final))
 
     def save(self, folder: str | Path) -> None:
-        """Write `result.parquet` and `result.json` into a folder, all or nothing."""
+        """Write `result.parquet`, `result.json` and, of runs that were kept, `runs.parquet`, all or nothing."""
         from adhere.simulation.result_files import save  # loads polars
 
-        save(Path(folder), vars(self.config), [vars(outcome) for outcome in self.outcomes])
+        runs = None if self.kept_runs is None else self.kept_runs.to_polars()
+        save(Path(folder), vars(self.config), [vars(outcome) for outcome in self.outcomes], runs)
 
     @staticmethod
     def load(folder: str | Path) -> SimulationResult:
         """What `save` wrote, to the bit."""
         from adhere.simulation.result_files import load
 
-        config, outcomes = load(Path(folder))
-        return SimulationResult(Config(**config), tuple(Outcome(**outcome) for outcome in outcomes))
+        config, described, table = load(Path(folder))
+        outcomes = tuple(Outcome(**outcome) for outcome in described)
+        runs = None if table is None else Runs.from_polars(table, outcomes, config["n_runs"])
+        return SimulationResult(Config(**config), outcomes, runs)

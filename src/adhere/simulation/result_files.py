@@ -18,11 +18,12 @@ from adhere.simulation.quantiles import QuantileSketch
 _FORMAT = 1
 _SCHEMA = {"outcome": polars.Int32, "kind": polars.String, "column": polars.Int64, "value": polars.Float64}
 _TEXTS = ("policy", "resolved", "population", "source", "arms", "deciders")
-NUMBERS, NEW_NUMBERS, REST = "result.parquet", "result.parquet.new", "result.json"
+NUMBERS, RUNS, REST = "result.parquet", "runs.parquet", "result.json"
+_NEW = ".new"
 
 
-def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]]) -> None:
-    """Write a result's configuration and outcomes, as their fields, into a folder."""
+def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]], runs: polars.DataFrame | None) -> None:
+    """Write a result's configuration and outcomes, as their fields, into a folder, and its runs if they were kept."""
     folder.mkdir(parents=True, exist_ok=True)
     frames, described = [], []
     for index, outcome in enumerate(outcomes):
@@ -35,24 +36,33 @@ def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]]) -
         texts = {name: outcome[name] for name in _TEXTS}
         described.append({**texts, "n": moments.n, "surplus_range": [lowest, highest]})
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        numbers, rest = Path(scratch) / NUMBERS, Path(scratch) / REST
-        polars.concat(frames).write_parquet(numbers)
-        digest = hashlib.sha256(numbers.read_bytes()).hexdigest()
+        tables = {NUMBERS: polars.concat(frames), **({} if runs is None else {RUNS: runs})}
+        digests = {}
+        for name, table in tables.items():
+            table.write_parquet(Path(scratch) / name)
+            digests[name] = _digest(Path(scratch) / name)
+        rest = Path(scratch) / REST
         # The seed is text: a reader of JSON may hold whole numbers up to 2**53 only.
         written = {**config, "seed": str(config["seed"])}
-        document = {"format": _FORMAT, "numbers": digest, "config": written, "outcomes": described}
+        named = {"numbers": digests[NUMBERS], "runs": digests.get(RUNS)}
+        document = {"format": _FORMAT, **named, "config": written, "outcomes": described}
         rest.write_text(json.dumps(document, indent=1), encoding="utf-8")
         # The second step is the one that counts: before it the old result is read, after it the new one, since
         # `load` takes whichever numbers the document names.
-        numbers.replace(folder / NEW_NUMBERS)
+        for name in tables:
+            (Path(scratch) / name).replace(folder / f"{name}{_NEW}")
         rest.replace(folder / REST)
-        (folder / NEW_NUMBERS).replace(folder / NUMBERS)
+        for name in tables:
+            (folder / f"{name}{_NEW}").replace(folder / name)
+        if runs is None:
+            (folder / RUNS).unlink(missing_ok=True)
 
 
-def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]], polars.DataFrame | None]:
     """Read what `save` wrote."""
     document = _read_document(folder / REST)
-    table = _read_numbers(folder, document["numbers"])
+    numbers = _read_table(folder, NUMBERS, document["numbers"])
+    table = numbers.partition_by("outcome", "kind", as_dict=True)
     config = document["config"]
     config |= {"grid": tuple(config["grid"]), "seed": int(config["seed"])}  # the seed was a number at first
     outcomes = []
@@ -70,7 +80,8 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
                 "sketch": QuantileSketch.from_used(used, n_each, *stored["surplus_range"]),
             }
         )
-    return config, outcomes
+    runs = document.get("runs")  # at first there were none
+    return config, outcomes, None if runs is None else _read_table(folder, RUNS, runs)
 
 
 def _read_document(path: Path) -> dict[str, Any]:
@@ -86,9 +97,13 @@ def _read_document(path: Path) -> dict[str, Any]:
     return document  # type: ignore[no-any-return]
 
 
-def _read_numbers(folder: Path, digest: str) -> dict[tuple[object, ...], polars.DataFrame]:
-    """The numbers by outcome and kind."""
-    for path in (folder / NUMBERS, folder / NEW_NUMBERS):
-        if path.is_file() and hashlib.sha256(contents := path.read_bytes()).hexdigest() == digest:
-            return polars.read_parquet(contents).partition_by("outcome", "kind", as_dict=True)
-    raise InputError("file", str(folder / NUMBERS), f"the numbers that {REST} beside it names")
+def _read_table(folder: Path, name: str, digest: str) -> polars.DataFrame:
+    for path in (folder / name, folder / f"{name}{_NEW}"):
+        if path.is_file() and _digest(path) == digest:
+            return polars.read_parquet(path)
+    raise InputError("file", str(folder / name), f"the numbers that {REST} beside it names")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -51,4 +51,11 @@ def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:
         import pandas
     except ImportError:
         raise ImportError("to_pandas needs pandas: pip install 'adhere[pandas]'") from None
-    return pandas.DataFrame({column.name: column.to_numpy() for column in frame})
+
+    def array_of(column: polars.Series) -> Any:
+        if isinstance(column.dtype, polars.Enum):
+            names = pandas.Index(column.dtype.categories.to_list())
+            return pandas.Categorical.from_codes(column.to_physical().to_numpy(), names)
+        return column.to_numpy()
+
+    return pandas.DataFrame({column.name: array_of(column) for column in frame})

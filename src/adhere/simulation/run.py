@@ -11,7 +11,7 @@ from adhere.populations import Population
 from adhere.simulation.accumulate import TaskResult, add_blocks
 from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import Tallies
-from adhere.simulation.measure import Floats, pooled_rows, rows_of_policies
+from adhere.simulation.measure import Columns, Floats, pooled_rows, rows_of_policies
 from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
 from adhere.simulation.policy_runner import PolicyRunner
 from adhere.simulation.python_runner import PythonRunner
@@ -58,8 +58,14 @@ class TaskRunner:
             size = block_size * max(1, MAX_BLOCK_SIZE // block_size)
             for first in range(0, len(runs), size):
                 rows = self._measure(tallied, slice(first, first + size))
-                add_blocks(result, rows, block_size, len(self.plan.grid))
+                add_blocks(result, rows, block_size, len(self.plan.grid), self._kept)
         return result
+
+    def _kept(self, population: int) -> list[int]:
+        """What is kept of each run on a population; what is pooled has no arms."""
+        plan = self.plan
+        n_arms = plan.populations[population].n_arms if population < len(plan.populations) else 0
+        return Columns(len(plan.grid), n_arms).final() if plan.keep_runs else []
 
     def _tally(
         self, populations: range, runs: range, done: Integers, stop: Integers

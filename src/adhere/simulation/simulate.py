@@ -23,6 +23,7 @@ from adhere.simulation.policy_runner import name_of
 from adhere.simulation.progress import Progress
 from adhere.simulation.result import SimulationResult
 from adhere.simulation.run import TaskRunner
+from adhere.simulation.runs import OutcomeRuns, Runs, check_memory
 from adhere.simulation.threads import ThreadBackend
 
 POOLED = "pooled"
@@ -42,6 +43,7 @@ def simulate(
     device: str = "cpu",
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
+    keep_runs: bool = False,
 ) -> SimulationResult:
     """Run every policy on every population, `n_runs` trials of `n_patients` each.
 
@@ -75,7 +77,10 @@ def simulate(
         ``client.get_executor()`` of a Dask cluster. Its workers need the same adhere. It is not shut down.
     progress
         Whether to show a progress bar, or an object that hears of the progress; left out, a bar is shown
-        on a terminal.
+        on a terminal and in a notebook.
+    keep_runs
+        Whether to keep what each run came to, as ``result.runs``. How much memory that takes is said before the
+        start; otherwise memory does not grow with `n_runs`.
 
     >>> result = simulate("thompson", "defiers", n_patients=100, n_runs=50)
     >>> result[0].surplus.mean > 40
@@ -106,24 +111,40 @@ def simulate(
         if device == "cuda" and not isinstance(policy, Policy):
             raise InputError("policies", name, "policies that are compiled: plain objects do not run on a GPU")
     reference_index = _reference(reference, given)
-    plan = Plan(tuple(given), tuple(answering), reference_index, n_patients, n_runs, seed, points, pooled, device)
+    plan = Plan(
+        tuple(given), tuple(answering), reference_index, n_patients, n_runs, seed, points, pooled, device, keep_runs
+    )
+    if keep_runs:
+        check_memory(plan)
     runner = TaskRunner(plan)
     with explain_lost_workers():
         totals = run_plan(plan, _backend(runner, executor, threads), progress)
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
         Outcome(name, one.resolved, population.name, population.source,
-                population.arms, one.deciders, config.grid, *totals[i, j])
+                population.arms, one.deciders, config.grid, *totals[i, j][:2])
         for i, (population, runners) in enumerate(zip(answering, runner.policy_runners, strict=True))
         for j, (name, one) in enumerate(zip(names, runners, strict=True))
     ]  # fmt: skip
     if pooled:
         sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
         outcomes += [
-            Outcome(name, name, POOLED, sources, (), (), config.grid, *totals[len(answering), j])
+            Outcome(name, name, POOLED, sources, (), (), config.grid, *totals[len(answering), j][:2])
             for j, name in enumerate(names)
         ]
-    return SimulationResult(config, tuple(outcomes))
+    if not keep_runs:
+        return SimulationResult(config, tuple(outcomes))
+    every_run = [runs for _, _, runs in (totals[key] for key in sorted(totals))]
+    return SimulationResult(
+        config,
+        tuple(outcomes),
+        Runs(
+            tuple(
+                OutcomeRuns(one.population, one.policy, one.arms, runs)
+                for one, runs in zip(outcomes, every_run, strict=True)
+            )
+        ),
+    )
 
 
 def _backend(runner: TaskRunner, executor: Executor | None, n_threads: int) -> Backend:

@@ -1,0 +1,109 @@
+"""`simulate(..., keep_runs=True)`: what each run came to, the same whoever runs it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from adhere import InputError, SimulationResult, simulate
+from adhere.simulation.memory import available_memory
+
+from .executors import LastFirst
+
+POLICIES, POPULATIONS = ["thompson", "uniform"], ["defiers", "rich-and-poor"]
+N_RUNS = 9000  # several blocks, sent several at a time
+
+
+def kept(n_runs: int = N_RUNS, **options: object) -> SimulationResult:
+    arguments: Any = {"seed": 4, "grid": 5, "keep_runs": True, **options}
+    return simulate(POLICIES, POPULATIONS, 1000, n_runs, **arguments)
+
+
+@pytest.fixture(scope="module")
+def result() -> SimulationResult:
+    return kept(pooled=True)
+
+
+def test_a_row_for_each_run(result: SimulationResult) -> None:
+    table = result.runs.to_polars()
+    shares = ["allocation_control", "allocation_treatment"]
+    assert table.columns == [
+        "population", "policy", "run", "surplus", "realised_surplus", "reward", "regret", *shares
+    ]  # fmt: skip
+    assert len(result.runs) == table.height == len(result) * N_RUNS
+    for outcome in result:
+        own = table.filter(population=outcome.population, policy=outcome.policy)
+        assert own["run"].to_list() == list(range(N_RUNS))
+        for measure in ("surplus", "realised_surplus", "reward", "regret"):
+            assert own[measure].mean() == pytest.approx(getattr(outcome, measure).mean)
+        assert outcome.quantile(0.05) == pytest.approx(np.quantile(own["surplus"], 0.05), rel=0.01)
+        # Counted, not estimated; sums of floats may leave a surplus of nothing on either side of it.
+        below = int((own["surplus"] < -1e-9).sum())
+        assert outcome.worse_than_randomisation.mean * N_RUNS == pytest.approx(below, abs=1e-6)
+        for arm in outcome.arms:
+            assert own[f"allocation_{arm}"].mean() == pytest.approx(outcome.allocation[arm].mean)
+    assert table.filter(population="pooled")["allocation_control"].null_count() == 2 * N_RUNS
+    lines = repr(result.runs).splitlines()
+    assert len(lines) <= 10
+    assert f"{len(table):,} rows" in lines[0]
+
+
+def test_the_same_on_an_executor_and_on_threads(result: SimulationResult) -> None:
+    with LastFirst() as executor:
+        assert kept(pooled=True, executor=executor) == result
+    fewer = kept(30)
+    assert fewer != result
+    assert fewer.runs != result.runs
+
+
+def test_runs_are_saved_too(result: SimulationResult, tmp_path: Path) -> None:
+    result.save(tmp_path)
+    assert SimulationResult.load(tmp_path) == result
+    assert polars.read_parquet(tmp_path / "runs.parquet").height == len(result.runs)
+    few = simulate("thompson", "defiers", 20, 3)
+    few.save(tmp_path)
+    assert SimulationResult.load(tmp_path) == few
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json", "result.parquet"]
+
+
+def test_a_pandas_table_of_runs() -> None:
+    few = kept(30)
+    ours, theirs = few.runs.to_pandas(), few.runs.to_polars()
+    assert list(ours.columns) == theirs.columns
+    assert ours["policy"].tolist() == theirs["policy"].to_list()
+    assert ours["surplus"].tolist() == theirs["surplus"].to_list()
+    assert ours["policy"].memory_usage() < 8 * len(ours) + 500  # numbers of the names, not the names
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def announce(self, message: str) -> None:
+        self.said.append(message)
+
+    def advance_to(self, n_patients: int) -> None:
+        self.said.append("working")
+
+
+def test_the_memory_is_said_before_the_start() -> None:
+    heard = Heard()
+    few = kept(30, progress=heard)
+    assert re.fullmatch(r"keeping every run takes 5\.8 kB of memory, a table of them as much again", heard.said[0])
+    assert few.runs.n_bytes == 4 * 6 * 30 * 8
+
+
+def test_more_than_there_is_memory_for_is_refused_at_once() -> None:
+    assert 1 << 24 < (available_memory() or 0) < 1 << 50
+    with pytest.raises(InputError, match=r"^keep_runs: .* runs take 52\.8 TB of memory, and .* are available"):
+        simulate("thompson", "defiers", 10, 2**40, keep_runs=True)
+
+
+def test_runs_that_were_not_kept() -> None:
+    with pytest.raises(InputError, match=r"^the runs were not kept: simulate\(…, keep_runs=True\)$"):
+        _ = simulate("thompson", "defiers", 10, 2).runs
