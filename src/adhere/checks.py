@@ -56,7 +56,7 @@ def check_integer(field: str, value: object, at_least: int, at_most: int) -> int
     10
     """
     if not is_integer(value) or not at_least <= value <= at_most:
-        raise InputError(field, value, f"a whole number from {at_least} to {at_most}")
+        raise InputError(field, value, f"a whole number from {at_least:,} to {at_most:,}")
     return int(value)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from adhere.errors import InputError
+
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
@@ -50,6 +52,13 @@ def write_file(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def unreadable(field: str, path: object, error: OSError) -> InputError:
+    """What to say of a file that could not be read."""
+    missing = isinstance(error, FileNotFoundError)
+    sentence = f"{path} does not exist" if missing else f"{path} cannot be read: {error.strerror or error}"
+    return InputError(field, str(path), "a file that can be read", sentence)
 
 
 def is_device(path: Path) -> bool:

@@ -107,7 +107,7 @@ def test_a_file_with_a_few_patients(folder: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("absent.csv", None, "No such file"),
+        ("absent.csv", None, "does not exist"),
         (".", None, "Is a directory"),
         ("empty.csv", b"", "not an empty file"),
         ("header.csv", HEADER.encode(), "at least one patient"),

@@ -128,7 +128,7 @@ def test_a_broken_log_is_named_with_status_one(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["verify", "nowhere.db"], "an existing file"),
+        (["verify", "nowhere.db"], "nowhere.db does not exist"),
         (["verify", "{file}", "--trial", "hedache"], "did you mean 'headache'?"),
         (["verify", "{file}", "--head", "abc"], "64 hexadecimal digits"),
         (["export", "{file}", "headache.xlsx"], ".csv, .parquet or .log"),

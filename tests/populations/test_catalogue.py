@@ -68,9 +68,9 @@ def test_the_published_stroke_file(tmp_path: Path) -> None:
         ("stroke-aspirin:", "population: got 'stroke-aspirin:'"),
         ("", "population: got ''"),
         ("trial.xlsx", "a file ending in .toml, .csv or .csv.gz"),
-        ("gone.csv", "file: got 'gone.csv', expected a file that can be read"),
-        ("gone.toml", "file: got 'gone.toml', expected a file that can be read"),
-        ("stroke-heparin:gone.csv", "file: got 'gone.csv'"),
+        ("gone.csv", "gone.csv does not exist"),
+        ("gone.toml", "gone.toml does not exist"),
+        ("stroke-heparin:gone.csv", "gone.csv does not exist"),
         (3, "population: got 3, expected a population, the name of one, or the path of a file"),
     ],
 )

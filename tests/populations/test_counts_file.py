@@ -146,14 +146,14 @@ def test_broken_files(text: str | bytes, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.csv', expected a file that can be read \(No such file"):
+    with pytest.raises(InputError, match=r"gone\.csv does not exist"):
         read_counts(tmp_path / "gone.csv")
-    with pytest.raises(InputError, match="expected a file that can be read"):
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
         read_counts(tmp_path)
     whole = gzip.compress(GOOD.encode())
     damaged = whole[:10] + b"\xff" * 8 + whole[18:]
     for name, data in (("plain", GOOD.encode()), ("cut", whole[:-12]), ("damaged", damaged)):
         path = tmp_path / f"{name}.csv.gz"
         path.write_bytes(data)
-        with pytest.raises(InputError, match=f"file: got .*{name}"):
+        with pytest.raises(InputError, match=f"{name}.* cannot be read"):
             read_counts(path)

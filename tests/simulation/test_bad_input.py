@@ -48,7 +48,6 @@ def test_a_mistake_names_its_field(changed: dict[str, Any], field: str) -> None:
     with pytest.raises(InputError) as caught:
         simulate(**{**GOOD, **changed})
     assert field in caught.value.field
-    assert "expected" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

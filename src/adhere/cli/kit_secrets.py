@@ -8,6 +8,7 @@ from pathlib import Path
 
 from adhere.cli.destinations import check_file
 from adhere.errors import InputError
+from adhere.files import unreadable
 
 OPTION = "--kit-secret"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # which follows no link either
@@ -42,7 +43,7 @@ def read_kit_secret(path: Path) -> bytes:
                 raise InputError(OPTION, str(path), f"a file that only its owner may read: chmod 600 {path}")
             text = file.read(_HEX_DIGITS + 2).decode("ascii", "replace").strip()
     except OSError as error:
-        raise InputError(OPTION, str(path), f"a file that can be read ({error.strerror})") from None
+        raise unreadable(OPTION, path, error) from None
     if len(text) != _HEX_DIGITS or set(text) - set("0123456789abcdef"):
         raise InputError(OPTION, str(path), f"the {_HEX_DIGITS} hexadecimal digits that adhere trial export wrote")
     return bytes.fromhex(text)

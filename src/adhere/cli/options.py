@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,4 +57,5 @@ def naming_options() -> Iterator[None]:
         name = _RENAMED.get(error.field, error.field)
         if name not in _OPTIONS:
             raise
-        raise InputError(f"--{name}", error.value, error.expected) from None
+        sentence = re.sub(rf"^{error.field}\b", f"--{name}", str(error))
+        raise InputError(f"--{name}", error.value, error.expected, sentence) from None

@@ -37,10 +37,12 @@ def token(context: typer.Context) -> None:
 
 @app.command(short_help="Make a token; it is shown once.")
 def make(
-    role: Annotated[str, typer.Option("--role", help="site, statistician, admin or metrics (/metrics only).")],
-    label: Annotated[str, typer.Option("--label", help="Whose it is, for the list.")],
-    site: Annotated[str | None, typer.Option("--site", help="Of role site: the site.")] = None,
-    trial: Annotated[str | None, typer.Option("--trial", help="Only for this trial.")] = None,
+    role: Annotated[
+        str, typer.Option("--role", metavar="ROLE", help="site, statistician, admin or metrics (/metrics only).")
+    ],
+    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="Whose it is, for the list.")],
+    site: Annotated[str | None, typer.Option("--site", metavar="NAME", help="The site (role site only).")] = None,
+    trial: Annotated[str | None, typer.Option("--trial", metavar="NAME", help="Only for this trial.")] = None,
     expires: Expires = None,
     server: Server = None,
     file: ExistingFile = None,

@@ -13,7 +13,7 @@ import typer
 from adhere.cli import trial_accesses, trial_backup, trial_moving, trial_results
 from adhere.cli.destinations import check_file
 from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
-from adhere.cli.options import Imports, import_all
+from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_sources import BrokenLogError, Source, TrialName, bar, each_trial, every_trial, one_trial
 from adhere.errors import InputError
 from adhere.files import replacing
@@ -146,7 +146,9 @@ def _quietly() -> Iterator[None]:
 @app.command(short_help="How one recommendation came to be.")
 def explain(
     source: Source,
-    recommendation: Annotated[int, typer.Argument(metavar="NUMBER", help="The recommendation's number.", min=0)],
+    recommendation: Annotated[
+        int, typer.Argument(metavar="NUMBER", parser=integer, help="The recommendation's number.")
+    ],
     name: TrialName = None,
 ) -> None:
     """Everything the log says of one recommendation: who asked and when, what the policy knew, the probability of

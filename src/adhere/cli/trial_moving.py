@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def import_trial(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A .log, .csv or .parquet file.")],
     into: Annotated[str, typer.Option("--into", metavar="FILE|URL", help="A file of trials, or postgresql://…")],
-    name: Annotated[str | None, typer.Option("--name", help="The trial's name (tables only).")] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its name (tables only).")] = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", help="The policy that learns from it (tables only).")
+        str | None, typer.Option("--policy", metavar="POLICY", help="The policy that learns from it (tables only).")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", parser=integer, help="Seed (tables only).")

@@ -92,7 +92,10 @@ def is_log_file(source: str) -> bool:
         return False
     path = Path(source)
     if not path.is_file():
-        raise InputError("source", source, "an existing file, or postgresql://…")
+        sentence = (
+            f"{source} is a folder: give the name of a file in it" if path.is_dir() else f"{source} does not exist"
+        )
+        raise InputError("source", source, "a file, or postgresql://…", sentence if source else "")
     with path.open("rb") as file:
         return file.read(len(_SQLITE)) != _SQLITE
 

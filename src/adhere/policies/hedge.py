@@ -75,7 +75,10 @@ def hierarchical_hedge(
 
 
 def _checked(losses: ArrayLike, dimensions: int) -> Floats:
-    array = np.asarray(losses, dtype=np.float64)
+    try:
+        array = np.asarray(losses, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("losses", losses, "an array of numbers from 0 to 1") from None
     if array.ndim != dimensions or 0 in array.shape or array.shape[-1] < 2:
         shape = "[rounds, actions]" if dimensions == 2 else "[rounds, experts, actions]"
         raise InputError("losses", f"shape {array.shape}", f"an array {shape} with at least two actions")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from adhere.errors import InputError
+from adhere.files import unreadable
 
 
 def csv_rows(path: Path, errors: Literal["strict", "replace"] = "strict") -> Iterator[tuple[int, list[str]]]:
@@ -33,7 +34,7 @@ def csv_rows(path: Path, errors: Literal["strict", "replace"] = "strict") -> Ite
                     raise InputError(f"{path}, line {line}", ",".join(row), expected)
                 yield line, cells
     except OSError as error:
-        raise InputError("file", str(path), f"a file that can be read ({error.strerror or error})") from None
+        raise unreadable("file", path, error) from None
     except (EOFError, zlib.error) as error:
         raise InputError("file", str(path), f"a whole gzip file ({error})") from None
     except UnicodeDecodeError as error:

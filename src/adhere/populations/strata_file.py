@@ -31,6 +31,7 @@ from typing import Any
 
 from adhere.checks import check_arms
 from adhere.errors import InputError, nearest
+from adhere.files import unreadable
 from adhere.populations.strata import Strata
 from adhere.populations.stratum import Stratum
 
@@ -41,7 +42,7 @@ def read_strata(path: str | Path) -> Strata:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError("file", str(path), f"a file that can be read ({error.strerror or error})") from None
+        raise unreadable("file", path, error) from None
     except UnicodeDecodeError as error:
         raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
     except (ValueError, RecursionError) as error:  # invalid TOML, a number too long or a list too deep

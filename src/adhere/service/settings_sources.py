@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from adhere.errors import InputError
+from adhere.files import unreadable
 from adhere.service.body_problems import in_words
 from adhere.service.setting import Setting
 from adhere.service.settings import SETTINGS, ServiceSettings
@@ -96,7 +97,7 @@ def _from_file(file: Path) -> dict[str, Any]:
     try:
         read = tomllib.loads(file.read_bytes().decode())
     except OSError as error:
-        raise InputError("settings", str(file), f"a file that can be read ({error.strerror})") from None
+        raise unreadable("settings", file, error) from None
     except UnicodeDecodeError:
         raise InputError("settings", str(file), "a text in UTF-8") from None
     except tomllib.TOMLDecodeError as error:

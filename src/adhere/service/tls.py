@@ -6,6 +6,7 @@ import ssl
 from pathlib import Path
 
 from adhere.errors import InputError
+from adhere.files import unreadable
 
 
 def check_certificate(certificate: str, key: str) -> None:
@@ -14,7 +15,7 @@ def check_certificate(certificate: str, key: str) -> None:
         try:
             Path(file).read_bytes()
         except OSError as error:
-            raise InputError(name, file, f"a file that can be read ({error.strerror})") from None
+            raise unreadable(name, file, error) from None
     try:
         # With a password, even a wrong one, an encrypted key is an error; without one OpenSSL would ask the terminal.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")

@@ -38,6 +38,8 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
     finally:
         for suffix in ("", WAL, SHM, LOCK):
             beside(part, suffix).unlink(missing_ok=True)
+        if not target.exists():  # it was refused, and the lock is of no use to anybody
+            beside(target, LOCK).unlink(missing_ok=True)
         lock.release()
 
 
