@@ -155,5 +155,5 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name, data in (("plain", GOOD.encode()), ("cut", whole[:-12]), ("damaged", damaged)):
         path = tmp_path / f"{name}.csv.gz"
         path.write_bytes(data)
-        with pytest.raises(InputError, match=f"{name}.* cannot be read"):
+        with pytest.raises(InputError, match=f"{name}.*(cannot be read|a whole gzip file)"):
             read_counts(path)
