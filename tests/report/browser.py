@@ -36,7 +36,11 @@ _LOOK = """async () => {
   const outside = [...document.body.querySelectorAll('*')]
     .filter(one => one.getBoundingClientRect().right > root.clientWidth + 1 && !scrolls(one.parentElement))
     .map(one => `<${one.localName} class="${one.className}"> ${one.textContent.trim().slice(0, 60)}`);
-  return {figures, outside, scroll_width: root.scrollWidth, client_width: root.clientWidth};
+  const scrolling = [...document.body.querySelectorAll('*')]
+    .filter(one => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
+    .filter(one => one.scrollWidth > one.clientWidth + 1)
+    .map(one => `${one.scrollWidth} px in ${one.clientWidth} px: ${one.textContent.trim().slice(0, 60)}`);
+  return {figures, outside, scrolling, scroll_width: root.scrollWidth, client_width: root.clientWidth};
 }"""
 
 
@@ -59,6 +63,7 @@ class PageFacts:
     requests: tuple[str, ...]  # whatever it asked for besides the file itself
     figures: tuple[FigureFacts, ...]
     outside: tuple[str, ...]  # elements that stick out of the page on the right, unless in a box that scrolls
+    scrolling: tuple[str, ...]  # boxes whose contents are wider than they are
     scroll_width: int
     client_width: int
 
@@ -104,6 +109,7 @@ def inspect_page(path: Path, width: int, screenshot: Path | None = None) -> Page
         requests=tuple(url for url in requests if url != address and not url.startswith("data:")),
         figures=tuple(FigureFacts(**one) for one in seen["figures"]),
         outside=tuple(seen["outside"]),
+        scrolling=tuple(seen["scrolling"]),
         scroll_width=seen["scroll_width"],
         client_width=seen["client_width"],
     )

@@ -79,14 +79,21 @@ def sections() -> list[Section]:
             figures=[ReportFigure("alone", "A figure alone", "A curve.", a_curve)],
             listings=[Listing(WORD, [WORD, HTML], [[WORD, HTML], ["short", "0.5%"]])],
         ),
-        Section("bare", "A study with a paragraph only", "Was anything asked?", "No.", ""),
+        Section(
+            "bare",
+            "A study with a headline only",
+            "Was anything asked?",
+            "No.",
+            "",
+            headline=ReportFigure("top", "The headline.", "A curve at the top.", a_curve),
+        ),
     ]
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = sections()
-    figures = {drawing.name: figure_files(drawing)[".svg"] for section in told for drawing in section.figures}
+    figures = {drawing.name: figure_files(drawing)[".svg"] for section in told for drawing in section.all_figures()}
     foot = {"config": POLICY, "seed": "0", "machine": WORD, "duration": "3 min 12 s", "note": HTML}
     path = tmp_path_factory.mktemp("report") / "index.html"
     path.write_text(page("Compliance-Aware Bandits, run again", told, figures, foot), encoding="utf-8")
@@ -98,8 +105,9 @@ def test_the_report_opens_without_a_fault(report: Path, width: int) -> None:
     facts = inspect_page(report, width)
     assert facts.faults() == []
     assert facts.client_width == width
-    assert len(facts.figures) == 4
-    assert facts.figures[1].alternative == 'Dots & "intervals".'
+    assert len(facts.figures) == 5
+    assert facts.figures[0].alternative == "A curve at the top."
+    assert facts.figures[2].alternative == 'Dots & "intervals".'
 
 
 def faults_of(body: str, folder: Path, width: int) -> list[str]:

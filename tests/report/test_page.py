@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
@@ -24,45 +23,10 @@ from adhere.report.section import (
     Section,
 )
 
+from .html_reader import Reader
+
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
 HTML = "<i>a</i> & \"b\" 'c'"
-VOID = {"meta", "link", "img", "wbr"}
-
-
-class Reader(HTMLParser):
-    """A page as a list of elements, each with its text; refuses tags that do not match."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None], list[str]]] = []
-        self._open: list[tuple[str, dict[str, str | None], list[str]]] = []
-        self.feed(text)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = (tag, dict(attrs), list[str]())
-        self.elements.append(element)
-        if tag not in VOID:
-            self._open.append(element)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop()[0] == tag
-
-    def handle_data(self, data: str) -> None:
-        for _, _, texts in self._open:
-            texts.append(data)
-
-    def texts(self, tag: str, **wanted: str) -> list[str]:
-        """The texts of all elements of that tag with those attributes, in order; `_class` stands for class."""
-        return [" ".join("".join(texts).split()) for found, _, texts in self._found(tag, wanted)]
-
-    def attributes(self, tag: str, **wanted: str) -> list[dict[str, str | None]]:
-        return [attributes for _, attributes, _ in self._found(tag, wanted)]
-
-    def _found(self, tag: str, wanted: Mapping[str, str]) -> list[tuple[str, dict[str, str | None], list[str]]]:
-        names = {name.lstrip("_"): value for name, value in wanted.items()}
-        return [one for one in self.elements if one[0] == tag and names.items() <= one[1].items()]
 
 
 def a_section(name: str = "study", **changes: Any) -> Section:
@@ -73,7 +37,7 @@ def a_section(name: str = "study", **changes: Any) -> Section:
 
 
 def read(*sections: Section, foot: Mapping[str, str] | None = None) -> Reader:
-    figures = {drawing.name: SVG for section in sections for drawing in section.figures}
+    figures = {drawing.name: SVG for section in sections for drawing in section.all_figures()}
     return Reader(page("A title", sections, figures, foot or {"seed": "0"}))
 
 
@@ -84,7 +48,7 @@ def a_figure(name: str, **changes: str) -> ReportFigure:
     return ReportFigure(**{"name": name, "caption": "Lines.", "alternative": "Lines go up."} | changes, draw=never)
 
 
-def test_all_claims_in_one_table_each_with_its_verdict_and_its_study() -> None:
+def test_claims_stand_with_their_study_and_their_verdicts_are_counted_at_the_top() -> None:
     claims = [Claim("One", "1.0", "1.1", AGREES), Claim("Two", "2.0", "3.0", DIFFERS)]
     reader = read(
         a_section("first", claims=claims),
@@ -92,6 +56,7 @@ def test_all_claims_in_one_table_each_with_its_verdict_and_its_study() -> None:
         a_section("last", claims=[Claim("C", "p", "o", IN_PART)]),
     )
     assert reader.texts("td") == [
+        *("So.", "✓ 1 agrees ✗ 1 differs", "So.", "", "So.", "◐ 1 in part"),
         "One",
         "1.0",
         "1.1",
@@ -105,12 +70,12 @@ def test_all_claims_in_one_table_each_with_its_verdict_and_its_study() -> None:
         "o",
         "◐ in part",
     ]
-    assert [one["href"] for one in reader.attributes("a")].count("#study-none") == 1  # in the contents only
-    assert [one["href"] for one in reader.attributes("a")].count("#study-last") == 2
+    assert [one["href"] for one in reader.attributes("a")].count("#study-last") == 1
+    assert len(reader.texts("table", _class="stacked claims")) == 2
     looks = {one["class"] for one in reader.attributes("span") if "verdict" in (one.get("class") or "")}
     assert looks == {"verdict agrees", "verdict in-part", "verdict differs"}
     assert (
-        "Of 3 claims of the paper put to the test, this run agrees with 1, in part with 1, and differs from 1."
+        "Of 3 claims of the paper put to the test, this run agrees with 1, agrees in part with 1 and contradicts 1."
         in (reader.texts("p", _class="lead")[0])
     )
 
@@ -120,16 +85,17 @@ def test_findings_of_our_own_do_not_count_as_agreement() -> None:
     reader = read(a_section(claims=claims))
     lead, legend = reader.texts("p", _class="lead")[0], reader.texts("p", _class="legend")[0]
     assert (
-        "Of 1 claim of the paper put to the test, this run agrees with 1, in part with 0, and differs from 0;" in lead
+        "1 claim of the paper put to the test, this run agrees with 1, agrees in part with none and contradicts none;"
+        in lead
     )
     assert "; it adds 1 finding of its own." in lead
-    assert reader.texts("span", _class="verdict ours") == ["◇ ours"]
-    assert "◇ marks what the paper does not state." in legend
+    assert reader.texts("span", _class="verdict ours") == ["◇ 1 ours", "◇ ours"]
+    assert "Ours is what the paper does not state." in legend
     without = read(a_section(claims=claims[:1]))
     assert "◇" not in without.texts("body")[0]
     only_ours = read(a_section(claims=claims[1:]))
     assert "put to the test" not in only_ours.texts("body")[0]
-    assert only_ours.texts("span", _class="verdict ours") == ["◇ ours"]
+    assert only_ours.texts("span", _class="verdict ours") == ["◇ 1 ours", "◇ ours"]
 
 
 def test_every_verdict_has_its_own_look() -> None:
@@ -141,15 +107,38 @@ def test_every_verdict_has_its_own_look() -> None:
 
 def test_without_claims_nothing_is_said_about_them() -> None:
     reader = read(a_section())
-    assert "claim" not in reader.texts("body")[0].lower()
-    assert reader.texts("h2") == ["Contents", "About study", "This run"]
+    assert "put to the test" not in reader.texts("body")[0]
+    assert not reader.texts("p", _class="legend")
+    assert reader.texts("h2") == ["In one table", "Words used here", "About study", "This run"]
+    assert reader.texts("h3") == ["Question", "Result", "Uncertainty"]
 
 
-def test_what_a_study_says_is_one_paragraph() -> None:
-    reader = read(a_section())
-    assert "Asked. Why? Found. So. How sure. Very." in reader.texts("p")
-    assert reader.texts("b") == ["Asked.", "Found.", "How sure."]
-    assert "Asked. Why? Found. So." in read(a_section(uncertainty="")).texts("p")
+def test_a_study_is_question_result_and_uncertainty_beside_its_main_figure() -> None:
+    figures = [a_figure("main"), a_figure("other")]
+    reader = read(a_section(figures=figures, details=["First.", "Second."]))
+    assert reader.texts("h3") == ["Question", "Result", "Uncertainty", "In more detail", "More figures"]
+    assert reader.texts("div", _class="words") == ["Question Why? Result So. Uncertainty Very."]
+    assert reader.texts("p", _class="result") == ["So."]
+    assert reader.texts("li") == ["First.", "Second."]
+    (summary,) = reader.texts("div", _class="summary")
+    assert summary.endswith("Very. Lines. PNG SVG")
+    assert len(reader.texts("figure")) == 2
+    assert "Uncertainty" not in read(a_section(uncertainty="")).texts("h3")
+
+
+def test_headline_figures_stand_at_the_top() -> None:
+    both = read(*(a_section(name, headline=a_figure(f"{name}-top", caption=f"{name}!")) for name in "ab"))
+    assert both.texts("h2")[0] == "In two pictures"
+    assert both.texts("figure", _class="headline") == ["a! PNG SVG", "b! PNG SVG"]
+    assert "picture" not in read(a_section()).texts("h2")[0]
+
+
+def test_words_are_explained_at_the_front_and_linked_where_they_come_first() -> None:
+    reader = read(a_section(result="Chosen and Actual: regrets, not Chosen nor self-expert", claims=[]))
+    for word in ("Chosen", "Actual", "Comply", "surplus", "regret", "recycling", "certified", "expert", "protocol"):
+        assert word in reader.texts("dt")
+    assert reader.texts("a", _class="word") == ["Chosen", "Actual", "regrets"]
+    assert [one["href"] for one in reader.attributes("a", _class="word")][2] == "#word-regret"
 
 
 def test_every_link_within_the_page_leads_somewhere_and_no_name_is_given_twice() -> None:
@@ -196,8 +185,8 @@ def test_only_a_folded_table_has_to_be_opened() -> None:
     reader = read(
         a_section(listings=[Listing("Short", ["p", "s"], listing), Listing("Long", ["p", "s"], listing, True)])
     )
-    assert reader.texts("summary") == ["Long (2 rows)"]
-    assert len(reader.texts("table")) == 2
+    assert reader.texts("summary") == ["Words used here", "Long (2 rows)"]
+    assert len(reader.texts("div", _class="scroll")) == 2
 
 
 @pytest.mark.parametrize(
@@ -216,9 +205,9 @@ def test_only_a_folded_table_has_to_be_opened() -> None:
 )
 def test_columns_of_numbers_are_set_to_the_right(cells: Sequence[str], look: str) -> None:
     reader = read(a_section(listings=[Listing("L", ["name", "value"], [["a", cell] for cell in cells])]))
-    assert [one["class"] for one in reader.attributes("th", scope="col")] == ["text", look]
-    assert [one["class"] for one in reader.attributes("td")] == [look] * len(cells)
-    assert reader.texts("th", scope="row") == ["a"] * len(cells)
+    assert [one.get("class") for one in reader.attributes("th", scope="col")][-2:] == ["text", look]
+    assert [one["class"] for one in reader.attributes("td") if "role" not in one] == [look] * len(cells)
+    assert reader.texts("th", scope="row")[1:] == ["a"] * len(cells)
 
 
 def test_texts_are_texts_whatever_they_contain() -> None:
@@ -236,35 +225,35 @@ def test_texts_are_texts_whatever_they_contain() -> None:
     assert reader.texts("title") == [HTML]
     assert reader.texts("h1") == [HTML]
     assert reader.texts("p", _class="credits") == [HTML]
-    assert reader.texts("td")[:3] == [HTML] * 3
-    assert reader.texts("dt") == reader.texts("dd") == [HTML]
+    assert reader.texts("td", role="cell")[2:5] == [HTML] * 3
+    assert (reader.texts("dt")[-1], reader.texts("dd")[-1]) == (HTML, HTML)
 
 
 def test_long_policies_may_be_broken_and_read_the_same() -> None:
     policy = "thompson-bounded(hierarchical(epsilon-greedy,top=exp3(gamma=0.085)),recycle=true)"
     reader = read(a_section(result=policy, uncertainty="7.2 [6.4, 8.0]"))
-    assert f"Asked. Why? Found. {policy} How sure. 7.2 [6.4, 8.0]" in reader.texts("p")
-    assert len(reader.attributes("wbr")) == 5
+    assert reader.texts("p", _class="result") == [policy]
+    assert len(reader.attributes("wbr")) == 10  # in the section, and in the table of all
     assert reader.texts("span", _class="whole") == ["[6.4, 8.0]"]
 
 
 @pytest.mark.parametrize("text", ["Chosen (intention-to-treat)", "pooled [intention-to-treat-analysis]"])
 def test_no_line_ends_with_the_bracket_that_opens_a_word(text: str) -> None:
     assert not read(a_section(result=text)).attributes("wbr")
-    assert len(read(a_section(result=f"{text[:-1]}(thompson)")).attributes("wbr")) == 1
+    assert len(read(a_section(result=f"{text[:-1]}(thompson)")).attributes("wbr")) == 2
 
 
 def test_minus_signs_are_true_ones_and_hyphens_stay() -> None:
     said = "-11.0 (-3) of [-1.5, -0.2]; 2-3 patients, epsilon-greedy, top-5, 1e-05, exp3(gamma=-1), -x"
     reader = read(a_section(result=said, listings=[Listing("-1 L", ["-2"], [["-3"]])]))
     true = "−11.0 (−3) of [−1.5, −0.2]; 2-3 patients, epsilon-greedy, top-5, 1e-05, exp3(gamma=-1), -x"
-    assert f"Asked. Why? Found. {true} How sure. Very." in reader.texts("p")
-    assert (reader.texts("th"), reader.texts("td", _class="number")) == (["−2"], ["−3"])
+    assert reader.texts("p", _class="result") == [true]
+    assert (reader.texts("th", scope="col")[-1], reader.texts("td", _class="number")) == ("−2", ["−3"])
 
 
 def test_the_foot_says_what_it_is_given_in_that_order() -> None:
     reader = read(a_section(), foot={"seed": "0", "version": "1.2", "duration": "3 min"})
-    assert list(zip(reader.texts("dt"), reader.texts("dd"), strict=True)) == [
+    assert list(zip(reader.texts("dt"), reader.texts("dd"), strict=True))[-3:] == [
         ("seed", "0"),
         ("version", "1.2"),
         ("duration", "3 min"),

@@ -72,6 +72,9 @@ class _Texts:
     def uncertainty(self, facts: Tables) -> str:
         return "Quite."
 
+    def details(self, facts: Tables) -> list[str]:
+        return []
+
     def make_claims(self, facts: Tables) -> list[Claim]:
         return [Claim(f"the claim of {self.name}", "more than 0", self.result(facts), AGREES)]
 

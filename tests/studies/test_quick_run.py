@@ -14,7 +14,10 @@ from adhere.studies.catalogue import STUDIES
 from golden.digests import read_golden
 from golden.reproduction import data_files
 from report.browser import inspect_page
+from report.html_reader import Reader
+from studies.sections import check_names, check_result
 
+PHONE, LAPTOP = 390, 1280
 MAX_REPORT = 8 * 2**20
 
 
@@ -58,9 +61,25 @@ def test_terminal_shows_the_claims_and_where_the_report_is(report: tuple[Path, s
     assert max(map(len, printed.splitlines())) <= max(100, len(str(out / "index.html")) + 10)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [PHONE, LAPTOP])
 def test_page_opens_in_a_browser_without_fault(report: tuple[Path, str], width: int) -> None:
     """No console error, no network request, every figure visible, nothing wider than the window."""
     facts = inspect_page(report[0] / "index.html", width)
     assert facts.faults() == []
     assert len(facts.figures) == len(list((report[0] / "figures").glob("*.svg")))
+    if width == LAPTOP:
+        assert facts.scrolling == ()  # every table fits
+
+
+def test_page_says_what_was_found_in_words_that_can_be_read(report: tuple[Path, str]) -> None:
+    reader = Reader((report[0] / "index.html").read_text(encoding="utf-8"))
+    results = reader.texts("p", _class="result")
+    assert len(results) == len(STUDIES)
+    for result in results:
+        check_result(result)
+    assert reader.texts("h3").count("Question") == reader.texts("h3").count("Uncertainty") == len(STUDIES)
+    for text in reader.texts("p"):
+        check_names(text)
+    assert len(reader.texts("figure", _class="headline")) == 3
+    for said in ("agrees, inside", "differs from 0", "above 0 of", "nothing to choose", "are judged", "by it"):
+        assert said not in reader.texts("body")[0]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from adhere.report.glossary import GLOSSARY, Linker, anchor
 from adhere.report.section import SYMBOLS, VERDICTS, Listing, Section
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], 
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(breakable=_breakable, classes=_classes)
+    environment.filters.update(anchor=anchor, breakable=_breakable, classes=_classes)
     verdicts = [claim.verdict for section in sections for claim in section.claims]
     return environment.get_template("page.html").render(
         title=title,
         sections=sections,
         counts={verdict: verdicts.count(verdict) for verdict in VERDICTS},
         symbols=SYMBOLS,
+        glossary=GLOSSARY,
+        linker=Linker,
         images={name: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for name, svg in figures.items()},
         foot=foot,
     )

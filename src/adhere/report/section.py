@@ -63,7 +63,11 @@ class Listing:
 
 @dataclass(frozen=True)
 class Section:
-    """One study: its question, its result and the uncertainty of that; then its claims, figures and tables."""
+    """One study: question, result and uncertainty; then its claims, figures, details and tables.
+
+    The result is one short sentence; intervals are in the tables and figures. The first figure stands beside the
+    text, and `headline`, if there is one, at the top of the report.
+    """
 
     name: str
     title: str
@@ -74,3 +78,13 @@ class Section:
     figures: Sequence[ReportFigure] = field(default=())
     listings: Sequence[Listing] = field(default=())
     credits: str = ""  # whose data this is
+    details: Sequence[str] = field(default=())  # how it was done, and what else was found
+    headline: ReportFigure | None = None
+
+    def all_figures(self) -> list[ReportFigure]:
+        """Every figure, the headline first."""
+        return [*([self.headline] if self.headline else []), *self.figures]
+
+    def counted_verdicts(self) -> dict[str, int]:
+        """How many of its claims have each verdict."""
+        return {one: sum(claim.verdict == one for claim in self.claims) for one in VERDICTS}

@@ -19,7 +19,7 @@ from adhere.studies.lineup.tables import estimate_in
 from adhere.studies.small_trials import STUDY
 from adhere.studies.small_trials.experiments import READINGS
 from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, average
-from studies.sections import check_texts_are_whole
+from studies.sections import check_texts_are_whole, prose
 
 if TYPE_CHECKING:
     from adhere.studies.framework.study import Tables
@@ -115,7 +115,10 @@ def test_verdict_follows_the_averages(other: float, either: float, better: float
     section = STUDY.render(with_gains(uniform_other=other, uniform_any=either, uniform_corrective=better))
     (claim,) = section.claims
     assert claim.verdict == verdict
-    assert section.result.startswith(f"It does {where}. ")
+    check_texts_are_whole(section)
+    assert (
+        f"compliance information gains rewards {where}: {other:+.3f} per trial with the other arm, " in section.result
+    )
     assert f"{other:+.3f} [{other - 0.02:+.3f}, {other + 0.02:+.3f}] with the other arm" in claim.ours
 
 
@@ -124,8 +127,8 @@ def test_the_learners_that_differ_most_are_named() -> None:
     ucb1 = (polars.col("learner") == "UCB1") & (polars.col("population") == ANY)
     lower = [polars.when(ucb1).then(polars.col(name) - 0.3).otherwise(polars.col(name)).alias(name)
              for name in ("mean", "lo", "hi")]  # fmt: skip
-    said = STUDY.render({**tables, "gains": tables["gains"].with_columns(lower)}).result
-    assert "learners differ most with either arm, from -0.200 [-0.220, -0.180] (UCB1) to +0.100 [" in said
+    said = prose(STUDY.render({**tables, "gains": tables["gains"].with_columns(lower)}))
+    assert "Learners differ most with either arm: from -0.20 rewards per trial (UCB1) to +0.10 (" in said
 
 
 def test_the_smaller_size_is_printed_too() -> None:
@@ -138,8 +141,8 @@ def test_the_smaller_size_is_printed_too() -> None:
     section = STUDY.render({**tables, "gains": gains})
     (claim,) = section.claims
     few = "+0.30 [+0.10, +0.50], +0.30 [-0.10, +0.50] and +0.30 [-0.10, +0.50]"
-    assert f"With {SMALL} simulations the averages are {few}" in section.uncertainty  # which are not the paper's
-    assert section.uncertainty.endswith("the remark holds only if non-compliers take the other arm.")
+    holds = "the remark holds only if non-compliers take the other arm."
+    assert section.uncertainty.endswith(f"With {SMALL} simulations {holds}")  # which are not the paper's
     assert claim.ours.endswith(f"with {SMALL} simulations {few}")
     assert f"({LARGE} simulations)" in claim.ours
 
@@ -151,20 +154,21 @@ def test_best_policies_are_those_with_the_highest_surplus() -> None:
         place = (polars.col("policy") == policy) & (polars.col("n_runs") == LARGE)
         place &= (polars.col("measure") == "surplus") & (polars.col("population") == reading)
         final = final.with_columns(mean=polars.when(place).then(3.0).otherwise(polars.col("mean")))
-    said = STUDY.render({**tables(), "final": final}).result
-    assert "Best is UCB1 under Comply if they take the other arm (3.0" in said
-    assert ") or the better arm (3.0" in said
-    assert ", and Thompson under Chosen if they take either arm (3.0" in said
+    said = prose(STUDY.render({**tables(), "final": final}))
+    assert (
+        "Best is UCB1 under Comply if they take the other arm (surplus 3.00) or the better arm (surplus 3.00)" in said
+    )
+    assert ", and Thompson under Chosen if they take either arm (surplus 3.00)" in said
 
 
 def test_section_is_whole() -> None:
     section = STUDY.render(tables())
     check_texts_are_whole(section)
-    assert f"42 policies, {SMALL} and {LARGE} simulations" in section.question
-    gains, final = section.listings
+    assert f"42 policies, {SMALL} and {LARGE} simulations" in section.details[0]
+    gains, *final = section.listings
     assert len(gains.rows) == 5 * 6
-    assert len(final.rows) == 42
-    for listing in (gains, final):
+    assert [len(one.rows) for one in final] == [42] * 3  # one for each reading
+    for listing in (gains, *final):
         assert {len(row) for row in listing.rows} == {len(listing.header)}
     assert [one.name for one in section.figures] == ["small-trials-gains", "small-trials-final"]
 

@@ -14,6 +14,7 @@ from adhere.report.section import AGREES, DIFFERS, IN_PART, Section
 from adhere.studies.lineup.entries import ALL, HEADLINES, THOMPSON, entry
 from adhere.studies.stroke_trial import STUDY
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES
+from studies.sections import check_texts_are_whole, prose
 
 if TYPE_CHECKING:
     from adhere.studies.framework.study import Tables
@@ -75,7 +76,28 @@ def test_verdict_follows_the_figure(one: object) -> None:
     assert STUDY.render(near).claims[place].verdict == AGREES
     assert STUDY.render(far).claims[place].verdict == DIFFERS
     assert f"{published.mean - 3.0:.1f}" in STUDY.render(far).result
-    assert "differs, outside" in STUDY.render(far).claims[place].ours
+    assert "(differs; outside the paper's interval)" in STUDY.render(far).claims[place].ours
+
+
+@pytest.mark.parametrize("n_agreeing", [0, 1, 2, 3])
+def test_the_result_names_those_that_agree(n_agreeing: int) -> None:
+    """In one short sentence, with names as they are spelt, whoever agrees."""
+    changed = tables()
+    for place, (one, published) in enumerate(HEADLINE_FIGURES.items()):
+        moved_here = moved(one.policy, published.mean + (0.0 if place < n_agreeing else 5.0))
+        changed = {name: _patched(changed[name], moved_here[name], one.policy) for name in changed}
+    section = STUDY.render(changed)
+    check_texts_are_whole(section)
+    beginnings = (
+        "No policy matches the paper's figure within chance: ",
+        "Only Thompson sampling under Chosen matches the paper's figure ",
+        "Only Thompson sampling under Chosen and ThompsonBounded match the paper's figures ",
+        "All three policies match the paper's figures within chance: Thompson sampling under Chosen saves 7.9 lives",
+    )
+    assert section.result.startswith(beginnings[n_agreeing])
+    more = ("none agrees", "only Thompson sampling under Chosen agrees", "agree.", "all three agree too")[n_agreeing]
+    assert f"In {N_RUNS_AGAIN} runs " in section.uncertainty
+    assert more in section.uncertainty
 
 
 def with_difference(policy: str, population: str, mean: float) -> Tables:
@@ -130,11 +152,11 @@ def test_section_is_whole() -> None:
     assert "chosen after seeing results" in section.uncertainty
     assert "Sandercock" in section.credits
     assert len({one.name for one in section.figures}) == len(section.figures) == 6
-    for text in (section.question, section.result, section.uncertainty, *(one.ours for one in section.claims)):
-        assert "nan" not in text
+    check_texts_are_whole(section)
+    for text in (prose(section), *(one.ours for one in section.claims)):
         assert "-0.0 " not in text
     (headline, final) = section.listings
-    assert len(headline.rows) == 3
+    assert len(headline.rows) == 3 * 2 * 2
     assert len(final.rows) == len(ALL)
 
 

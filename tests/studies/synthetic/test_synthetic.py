@@ -19,7 +19,7 @@ from adhere.studies.lineup.entries import ALL, EXP3, LEARNERS, MAIN, THOMPSON, U
 from adhere.studies.lineup.tables import estimate_in
 from adhere.studies.synthetic import STUDY
 from adhere.studies.synthetic.tables import Facts
-from studies.sections import check_texts_are_whole
+from studies.sections import check_texts_are_whole, prose
 
 if TYPE_CHECKING:
     from adhere.studies.framework.study import Tables
@@ -122,21 +122,19 @@ def test_nothing_is_half_of_a_loss() -> None:
 
 
 def test_what_the_hierarchy_costs_is_said() -> None:
-    assert "below Chosen with no learner" in STUDY.render(as_in_figure_2()).result
+    assert "below Chosen with no learner" in prose(STUDY.render(as_in_figure_2()))
     one = entry(UCB1, "HierarchicalBandit").policy
-    assert (
-        "HierarchicalBandit at 0 to 1, below Chosen with UCB1, and"
-        in STUDY.render(as_in_figure_2(**{one: 0.4})).result
-    )
+    said = prose(STUDY.render(as_in_figure_2(**{one: 0.4})))
+    assert "HierarchicalBandit at 0 to 1, below Chosen with UCB1, and" in said
     every = as_in_figure_2(**dict.fromkeys(policies(["HierarchicalBandit"]), 0.4))
-    assert "below Chosen with every learner" in STUDY.render(every).result
+    assert "below Chosen with every learner" in prose(STUDY.render(every))
 
 
 def test_the_spread_of_single_runs_is_said() -> None:
     means = {entry(learner, "Comply").policy: 0.0 for learner in (EXP3, THOMPSON)}
     wide = moved("rich-and-poor", "surplus", means, se=100.0)
     spread = 100 * math.sqrt(N_RUNS)
-    assert f"(standard deviation {spread:.0f} with EXP3 and {spread:.0f} with Thompson)" in STUDY.render(wide).result
+    assert f"(standard deviation {spread:.0f} with EXP3 and {spread:.0f} with Thompson)" in prose(STUDY.render(wide))
 
 
 def test_variants_are_judged_too() -> None:
@@ -153,7 +151,8 @@ def test_losses_on_defiers_are_shares_of_the_most_that_can_be_lost() -> None:
     assert "95.0% [94.8%, 95.2%] (EXP3)" in one.ours
     half = moved("defiers", "regret", means | {"ucb1/actual": 0.5 * N_PATIENTS}, se=0.05)
     assert claim(half, "wrong arm").verdict == IN_PART
-    assert "50.0% [49.8%, 50.2%] (UCB1)" in STUDY.render(half).result
+    assert "50.0% [49.8%, 50.2%] (UCB1)" in claim(half, "wrong arm").ours
+    assert STUDY.render(half).result.endswith("with EXP3, ε-greedy and Thompson.")
     unsure = moved("defiers", "regret", dict.fromkeys(actual, 0.95 * N_PATIENTS), se=3.0)
     assert claim(unsure, "wrong arm").verdict == DIFFERS
 
@@ -179,8 +178,8 @@ def test_what_the_text_explains_is_so() -> None:
     # The spread of runs that all lose either nothing or everything.
     assert stays.se == pytest.approx(50 * math.sqrt(share * (1 - share) / 39))
     gains, loses = (moved("rich-and-poor", "surplus", {"ucb1/comply": mean}) for mean in (1.0, -1.0))
-    assert "evens out" in STUDY.render(gains).result
-    assert "evens out" not in STUDY.render(loses).result
+    assert "evens out" in prose(STUDY.render(gains))
+    assert "evens out" not in prose(STUDY.render(loses))
 
 
 def test_shares_too_small_to_print_are_not_called_nothing() -> None:
@@ -194,17 +193,18 @@ def test_shares_too_small_to_print_are_not_called_nothing() -> None:
 def test_section_is_whole() -> None:
     section = STUDY.render(tables())
     check_texts_are_whole(section)
-    assert f"42 policies, {N_RUNS} runs of {N_PATIENTS} patients" in section.question
+    assert f"42 policies, {N_RUNS} runs of {N_PATIENTS} patients" in section.details[0]
     names = [one.name for one in section.figures]
     assert names == ["synthetic-rich-and-poor", "synthetic-defiers", "synthetic-final"]
-    (listing,) = section.listings
-    assert listing.folded
-    assert {len(row) for row in listing.rows} == {len(listing.header)}
-    assert listing.header[-1] == "policy"
-    assert [row[-1] for row in listing.rows] == [one.policy for one in ALL]
-    assert len(listing.rows) == 42
+    assert len(section.listings) == 2  # one for each population
+    for listing in section.listings:
+        assert listing.folded
+        assert {len(row) for row in listing.rows} == {len(listing.header)}
+        assert listing.header[-1] == "policy"
+        assert [row[-1] for row in listing.rows] == [one.policy for one in ALL]
+        assert len(listing.rows) == 42
 
 
 def test_figures_can_be_drawn() -> None:
-    for figure in STUDY.render(tables()).figures:
+    for figure in STUDY.render(tables()).all_figures():
         assert figure_files(figure)[".png"].startswith(b"\x89PNG")

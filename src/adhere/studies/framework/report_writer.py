@@ -39,7 +39,7 @@ def figure_contents(sections: Sequence[Section]) -> dict[str, dict[str, bytes]]:
     from adhere.report.style import figure_files
 
     drawn: dict[str, dict[str, bytes]] = {}
-    for one in (figure for section in sections for figure in section.figures):
+    for one in (figure for section in sections for figure in section.all_figures()):
         if one.name in drawn:
             raise InputError("figure", one.name, "a name that no other figure of the report has")
         drawn[one.name] = figure_files(one)

@@ -52,10 +52,13 @@ class Claims(Protocol[G]):
         """What the study asks."""
 
     def result(self, facts: G) -> str:
-        """What it found."""
+        """What it found: one sentence, of 40 words at most and without intervals."""
 
     def uncertainty(self, facts: G) -> str:
         """How uncertain that is."""
+
+    def details(self, facts: G) -> list[str]:
+        """How it was done, and what else was found."""
 
     def make_claims(self, facts: G) -> list[Claim]:
         """The paper's claims beside what was found."""
@@ -65,7 +68,7 @@ class Figures(Protocol[G]):
     """A study's module `figures`: figures and listings, made of its facts."""
 
     def make_figures(self, facts: G) -> list[ReportFigure]:
-        """All figures."""
+        """All figures, the main one first."""
 
     def make_listings(self, facts: G) -> list[Listing]:
         """All listings."""
@@ -91,6 +94,8 @@ class Study(Generic[F]):
         The modules that make the section of the facts.
     credits
         Whose data it is, where it is not simulated.
+    headline
+        Given the facts, the figure for the top of the report, where the study has one.
 
     """
 
@@ -102,6 +107,7 @@ class Study(Generic[F]):
     claims: Claims[F]
     figures: Figures[F]
     credits: str = ""
+    headline: Callable[[F], ReportFigure] | None = None
 
     def experiments(self, quick: bool) -> dict[str, Experiment]:
         """The simulations by name: as planned, or with a tenth of the runs, but at least two."""
@@ -117,8 +123,10 @@ class Study(Generic[F]):
             question=self.claims.question(facts),
             result=self.claims.result(facts),
             uncertainty=self.claims.uncertainty(facts),
+            details=self.claims.details(facts),
             claims=self.claims.make_claims(facts),
             figures=self.figures.make_figures(facts),
             listings=self.figures.make_listings(facts),
             credits=self.credits,
+            headline=self.headline(facts) if self.headline else None,
         )

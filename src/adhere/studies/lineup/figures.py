@@ -43,22 +43,24 @@ def every_policy_chart(final: polars.DataFrame, titles: Mapping[str, str], x_lab
     return dots(final_surplus(final, order, titles).with_columns(without_breaks), x_label=x_label, note=note)
 
 
-def every_policy_listing(
+def every_policy_listings(
     final: polars.DataFrame, titles: Mapping[str, str], difference: str, reference: str
-) -> Listing:
-    """The final figures of every policy on each population; `difference` heads those from the `reference`."""
+) -> list[Listing]:
+    """The final figures of every policy, a table for each population; `difference` heads those from `reference`."""
     kinds = {"surplus": "surplus", "realised": "realised_surplus", difference: "difference", "regret": "regret"}
-    header = [f"{title}: {kind}" for title in titles.values() for kind in kinds]
-    columns = [
-        estimate_texts([estimate_in(final, population=population, policy=one.policy, measure=measure) for one in ALL])
-        for population in titles
-        for measure in kinds.values()
-    ]
-    caption = (
-        f"Every policy after the last patient, with 95% intervals, {final['n_runs'][0]:,} runs ({_REALISED}; "
-        f"{difference}: surplus minus that of {reference}, on the same patients)."
-    )
-    return policy_listing(caption, header, columns)
+    found = []
+    for population, title in titles.items():
+        where = {"population": population}
+        columns = [
+            estimate_texts([estimate_in(final, policy=one.policy, measure=measure, **where) for one in ALL])
+            for measure in kinds.values()
+        ]
+        caption = (
+            f"Every policy after the last patient, {title}: 95% intervals, {final['n_runs'][0]:,} runs ({_REALISED}; "
+            f"{difference}: surplus minus that of {reference}, on the same patients)."
+        )
+        found.append(policy_listing(caption, list(kinds), columns))
+    return found
 
 
 def policy_listing(caption: str, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Listing:

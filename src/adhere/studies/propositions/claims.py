@@ -18,27 +18,51 @@ _SETTINGS = {
 def question(facts: Facts) -> str:
     """The question of the study."""
     return (
-        "Are there settings where Actual outperforms Chosen and Comply (Proposition 2), and where Comply "
-        "outperforms the other two (Proposition 3)? We take three mixtures of never-takers, always-takers and "
-        f"compliers: “{ALIKE.name}”, where rewards depend only on the arm taken; “{UNLIKE.name}”, the setting in "
-        f"the proof of Proposition 3; and “{MILD.name}”, where few comply but gain much, and the others hardly "
-        "differ."
+        "Are there settings where Actual outperforms Chosen and Comply (Proposition 2), and settings where Comply "
+        "outperforms Chosen and Actual (Proposition 3)?"
     )
 
 
 def result(facts: Facts) -> str:
     """The result."""
-    return " ".join([_expectations(facts), _best(facts, ALIKE.name), _best(facts, MILD.name), _proof(facts)])
+    n_actual, n_comply = (_n_best(facts, one.name) for one in (ALIKE, MILD))
+    found = {
+        (True, True): "Both exist",
+        (True, False): "Only the first is found",
+        (False, True): "Only the second is found",
+    }
+    return (
+        f"{found.get((n_actual > 0, n_comply > 0), 'Neither is found')}: Actual has the least regret with {n_actual} "
+        f"of {len(LEARNERS)} learners where rewards depend only on the arm taken, and Comply with {n_comply} of "
+        f"{len(LEARNERS)} where few comply but gain much."
+    )
 
 
 def uncertainty(facts: Facts) -> str:
     """The uncertainty of the result."""
     return (
-        f"Regret is a mean over {facts.n_runs:,} runs of {N_PATIENTS} patients; protocols meet the same patients, "
-        "and one counts as better only where the 95% interval of the difference excludes 0. EXP3, which does "
-        "badly under Actual and Comply in the stroke trial, is left out. One example shows that "
-        "“there are settings”, not how common they are; ours were chosen to show it."
+        f"Means over {facts.n_runs:,} runs of {N_PATIENTS} patients; protocols meet the same patients, and one "
+        "counts as better only where the 95% interval of the difference excludes 0. One example shows that there are "
+        "such settings, not how common they are: ours were chosen to show it."
     )
+
+
+def details(facts: Facts) -> list[str]:
+    """How it was done, and what else was found."""
+    return [
+        f"Three mixtures of never-takers, always-takers and compliers: “{ALIKE.name}”, where rewards depend only on "
+        f"the arm taken; “{UNLIKE.name}”, the setting in the proof of Proposition 3; and “{MILD.name}”, where few "
+        "comply but gain much, and the others hardly differ. EXP3, which does badly under Actual and Comply in the "
+        "stroke trial, is left out.",
+        _expectations(facts),
+        f"{_best(facts, ALIKE.name)} {_best(facts, MILD.name)}",
+        _proof(facts),
+    ]
+
+
+def _n_best(facts: Facts, population: str) -> int:
+    """With how many learners the favourite of a population beats both other protocols."""
+    return facts.n_beating(population, *(one for one in PROTOCOLS if one != _favourite(population)))
 
 
 def _expectations(facts: Facts) -> str:
@@ -55,10 +79,9 @@ def _expectations(facts: Facts) -> str:
 def _best(facts: Facts, population: str) -> str:
     best = _favourite(population)
     others = [protocol for protocol in PROTOCOLS if protocol != best]
-    n = facts.n_beating(population, *others)
+    n = _n_best(facts, population)
     text = (
-        f"On {population}, {best.title()} has surely less regret than {_both(others)} with {n} of {len(LEARNERS)} "
-        "learners"
+        f"On {population}, {best.title()} has less regret than {_both(others)} with {n} of {len(LEARNERS)} learners"
     )
     losers = {other: facts.n_beaten(population, other) for other in others}
     exceptions = [f"{other.title()} has less with {count}" for other, count in losers.items() if count]
@@ -139,7 +162,7 @@ def _claim(facts: Facts, proposition: str, population: str) -> Claim:
     """There are settings: one learner for which the protocol beats both others is enough."""
     best = _favourite(population)
     others = [protocol for protocol in PROTOCOLS if protocol != best]
-    n_both = facts.n_beating(population, *others)
+    n_both = _n_best(facts, population)
     beats_one = any(facts.n_beating(population, other) for other in others)
     return Claim(
         f"{proposition}: there are settings where {best.title()} outperforms {_both(others)}",

@@ -18,63 +18,75 @@ from adhere.studies.regret_growth.experiments import (
     THOMPSON_HYBRID,
 )
 from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT
-from adhere.studies.regret_growth.tables import LATE, Facts, texts_in
+from adhere.studies.regret_growth.tables import LATE, Facts
 
 
 def question(facts: Facts) -> str:
     """The question of the study."""
     return (
-        f"Theorem 1 promises {NAMES[ROOT_HYBRID]} a regret of O(√T), Theorem 2 ThompsonBounded O(log T). Does "
-        f"this show from {N_PATIENTS[0]:,} to {N_PATIENTS[-1]:,} patients where compliance misleads: on "
-        f"“{CONFOUNDED.name}”, where the worse arm looks better to Actual and Comply, and on “{DEFIERS.name}” "
-        "(Example 1)?"
+        "Does regret grow no faster than the theorems promise where compliance misleads: √T for "
+        f"{NAMES[ROOT_HYBRID]} (Theorem 1), log T for ThompsonBounded (Theorem 2)?"
     )
 
 
 def result(facts: Facts) -> str:
     """The result."""
-    return " ".join([_hierarchy(facts), _bounded(facts), _others(facts), _thompson_hybrid(facts)])
+    root = "keeps to √T" if _at_most_root(facts) else "grows faster than √T"
+    bounded = "cannot be told from log T" if facts.orders(PROVEN) == {LOGARITHMIC} else "does not keep to log T"
+    naive = "grows linearly" if facts.orders(NAIVE) == {LINEAR} else "does not grow linearly"
+    return (
+        f"From {LATE[0]:,} to {LATE[1]:,} patients, the regret of {NAMES[ROOT_HYBRID]} {root}, that of "
+        f"{NAMES[PROVEN]} {bounded}, and that of {NAMES[NAIVE]} {naive}."
+    )
+
+
+def details(facts: Facts) -> list[str]:
+    """How it was done, and what else was found."""
+    return [
+        f"Trials of {N_PATIENTS[0]:,} to {N_PATIENTS[-1]:,} patients on “{CONFOUNDED.name}”, where the worse arm "
+        f"looks better to Actual and Comply, and on “{DEFIERS.name}” (Example 1); Thompson and ThompsonBounded on "
+        f"{CONFOUNDED.name} only.",
+        _hierarchy(facts),
+        _bounded(facts),
+        _others(facts),
+        _thompson_hybrid(facts),
+    ]
 
 
 def _hierarchy(facts: Facts) -> str:
-    verdict = "shows" if _at_most_root(facts) else "does not show"
     text = (
         f"From {LATE[0]:,} patients on, the regret of {NAMES[ROOT_HYBRID]} grows as T to the power of "
-        f"{facts.powers(ROOT_HYBRID)}: Theorem 1 {verdict}"
+        f"{facts.powers(ROOT_HYBRID, intervals=False)}"
     )
     steepest = max(facts.rows(ROOT_HYBRID), key=lambda row: row["early"])
     if _at_most_root(facts) and steepest["early"] > steepest["late_hi"]:
-        text += f", but only there; below, it is {texts_in([steepest], 'early')[0]} on {steepest['population']}"
+        text += f"; in shorter trials, to the power of {steepest['early']:.3f} on {steepest['population']}"
     return text + "."
 
 
 def _bounded(facts: Facts) -> str:
-    straight = facts.orders(PROVEN) == {LOGARITHMIC}
-    verdict = (
-        f"not told from a straight line in log T, though {facts.missed(PROVEN)}" if straight else "it is not O(log T)"
-    )
     return (
-        f"{NAMES[PROVEN]} has the power {facts.text(PROVEN, 'late')}, and its last decade of T cost "
-        f"{facts.text(PROVEN, 'bend')} rewards more than the one before: {verdict}. With recycling, which the proof "
-        f"of Theorem 2 does not cover, it is {facts.text(HEADLINE, 'late')}, and {facts.text(HEADLINE, 'bend')} more."
+        f"Regret of order log T costs the same in each decade of T. The last decade cost {NAMES[PROVEN]} "
+        f"{facts.text(PROVEN, 'bend', intervals=False)} rewards more than the one before, and "
+        f"{facts.missed(PROVEN)}. With recycling, which the proof of Theorem 2 does not cover, it cost "
+        f"{facts.text(HEADLINE, 'bend', intervals=False)} more."
     )
 
 
 def _others(facts: Facts) -> str:
-    linear = "is" if facts.orders(NAIVE) == {LINEAR} else "is not"
     too_fast = "does not keep" if _too_fast(facts) else "may keep"
     return (
-        f"{NAMES[NAIVE]} {linear} linear. {NAMES[ANNEALED_HYBRID]} {too_fast} to √T "
-        f"({facts.powers(ANNEALED_HYBRID, intervals=False)}), for annealing explores T/ln T times."
+        f"{NAMES[ANNEALED_HYBRID]} {too_fast} to √T: annealed ε-greedy explores T/ln T times, and the exponent of T "
+        f"is {facts.powers(ANNEALED_HYBRID, intervals=False)}."
     )
 
 
 def _thompson_hybrid(facts: Facts) -> str:
     n_runs = facts.rows(THOMPSON_HYBRID)[0]["runs_of_longest"]
     text = (
-        f"{NAMES[THOMPSON_HYBRID]} has {facts.powers(THOMPSON_HYBRID, intervals=False)}, but {n_runs} runs of the "
-        f"longest trials cannot see rare failures: with a gap of {facts.gaps[FAINT.name]:.2f} between the arms "
-        f"(“{FAINT.name}”), {facts.stuck_text()} patients ended on the worse arm"
+        f"The exponent of {NAMES[THOMPSON_HYBRID]} is {facts.powers(THOMPSON_HYBRID, intervals=False)}, but {n_runs} "
+        f"runs of the longest trials cannot see rare failures: with a gap of {facts.gaps[FAINT.name]:.2f} between "
+        f"the arms (“{FAINT.name}”), {facts.stuck_text()} patients ended on the worse arm"
     )
     if facts.recycling_helps():
         text += (
@@ -88,10 +100,9 @@ def uncertainty(facts: Facts) -> str:
     counts = facts.regret["runs"].to_list()
     widest = max((row[f"{w}_hi"] - row[f"{w}_lo"]) / 2 for row in facts.growth.to_dicts() for w in ("early", "late"))
     return (
-        f"Every T was run anew, {max(counts):,} times (the shortest) to {min(counts):,} times (the longest); "
-        f"Thompson and ThompsonBounded on {CONFOUNDED.name} only. Intervals of 95% use Student's t, as if runs with "
-        f"patients in common had all their luck in common: cautious for exponents (±{widest:.3f} at most), but "
-        "lenient to a straight line in log T. No finite T proves a limit."
+        f"No finite T proves a limit. Every T was run anew, {max(counts):,} times (the shortest) to {min(counts):,} "
+        "times (the longest). 95% intervals use Student's t and treat runs that share patients as fully correlated: "
+        f"cautious for exponents (±{widest:.3f} at most), but lenient to a straight line in log T."
     )
 
 

@@ -10,10 +10,20 @@ import polars
 from adhere.report.dot_rows import Reference
 from adhere.report.dots import dots
 from adhere.report.growth_curves import Guide, growth_curves
+from adhere.report.headline_chart import headline_growth
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.studies.framework.strata_listing import strata_listing
-from adhere.studies.regret_growth.experiments import CONFOUNDED, DEFIERS, FAST, NAMES, SLOW
+from adhere.studies.regret_growth.experiments import (
+    CONFOUNDED,
+    DEFIERS,
+    FAST,
+    NAIVE,
+    NAMES,
+    PROVEN,
+    ROOT_HYBRID,
+    SLOW,
+)
 from adhere.studies.regret_growth.slopes import TOLERANCE
 from adhere.studies.regret_growth.tables import Facts
 
@@ -22,18 +32,21 @@ if TYPE_CHECKING:
 
 _FITTED = {"early": "T from 10² to 10⁴", "late": "T from 10⁴ to 10⁶"}
 _KNOWN = {"√T": 0.5, "T": 1.0}
-_HEADER = {
-    "name": "learner and strategy",
-    "population": "population",
+_NAMED = {"name": "learner and strategy", "population": "population"}
+_EXPONENTS = {
+    **_NAMED,
     "promise": "promised",
     "early": "exponent 10²–10⁴",
     "late": "exponent 10⁴–10⁶",
-    "decade_before_last": "cost 10⁴–10⁵",
-    "last_decade": "cost 10⁵–10⁶",
-    "bend": "difference of the two",
     "order": "grows like",
     "shows": "shows",
     "policy": "policy",
+}
+_COSTS = {
+    **_NAMED,
+    "decade_before_last": "cost 10⁴–10⁵",
+    "last_decade": "cost 10⁵–10⁶",
+    "bend": "difference of the two",
 }
 
 
@@ -89,17 +102,41 @@ def _named(table: polars.DataFrame) -> polars.DataFrame:
     return table.with_columns(name=polars.col("policy").replace_strict(NAMES, return_dtype=polars.String))
 
 
+def headline(facts: Facts) -> ReportFigure:
+    """Regret with and without a guarantee, for the top of the report."""
+    shown = {NAIVE: NAMES[NAIVE], ROOT_HYBRID: NAMES[ROOT_HYBRID].replace(" on", "\non"), PROVEN: "ThompsonBounded"}
+    table = facts.regret.filter(population=CONFOUNDED.name).with_columns(name="policy")
+    longest = table.filter(patients=max(table["patients"].to_list()))
+    means = [longest.filter(policy=policy)["mean"][0] for policy in shown]
+    return ReportFigure(
+        "headline-regret",
+        "Where compliance misleads, regret stays low with a guarantee and grows with the trial without one."
+        if means[0] > max(means[1:])
+        else "Where compliance misleads, the guarantees do not show in this run.",
+        "Lines: regret against the number of patients for Thompson sampling under Actual and for both hybrids.",
+        lambda: headline_growth("Regret in longer trials", table, {one: one == NAIVE for one in shown}, shown),
+    )
+
+
 def make_listings(facts: Facts) -> list[Listing]:
-    """A line for each policy on each population, and who is in the populations."""
+    """How regret grows for each policy on each population, and who is in the populations."""
+    rows = _named(facts.growth).to_dicts()
     return [
         Listing(
             "How regret grows, with 95% intervals: the exponent of T (the least-squares slope of log regret against "
-            "log T) over the shorter and the longer trials, and what each of the last two decades of T costs. It "
-            "grows like log T where the exponent is surely below 0.5 and the last decade does not surely cost more "
-            f"than the one before, √T up to {0.5 + TOLERANCE:.2f}, T surely above {1 - TOLERANCE:.2f}. A promise "
-            "shows in so many runs of the longest trials; eight cannot see a failure of one in a hundred.",
-            tuple(_HEADER.values()),
-            [[_cell(row, name) for name in _HEADER] for row in _named(facts.growth).to_dicts()],
+            "log T) over the shorter and the longer trials. It grows like log T where the exponent is below 0.5 and "
+            "the last decade of T does not cost more than the one before, beyond chance; like √T up to "
+            f"{0.5 + TOLERANCE:.2f}; like T above {1 - TOLERANCE:.2f}. A promise shows in so many runs of the "
+            "longest trials; eight cannot see a failure of one in a hundred.",
+            tuple(_EXPONENTS.values()),
+            [[_cell(row, name) for name in _EXPONENTS] for row in rows],
+            folded=True,
+        ),
+        Listing(
+            "What each of the last two decades of T costs in rewards, with 95% intervals: the same where regret is "
+            "of order log T.",
+            tuple(_COSTS.values()),
+            [[_cell(row, name) for name in _COSTS] for row in rows],
             folded=True,
         ),
         strata_listing((row[0], row[1], row[2:]) for row in facts.populations.rows()),

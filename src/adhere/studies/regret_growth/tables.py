@@ -138,14 +138,14 @@ class Facts:
         texts = zip(texts_in(rows, "late", intervals), rows, strict=True)
         return listed([f"{text} on {row['population']}" for text, row in texts])
 
-    def text(self, policy: str, name: str) -> str:
+    def text(self, policy: str, name: str, intervals: bool = True) -> str:
         """An estimate for a policy that was run on one population, by the name of its columns."""
-        return texts_in(self.rows(policy), name)[0]
+        return texts_in(self.rows(policy), name, intervals)[0]
 
     def missed(self, policy: str) -> str:
         """How much more it could cost and still pass for a straight line."""
         (row,) = self.rows(policy)
-        return f"{row['runs_of_longest']} runs could miss {row['bend_hi']:.0f}"
+        return f"its {row['runs_of_longest']} runs could miss up to {row['bend_hi']:.0f}"
 
     def n_stuck(self) -> int:
         """How many trials of the hierarchy on Thompson ended on the worse arm."""

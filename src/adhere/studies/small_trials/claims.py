@@ -13,34 +13,41 @@ from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, Fac
 def question(facts: Facts) -> str:
     """The question of the study."""
     return (
-        f"In trials of {facts.n_patients} patients, does noncompliance information improve on Chosen on average, as "
-        "the paper remarks? What a non-complier takes it does not say; a comment in its LaTeX source speaks of "
-        "noncompliance “independent of everything” and “towards the higher expectation treatment”. We "
-        f"try the other arm, either arm and the better arm: {len(ALL)} policies, "
-        f"{' and '.join(f'{size:,}' for size in facts.sizes)} simulations, rewards and compliance "
-        "drawn uniformly for each."
+        f"In trials of {facts.n_patients} patients, does compliance information improve on Chosen on average, as the "
+        "paper remarks of its Figure 3?"
     )
 
 
 def result(facts: Facts) -> str:
     """The result."""
-    return (
-        f"It does {_where(facts)}. “On average” is most simply over simulations; averaged over Actual, Comply, both "
-        f"hybrids and four learners too, the gain over the same learner's Chosen in rewards per trial is "
-        f"{_averages(facts)}; {_apart(facts)}. Without {BOUNDED}, which has a Thompson sampler inside whatever its "
-        f"learner, it is {_in_order(facts, AVERAGE_BUT_BOUNDED)}: the remark then holds "
-        f"{_where(facts, AVERAGE_BUT_BOUNDED)}. {_best(facts)}."
-    )
+    gains = estimate_texts([facts.of(reading) for reading in READINGS], sign="+", intervals=False)
+    parts = [f"{gain} with {title}" for title, gain in zip(READINGS.values(), gains, strict=True)]
+    said = listed([parts[0].replace(" with", " per trial with"), *parts[1:]])
+    return f"Averaged over learners and strategies, compliance information gains rewards {_where(facts)}: {said}."
 
 
 def uncertainty(facts: Facts) -> str:
     """The uncertainty of the result."""
-    few, many = facts.sizes[0], facts.size
+    few = facts.sizes[0]
     return (
-        f"From {many:,} simulations. Gains are paired on the same patients; an average's 95% interval is wide "
-        f"enough for any correlation among its parts. With {_few(few)} the averages are "
-        f"{_in_order(facts, AVERAGE, few)}: the remark holds {_where(facts, AVERAGE, few)}."
+        f"From {facts.size:,} simulations. Gains are paired on the same patients; an average's 95% interval is wide "
+        f"enough for any correlation among its parts. With {_few(few)} the remark holds "
+        f"{_where(facts, AVERAGE, few)}."
     )
+
+
+def details(facts: Facts) -> list[str]:
+    """How it was done, and what else was found."""
+    return [
+        f"{len(ALL)} policies, {' and '.join(f'{size:,}' for size in facts.sizes)} simulations, each with mean "
+        "rewards and compliance drawn uniformly from 0 to 1. What a patient who does not comply takes, the paper "
+        "does not say (a comment in its LaTeX source speaks of noncompliance “independent of everything” and "
+        "“towards the higher expectation treatment”): we try the other arm, either arm and the better arm.",
+        "“On average” is read here as over simulations, over Actual, Comply and both hybrids, and over four "
+        f"learners, each against its own Chosen. Without {BOUNDED}, which has a Thompson sampler inside whatever its "
+        f"learner, the remark holds {_where(facts, AVERAGE_BUT_BOUNDED)}.",
+        f"{_apart(facts)}. {_best(facts)}.",
+    ]
 
 
 def make_claims(facts: Facts) -> list[Claim]:
@@ -88,20 +95,20 @@ def _few(size: int) -> str:
 def _apart(facts: Facts) -> str:
     """Under which reading learners differ most, and by how much."""
     ranked = {
-        reading: sorted([(facts.of(reading, learner), learner) for learner in LEARNERS], key=lambda one: one[0].mean)
-        for reading in READINGS
+        reading: sorted([(facts.of(reading, learner).mean, learner) for learner in LEARNERS]) for reading in READINGS
     }
-    reading = max(READINGS, key=lambda one: ranked[one][-1][0].mean - ranked[one][0][0].mean)
+    reading = max(READINGS, key=lambda one: ranked[one][-1][0] - ranked[one][0][0])
     (lowest, worst), (highest, best) = ranked[reading][0], ranked[reading][-1]
-    texts = estimate_texts([lowest, highest], sign="+")
-    return f"learners differ most with {READINGS[reading]}, from {texts[0]} ({worst}) to {texts[1]} ({best})"
+    return (
+        f"Learners differ most with {READINGS[reading]}: from {lowest:+.2f} rewards per trial ({worst}) to "
+        f"{highest:+.2f} ({best})"
+    )
 
 
 def _best(facts: Facts) -> str:
     """The policy with the highest surplus under each reading, each named once."""
-    best = {reading: facts.best(reading) for reading in READINGS}
-    texts = dict(zip(READINGS, estimate_texts([surplus for _, surplus in best.values()]), strict=True))
     where: dict[str, list[str]] = {}
-    for reading, (name, _) in best.items():
-        where.setdefault(name, []).append(f"{READINGS[reading]} ({texts[reading]})")
+    for reading, title in READINGS.items():
+        name, surplus = facts.best(reading)
+        where.setdefault(name, []).append(f"{title} (surplus {surplus.mean:.2f})")
     return "Best is " + ", and ".join(f"{name} if they take {' or '.join(its)}" for name, its in where.items())

@@ -11,7 +11,7 @@ from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.studies.lineup.entries import PAPERS_GAMMA
-from adhere.studies.lineup.figures import every_policy_chart, every_policy_listing
+from adhere.studies.lineup.figures import every_policy_chart, every_policy_listings
 from adhere.studies.small_trials.experiments import READINGS
 from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, Facts
 
@@ -67,7 +67,7 @@ def make_listings(facts: Facts) -> list[Listing]:
     """The gains over Chosen, and the final figures of every policy."""
     everyone = facts.final.filter(n_runs=facts.size)
     reference = f"Chosen of the same learner (γ = {PAPERS_GAMMA})"
-    return [_gains_listing(facts), every_policy_listing(everyone, _TITLES, "minus Chosen", reference)]
+    return [_gains_listing(facts), *every_policy_listings(everyone, _TITLES, "minus Chosen", reference)]
 
 
 def _gains_listing(facts: Facts) -> Listing:

@@ -14,13 +14,24 @@ def question(facts: Facts) -> str:
     """The question of the study."""
     return (
         "Who are the patients that the stroke simulations draw from, did they take what they were allocated, and "
-        "what does each protocol's view of the trial make of aspirin and of heparin?"
+        "what does each protocol make of aspirin and of heparin?"
     )
 
 
 def result(facts: Facts) -> str:
     """The result."""
-    return " ".join([_who(facts), _aspirin(facts), _why_views_differ(facts), _heparin(facts)])
+    chosen, actual = (facts.alive("aspirin", view, "aspirin", "difference") for view in ("chosen", "actual"))
+    sure = "which chance could explain" if chosen.covers_zero else "which chance hardly explains"
+    return (
+        f"By intention to treat, aspirin changed survival at 14 days by {_points(chosen)} percentage points, "
+        f"{sure}; as treated it looks like {_points(actual)}, because those who did not comply were unlike those "
+        "who did."
+    )
+
+
+def details(facts: Facts) -> list[str]:
+    """How it was done, and what else was found."""
+    return [_who(facts), _aspirin(facts), _why_views_differ(facts), _heparin(facts)]
 
 
 def _who(facts: Facts) -> str:
@@ -40,8 +51,8 @@ def _aspirin(facts: Facts) -> str:
     chosen, actual, comply = (facts.alive("aspirin", view, "aspirin", "difference") for view in PROTOCOL_TITLES)
     return (
         f"By intention to treat, {treated:.1%} of those allocated aspirin were alive at 14 days, and {untreated:.1%} "
-        f"of those allocated none: a difference of {chosen.points()} percentage points ({_about_zero(chosen)}). As "
-        f"treated it is {actual.points()} ({_about_zero(actual)}), per protocol {comply.points()} "
+        f"of those allocated none: a difference of {_points(chosen)} percentage points ({_about_zero(chosen)}). As "
+        f"treated it is {_points(actual)} ({_about_zero(actual)}), per protocol {_points(comply)} "
         f"({_about_zero(comply)})."
     )
 
@@ -50,17 +61,18 @@ def _why_views_differ(facts: Facts) -> str:
     groups = facts.counts.filter(trial="aspirin", allocated="aspirin")
     alive = {row["taken"]: row["survived"] / row["patients"] for row in groups.to_dicts()}
     return (
-        "The views part because those who did not comply were unlike those who did: of patients allocated aspirin, "
+        "The views differ because those who did not comply were unlike those who did: of patients allocated aspirin, "
         f"{alive['aspirin']:.1%} of those who took it survived, and {alive[REFERENCE]:.1%} of those who did not. "
-        "Only the allocation was randomised, so only the first difference estimates an effect; the other two mix it "
-        "with whatever kept patients from complying, such as a clinical decision or an event that was no stroke."
+        "Only the allocation was randomised, so only intention to treat (treatment policy) estimates an effect; the "
+        "other two have no estimand without further assumptions, for they mix the effect with whatever kept patients "
+        "from complying, such as a clinical decision or an event that was no stroke."
     )
 
 
 def _heparin(facts: Facts) -> str:
     doses = facts.heparin_doses()
     best = max(doses, key=lambda arm: doses[arm].value)
-    said = " and ".join(f"{one.points()} percentage points for {arm}" for arm, one in doses.items())
+    said = " and ".join(f"{_points(one)} percentage points for {arm}" for arm, one in doses.items())
     text = f"For heparin the differences by intention to treat are {said}."
     if doses[best].value >= facts.alive("aspirin", "chosen", "aspirin", "difference").value:
         text += f" The one for {best} is no smaller than aspirin's: the counts do not set the two drugs apart."
@@ -75,6 +87,11 @@ def uncertainty(facts: Facts) -> str:
         "took is built from allocation and compliance by the paper's rule (who did not comply with a drug took none; "
         "who did not comply with none took aspirin, or low heparin), not measured."
     )
+
+
+def _points(one: Interval) -> str:
+    """A difference in percentage points, without its interval."""
+    return f"{round(100 * one.value, 2) + 0.0:+.2f}"  # + 0.0 turns -0.0 into 0.0
 
 
 def _about_zero(one: Interval) -> str:

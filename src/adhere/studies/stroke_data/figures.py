@@ -23,6 +23,13 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
     """All figures of the study."""
     return [
         ReportFigure(
+            "stroke-survival",
+            "Survival at 14 days under the three views, and its difference from none, with 95% intervals. Only "
+            "intention-to-treat compares groups that were made by chance.",
+            "Dots with intervals: the share alive at 14 days by trial, view and arm; its difference from none.",
+            lambda: _survival_chart(facts.survival),
+        ),
+        ReportFigure(
             "stroke-flow",
             "The patients of the International Stroke Trial, from randomisation to the arm taken; shares are of "
             "those allocated to the arm.",
@@ -30,13 +37,6 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
             f"{facts.analysed:,} analysed; for each trial how many were allocated to each arm, and how many of them "
             "took which arm.",
             lambda: flow_diagram(facts.flow),
-        ),
-        ReportFigure(
-            "stroke-survival",
-            "Survival at 14 days under the three views, and its difference from none, with 95% intervals. Only "
-            "intention-to-treat compares groups that were made by chance.",
-            "Dots with intervals: the share alive at 14 days by trial, view and arm; its difference from none.",
-            lambda: _survival_chart(facts.survival),
         ),
     ]
 

@@ -6,4 +6,14 @@ from adhere.studies.stroke_trial import claims, figures
 from adhere.studies.stroke_trial.experiments import EXPERIMENTS
 from adhere.studies.stroke_trial.tables import Facts, make_tables
 
-STUDY = Study("stroke-trial", "The stroke trial (Figure 1)", EXPERIMENTS, make_tables, Facts, claims, figures, SOURCE)
+STUDY = Study(
+    "stroke-trial",
+    "The stroke trial (Figure 1)",
+    EXPERIMENTS,
+    make_tables,
+    Facts,
+    claims,
+    figures,
+    SOURCE,
+    figures.headline,
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, verdict_on
 from adhere.simulation import Estimate
+from adhere.studies.framework.wording import listed
 from adhere.studies.lineup.entries import (
     ACTUAL,
     BOUNDED,
@@ -24,55 +25,52 @@ from adhere.studies.lineup.entries import (
 from adhere.studies.lineup.tables import is_above
 from adhere.studies.stroke_trial.experiments import TRIALS
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES, Published
-from adhere.studies.stroke_trial.tables import Facts, text
+from adhere.studies.stroke_trial.tables import Facts, mean, text
 
 
 def question(facts: Facts) -> str:
     """The question of the study."""
-    few, many = facts.few, facts.many
     return (
-        f"How many more of {facts.n_patients:,} patients would live, were they told what a policy recommends, than "
-        "under uniform randomisation? Patients are resampled from the International Stroke Trial as in section 5 of "
-        "the paper: four learners under three protocols and two hybrids, on aspirin, on heparin and on the mean of "
-        f"both, {few:,} runs each; the three policies of the paper's text in {many:,} runs, which contain the "
-        f"{few:,}. The paper names neither the learner inside ThompsonBounded nor whether its figures use recycling: "
-        "we take ε-greedy in both hybrids and recycling in ThompsonBounded only, and show the rest."
+        f"How many more of {facts.n_patients:,} stroke patients would survive if a policy recommended their "
+        "treatment than under uniform randomisation, and is it as many as the paper says?"
     )
 
 
 def result(facts: Facts) -> str:
     """The result."""
-    few, many = facts.few, facts.many
-    listed = "; ".join(
-        f"{NAMES[one]} {text(facts.surplus(one, n_runs=few))} (paper {published})"
-        for one, published in HEADLINE_FIGURES.items()
-    )
-    return (
-        f"Pooled surplus lives: {listed}. {_how_many_agree(facts, few)} by the rule below, "
-        f"{_how_many_agree(facts, many).lower()}. ThompsonBounded depends on its reading: {_readings(facts)}. "
-        f"Against Thompson sampling on the same patients the hybrids gain: {_gains_listed(facts)}. Thompson sampling "
-        "under Actual reaches "
-        f"{text(facts.surplus(entry(THOMPSON, ACTUAL)))}, but without a guarantee; EXP3 under Actual is at "
-        f"{text(facts.surplus(entry(EXP3, ACTUAL)))}."
-    )
+    agreeing = _agreeing(facts, facts.few)
+    subject = {0: "No policy", len(NAMES): "All three policies"}.get(len(agreeing), f"Only {' and '.join(agreeing)}")
+    verb = "matches the paper's figure" if len(agreeing) < 2 else "match the paper's figures"
+    saved = [f"{name} saves {mean(facts.surplus(one, n_runs=facts.few))}" for one, name in NAMES.items()]
+    return f"{subject} {verb} within chance: {listed([saved[0] + ' lives', *saved[1:]])}."
 
 
 def uncertainty(facts: Facts) -> str:
     """The uncertainty of the result."""
-    realised = [
-        f"{NAMES[one]} {text(ours, 2)} in {n:,} runs"
-        for one, published in HEADLINE_FIGURES.items()
-        for n in (facts.few, facts.many)
-        if not published.agrees_with(ours := facts.surplus(one, measure="realised_surplus", n_runs=n))
-    ]
-    differs = f"by it these differ: {'; '.join(realised)}" if realised else "by it all three agree in both sizes"
     return (
-        "All intervals are 95% and Monte Carlo only. Verdicts are on the surplus expected given the arms chosen; "
-        f"realised surplus, which the paper plots, has the same mean and a wider spread; {differs}. The seed and "
-        "settings stand in the study's file and no other seed was tried. That ThompsonBounded recycles was chosen "
-        "after seeing results, to come near the paper's figure. γ = 0.0085 is run where the paper's lines depend on "
-        "it: for EXP3, for HierarchicalBandit on EXP3 and ε-greedy, and for ThompsonBounded on ε-greedy."
+        f"Intervals are Monte Carlo: they say how precisely {facts.few:,} runs determine a mean, not how trials or "
+        f"patients differ. {_in_more_runs(facts)} ThompsonBounded stands here in a reading that was chosen after "
+        f"seeing results, to come near the paper's figure: {_readings(facts)}."
     )
+
+
+def details(facts: Facts) -> list[str]:
+    """How it was done, and what else was found."""
+    return [
+        "Patients are resampled from the International Stroke Trial as in section 5 of the paper: four learners "
+        "under three protocols and in two hybrids, on aspirin, on heparin and on the mean of both (pooled), "
+        f"{facts.few:,} runs each; the paper's three policies also in {facts.many:,} runs, of which the "
+        f"{facts.few:,} are a part.",
+        "The paper names neither the learner inside ThompsonBounded nor whether its figures use recycling. We take "
+        "ε-greedy in both hybrids and recycling in ThompsonBounded only, and show the others beside them.",
+        f"Thompson sampling under Actual saves {mean(facts.surplus(entry(THOMPSON, ACTUAL)))} lives, but nothing "
+        "guarantees that it does: see the next study. EXP3 under Actual is at "
+        f"{mean(facts.surplus(entry(EXP3, ACTUAL)))}.",
+        "γ = 0.0085 is run where the paper's lines depend on it: for EXP3, for HierarchicalBandit on EXP3 and "
+        "ε-greedy, and for ThompsonBounded on ε-greedy.",
+        "Verdicts are on the surplus expected given the arms chosen; no other seed was tried. Realised surplus, "
+        f"which the paper plots, has the same mean and a wider spread; {_realised(facts)}.",
+    ]
 
 
 def make_claims(facts: Facts) -> list[Claim]:
@@ -85,7 +83,7 @@ def make_claims(facts: Facts) -> list[Claim]:
             f"{text(many, 2)} in {facts.many:,} runs ({published.verdict_and_place(many)})"
         )
         if one.strategy == BOUNDED:
-            ours += f". Our setting was chosen after seeing results: {_readings(facts, published)}"
+            ours += f". Our setting was chosen after seeing results: {_readings_judged(facts, published)}"
         statement = f"{NAMES[one]}: surplus lives, both trials pooled"
         numbers.append(Claim(statement, str(published), ours, published.verdict(few)))
     return [
@@ -99,22 +97,49 @@ def make_claims(facts: Facts) -> list[Claim]:
     ]
 
 
-def _how_many_agree(facts: Facts, n_runs: int) -> str:
+def _agreeing(facts: Facts, n_runs: int, measure: str = "surplus") -> list[str]:
+    """The paper's policies whose figures agree with its own."""
     figures = HEADLINE_FIGURES.items()
-    names = [NAMES[one] for one, paper in figures if paper.agrees_with(facts.surplus(one, n_runs=n_runs))]
+    return [
+        NAMES[one] for one, paper in figures if paper.agrees_with(facts.surplus(one, measure=measure, n_runs=n_runs))
+    ]
+
+
+def _in_more_runs(facts: Facts) -> str:
+    names = _agreeing(facts, facts.many)
     if len(names) == len(NAMES):
-        return f"In {n_runs:,} runs all three agree"
-    return f"In {n_runs:,} runs {' and '.join(names) or 'none'} agree{'s' if len(names) < 2 else ''}"
+        return f"In {facts.many:,} runs all three agree too."
+    if not names:
+        return f"In {facts.many:,} runs none agrees."
+    return f"In {facts.many:,} runs only {' and '.join(names)} {'agrees' if len(names) == 1 else 'agree'}."
 
 
-def _readings(facts: Facts, published: Published | None = None) -> str:
-    """ThompsonBounded on ε-greedy in its other readings, and whether each agrees with the paper's figure."""
-    said = {LITERAL: "as written", PLAIN: "with all experts learning from every round"}
-    figures = {words: facts.surplus(entry(GREEDY, BOUNDED, variant)) for variant, words in said.items()}
-    if published is None:
-        figures["with recycling too"] = facts.surplus(HEADLINES[1])
-    verdicts = {words: f" ({published.verdict(one)})" if published else "" for words, one in figures.items()}
-    return ", ".join(f"{words} {text(one)}{verdicts[words]}" for words, one in figures.items())
+def _realised(facts: Facts) -> str:
+    """Whose realised surplus disagrees with the paper's figure, and in how many runs."""
+    disagreeing = [
+        f"{name} in {n:,} runs"
+        for n in (facts.few, facts.many)
+        for name in NAMES.values()
+        if name not in _agreeing(facts, n, "realised_surplus")
+    ]
+    if not disagreeing:
+        return "on that measure all three agree in both sizes"
+    return f"on that measure these disagree: {listed(disagreeing)}"
+
+
+_READINGS = {LITERAL: "as written", PLAIN: "with all experts learning from every round"}
+
+
+def _readings(facts: Facts) -> str:
+    """What ThompsonBounded on ε-greedy saves in its other readings."""
+    figures = {words: facts.surplus(entry(GREEDY, BOUNDED, one)) for one, words in _READINGS.items()}
+    return ", ".join(f"{words} it saves {mean(one)}" for words, one in figures.items())
+
+
+def _readings_judged(facts: Facts, published: Published) -> str:
+    """The same with intervals, and whether each agrees with the paper's figure."""
+    figures = {words: facts.surplus(entry(GREEDY, BOUNDED, one)) for one, words in _READINGS.items()}
+    return ", ".join(f"{words} {text(one)} ({published.verdict(one)})" for words, one in figures.items())
 
 
 _HYBRIDS = {
@@ -167,15 +192,24 @@ def _protocol_beats(facts: Facts, strategy: str, words: str) -> Claim:
         own = facts.surplus(entry(learner, strategy))
         rivals = [entry(learner, CHOSEN), entry(learner, HIERARCHICAL), entry(learner, BOUNDED, RECYCLING)]
         won[learner] = sum(is_above(own, facts.surplus(rival)) for rival in rivals)
-        texts.append(f"{learner} {text(own)}, above {won[learner]} of {len(rivals)}")
+        texts.append(f"{learner} {text(own)}, beats {_so_many(won[learner], len(rivals))}")
     judged = won[THOMPSON], won[GREEDY]
     return Claim(
         f"{strategy} performs better than Chosen and the hybrids (here HierarchicalBandit, and "
-        "ThompsonBounded with recycling); Thompson and ε-greedy are judged",
+        "ThompsonBounded with recycling); the verdict uses Thompson and ε-greedy only",
         words,
         "; ".join(texts),
         AGREES if judged == (3, 3) else IN_PART if any(judged) else DIFFERS,
     )
+
+
+def _so_many(n: int, total: int) -> str:
+    """How many of several.
+
+    >>> _so_many(0, 3), _so_many(2, 3), _so_many(3, 3)
+    ('none of the 3', '2 of the 3', 'all 3')
+    """
+    return f"all {total}" if n == total else f"{n or 'none'} of the {total}"
 
 
 def _gain_is_in_aspirin(facts: Facts) -> Claim:

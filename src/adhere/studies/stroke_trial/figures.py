@@ -8,9 +8,11 @@ import polars
 
 from adhere.report.dot_rows import Reference, common_limits
 from adhere.report.dots import dots
+from adhere.report.headline_chart import HeadlineRow, headline_dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.simulation.simulate import POOLED
+from adhere.studies.framework.wording import ends
 from adhere.studies.lineup.entries import (
     ALL,
     BOUNDED,
@@ -113,7 +115,7 @@ def _reading(one: Entry) -> str:
     plain = "all experts learn" if one.strategy == BOUNDED else "no recycling"
     reading = {"": plain, "literal": "as written (literal)"}.get(one.variant, one.variant)
     if one.gamma is None:
-        return "nothing to choose *"
+        return "no variants *"
     return f"{reading}, γ = {one.gamma}{' *' if one in HEADLINES else ''}"
 
 
@@ -148,6 +150,25 @@ def _short(one: Entry) -> str:
     return ", ".join(filter(None, [strategy, variant]))
 
 
+def headline(facts: Facts) -> ReportFigure:
+    """The three figures of the paper's text, for the top of the report."""
+    rows = [
+        HeadlineRow(NAMES[one], facts.surplus(one, n_runs=facts.few), (published.lo, published.hi))
+        for one, published in HEADLINE_FIGURES.items()
+    ]
+    return ReportFigure(
+        "headline-stroke",
+        "The hybrids save more lives than Thompson sampling, as in the paper; for ThompsonBounded this depends on "
+        "its reading."
+        if all(ends(facts.surplus(one, measure="difference", n_runs=facts.few))[0] > 0 for one in HEADLINES[1:])
+        else "The hybrids do not both save more lives than Thompson sampling, beyond chance.",
+        "Dots with intervals: pooled surplus lives of the paper's three policies, over bands with its own intervals.",
+        lambda: headline_dots(
+            "The stroke trial", rows, f"lives saved among {facts.n_patients:,} patients", "the paper's interval"
+        ),
+    )
+
+
 def make_listings(facts: Facts) -> list[Listing]:
     """The headline figures in numbers, and every policy's."""
     shown = [(population, "surplus") for population in _TITLES]
@@ -160,21 +181,16 @@ def make_listings(facts: Facts) -> list[Listing]:
 
 def _headline_listing(facts: Facts) -> Listing:
     few, many = facts.few, facts.many
-    rows = []
-    for one, published in HEADLINE_FIGURES.items():
-        cells = [NAMES[one], str(published)]
-        for n in (few, many):
-            for measure in ("surplus", "realised_surplus"):
-                ours = facts.surplus(one, measure=measure, n_runs=n)
-                cells += [text(ours, 2), published.verdict_and_place(ours)]
-        rows.append((*cells, one.policy))
-    header = (
-        "line of the paper", "paper", f"{few:,} runs", "verdict", "realised", "verdict", f"{many:,} runs", "verdict",
-        "realised", "verdict", "our settings",
-    )  # fmt: skip
+    rows = [
+        (NAMES[one], str(published), kind, f"{n:,}", text(ours, 2), published.verdict_and_place(ours))
+        for one, published in HEADLINE_FIGURES.items()
+        for kind, measure in (("expected", "surplus"), ("realised", "realised_surplus"))
+        for n in (few, many)
+        for ours in [facts.surplus(one, measure=measure, n_runs=n)]
+    ]
+    header = ("line of the paper", "the paper", "surplus", "runs", "ours", "verdict")
     caption = (
-        "Pooled surplus lives. A figure agrees if it differs from the paper's by at most 1.96·√(se² + se′²), the "
-        "paper's se being its interval's width / 3.92; inside or outside says whether it lies in the paper's "
-        "interval. Realised: rewards minus the mean, over arms, of the same patients' rewards."
+        "Pooled surplus lives of the paper's three policies, with 95% intervals; the paper's standard error is its "
+        "interval's width / 3.92. Realised: rewards minus the mean, over arms, of the same patients' rewards."
     )
     return Listing(caption, header, rows)

@@ -41,7 +41,7 @@ class Published(NamedTuple):
 
     def verdict_and_place(self, ours: Estimate) -> str:
         """The verdict, and whether our figure lies inside the printed interval."""
-        return f"{self.verdict(ours)}, {'inside' if self.holds(ours) else 'outside'}"
+        return f"{self.verdict(ours)}; {'inside' if self.holds(ours) else 'outside'} the paper's interval"
 
     def __str__(self) -> str:
         return f"{self.mean} [{self.lo:.1f}, {self.hi:.1f}]"

@@ -42,3 +42,8 @@ class Facts:
 def text(one: Estimate, digits: int = 1) -> str:
     """A mean with its interval, to as many decimals as the paper prints."""
     return estimate_texts([one], digits=digits)[0]
+
+
+def mean(one: Estimate) -> str:
+    """A mean alone, for a sentence."""
+    return estimate_texts([one], intervals=False, digits=1)[0]

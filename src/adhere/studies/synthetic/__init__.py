@@ -13,4 +13,5 @@ STUDY = Study(
     Facts,
     claims,
     figures,
+    headline=figures.headline,
 )

@@ -35,27 +35,18 @@ NEARLY_ALL, LITTLE = 0.9, 0.1  # of the most that can be lost, against always ch
 def question(facts: Facts) -> str:
     """The question of the study."""
     return (
-        "Does learning from the arm taken go as wrong as Figure 2 (rich and poor) and Example 1 (defiers) say, and "
-        f"do the hybrids keep clear of it? {facts.n_policies} policies, {facts.n_runs:,} runs of "
-        f"{facts.n_patients:,} patients."
+        "Does learning from the arm taken go as wrong as the paper says, on rich and poor (Figure 2) and on defiers "
+        "(Example 1), and do the hybrids avoid it?"
     )
 
 
 def result(facts: Facts) -> str:
     """The result."""
-    at = {one: _from_to(facts, [entry(learner, one) for learner in LEARNERS]) for one in STRATEGIES}
-    slower = [one for one in ALL if one.strategy == HIERARCHICAL and one.gamma == BOUNDS_GAMMA]
+    actual, bounded = (_from_to(facts, [entry(one, its) for one in LEARNERS]) for its in (ACTUAL, BOUNDED))
     return (
-        f"On rich and poor always choosing the better arm gains {facts.best(RICH_AND_POOR):,.0f}. By learner, "
-        f"Actual ends at {at[ACTUAL]}, Comply at {at[COMPLY]}: it sees the same mean reward in both arms, so that "
-        f"chance and the learner decide{_why_ucb1_gains(facts)}, and single runs spread (standard deviation "
-        f"{_spread(facts)}). Chosen ends at {at[CHOSEN]}, {BOUNDED} at {at[BOUNDED]}, {HIERARCHICAL} at "
-        f"{at[HIERARCHICAL]}, below Chosen with {_below_chosen(facts)}, and with γ = {BOUNDS_GAMMA} at "
-        f"{_from_to(facts, slower)}. On "
-        f"defiers Actual loses {_lost_texts(facts, ACTUAL)} of all it can: UCB1 insists on the first arm it tried "
-        "until that is credited, which defiers never let happen, and so stays right or wrong by chance. Chosen loses "
-        f"{_range(facts, CHOSEN)}, {BOUNDED} {_range(facts, BOUNDED)}, {HIERARCHICAL} "
-        f"{_range(facts, HIERARCHICAL)}."
+        f"On rich and poor Actual ends at {actual} surplus rewards, depending on the learner, and {BOUNDED} at "
+        f"{bounded}; on defiers Actual loses over {NEARLY_ALL:.0%} of what can be lost "
+        f"{_with(_nearly_all_lost(facts))}."
     )
 
 
@@ -63,8 +54,28 @@ def uncertainty(facts: Facts) -> str:
     """The uncertainty of the result."""
     return (
         "Worse means that 95% intervals over runs do not overlap; much worse, that the surplus is also less than "
-        f"half of the lowest rival's (our rule). γ = {PAPERS_GAMMA} unless said; {_variants_text(facts)}."
+        f"half of the lowest rival's (our rule). Single runs of Comply on rich and poor spread widely (standard "
+        f"deviation {_spread(facts)}). {_variants_text(facts)}."
     )
+
+
+def details(facts: Facts) -> list[str]:
+    """How it was done, and what else was found."""
+    at = {one: _from_to(facts, [entry(learner, one) for learner in LEARNERS]) for one in STRATEGIES}
+    slower = [one for one in ALL if one.strategy == HIERARCHICAL and one.gamma == BOUNDS_GAMMA]
+    return [
+        f"{facts.n_policies} policies, {facts.n_runs:,} runs of {facts.n_patients:,} patients; γ = {PAPERS_GAMMA} "
+        "unless said otherwise. On rich and poor, the rich take the treatment whatever is recommended, and "
+        "do well anyway; the poor comply, and it harms them.",
+        f"On rich and poor, always recommending the better arm gains {facts.best(RICH_AND_POOR):,.0f}. By learner, "
+        f"Chosen ends at {at[CHOSEN]}; {HIERARCHICAL} at {at[HIERARCHICAL]}, below Chosen "
+        f"{_with(_below_chosen(facts))}, and with γ = {BOUNDS_GAMMA} at {_from_to(facts, slower)}.",
+        f"Comply ends at {at[COMPLY]}. It sees the same mean reward in both arms, so that chance and the learner "
+        f"decide{_why_ucb1_gains(facts)}.",
+        f"On defiers Chosen loses {_range(facts, CHOSEN)} of all it can, {BOUNDED} {_range(facts, BOUNDED)} and "
+        f"{HIERARCHICAL} {_range(facts, HIERARCHICAL)}. UCB1 under Actual insists on the first arm it tried until "
+        "that is credited, which defiers never let happen, and so stays right or wrong by chance.",
+    ]
 
 
 def make_claims(facts: Facts) -> list[Claim]:
@@ -94,7 +105,7 @@ def _much_worse(facts: Facts, strategy: str) -> Claim:
 
 
 def _loses_all(facts: Facts) -> Claim:
-    wrong = [learner for learner, one in _lost(facts, ACTUAL).items() if ends(one)[0] > NEARLY_ALL]
+    wrong = _nearly_all_lost(facts)
     return Claim(
         "On defiers, Actual learns to choose the wrong arm (Example 1)",
         "“Actual has linear regret”; “The best move in hindsight is the opposite”",
@@ -117,6 +128,15 @@ def _lose_little(facts: Facts) -> Claim:
     )
 
 
+def _nearly_all_lost(facts: Facts) -> list[str]:
+    """The learners that lose nearly all on defiers, under Actual."""
+    return [learner for learner, one in _lost(facts, ACTUAL).items() if ends(one)[0] > NEARLY_ALL]
+
+
+def _with(learners: Sequence[str]) -> str:
+    return f"with {'every learner' if len(learners) == len(LEARNERS) else listed(learners) or 'no learner'}"
+
+
 def _holds_for(learners: Sequence[str]) -> str:
     if len(learners) == len(LEARNERS):
         return "holds for every learner"
@@ -136,11 +156,10 @@ def _why_ucb1_gains(facts: Facts) -> str:
     return " (UCB1 evens out how often arms are credited, so recommends the control, never taken by the rich, more)"
 
 
-def _below_chosen(facts: Facts) -> str:
-    """With which learners the hierarchy ends below the learner alone."""
+def _below_chosen(facts: Facts) -> list[str]:
+    """The learners on which the hierarchy ends below the learner alone."""
     pairs = {one: [facts.of(RICH_AND_POOR, entry(one, its)) for its in (HIERARCHICAL, CHOSEN)] for one in LEARNERS}
-    below = [learner for learner, (mine, chosen) in pairs.items() if _is_below(mine, [chosen])]
-    return "every learner" if len(below) == len(LEARNERS) else listed(below) or "no learner"
+    return [learner for learner, (mine, chosen) in pairs.items() if _is_below(mine, [chosen])]
 
 
 def _variants_text(facts: Facts) -> str:
@@ -153,7 +172,7 @@ def _variants_text(facts: Facts) -> str:
         if not all(_is_below(one, rivals) for one in others):
             fails.append(learner)
     if len(fails) == len(LEARNERS):
-        return "with every variant counted, no learner's Actual and Comply are all worse than all their rivals"
+        return "With every variant counted, no learner's Actual and Comply are all worse than all their rivals"
     order = "Actual and Comply are worse than their rivals in every variant"
     return order + (f", but for {listed(fails)}" if fails else "")
 

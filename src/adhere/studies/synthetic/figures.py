@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from adhere.report.headline_chart import HeadlineRow, headline_dots
 from adhere.report.section import Listing, ReportFigure
-from adhere.studies.lineup.entries import PAPERS_GAMMA
-from adhere.studies.lineup.figures import along_chart, every_policy_chart, every_policy_listing
+from adhere.studies.lineup.entries import ACTUAL, BOUNDED, CHOSEN, HIERARCHICAL, PAPERS_GAMMA, THOMPSON, entry
+from adhere.studies.lineup.figures import along_chart, every_policy_chart, every_policy_listings
 from adhere.studies.synthetic.experiments import DEFIERS, RICH_AND_POOR
 from adhere.studies.synthetic.tables import Facts
 
@@ -41,6 +42,28 @@ def make_figures(facts: Facts) -> list[ReportFigure]:
     ]
 
 
+def headline(facts: Facts) -> ReportFigure:
+    """Where compliance misleads, for the top of the report."""
+    shown = {
+        f"{THOMPSON} under {CHOSEN}": entry(THOMPSON, CHOSEN),
+        f"{BOUNDED} on {THOMPSON}": entry(THOMPSON, BOUNDED),
+        f"{HIERARCHICAL} on {THOMPSON}": entry(THOMPSON, HIERARCHICAL),
+        f"{THOMPSON} under {ACTUAL}": entry(THOMPSON, ACTUAL),
+    }
+    rows = [
+        HeadlineRow(label, facts.of(RICH_AND_POOR, one), warn=one.strategy == ACTUAL) for label, one in shown.items()
+    ]
+    loses = all(one.estimate.mean < 0 for one in rows if one.warn)
+    return ReportFigure(
+        "headline-rich-and-poor",
+        "Where takers differ from non-takers, learning from the arm taken "
+        + ("is worse than not learning; the hybrids avoid that." if loses else "does not lose in this run."),
+        "Dots with intervals: surplus on rich and poor of Thompson sampling under Chosen and under Actual, and of "
+        "the hybrids.",
+        lambda: headline_dots("Rich and poor", rows, f"surplus rewards after {facts.n_patients:,} patients"),
+    )
+
+
 def make_listings(facts: Facts) -> list[Listing]:
     """The final figures of every policy."""
-    return [every_policy_listing(facts.final, _TITLES, "minus Thompson", "Thompson sampling under Chosen")]
+    return every_policy_listings(facts.final, _TITLES, "minus Thompson", "Thompson sampling under Chosen")
