@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import polars
 
+from adhere.intervals import Estimate
 from adhere.report.headline_chart import HeadlineRow, headline_dots, headline_growth
-from adhere.simulation import Estimate
 
 
 def test_a_dot_with_its_interval_for_each_row_and_a_band_where_there_is_one() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from adhere.intervals import Estimate
 from adhere.report.style import COLOURS, DARK, FAINT, GREY, TEXT, TITLE, set_ticks, written
-from adhere.simulation import Estimate
 
 if TYPE_CHECKING:
     import polars
