@@ -64,7 +64,7 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     algorithm_version: str | None = None
 
 
-class DesignView(Struct, frozen=True, omit_defaults=True):
+class DesignView(Struct, frozen=True):
     """A trial's design."""
 
     name: str
