@@ -90,7 +90,9 @@ def test_a_token_that_ends_and_one_in_its_place(file: str, capsys: pytest.Captur
     listed = in_this_process(capsys, "token", "list", "--data", file).out.splitlines()
     assert [line.split("  ")[4] for line in listed] == ["valid", "valid", "revoked", "valid"]
     assert all("  expires 2" in line for line in listed)
-    check_complaint(in_this_process(capsys, "token", "rotate", "3", "--data", file), "a valid token")
+    check_complaint(
+        in_this_process(capsys, "token", "rotate", "3", "--data", file), "only a valid one can be rotated"
+    )
     check_complaint(in_this_process(capsys, "token", "rotate", "4", "--overlap", "1y", "--data", file), "--overlap")
 
 
@@ -117,7 +119,11 @@ def test_through_a_running_service(
         assert listed[1].startswith("2  statistician  -  Ada  valid  made 2")
         assert in_this_process(capsys, "token", "rotate", "2", *server).out.startswith("token 2 is revoked\ntoken 3")
         assert in_this_process(capsys, "token", "revoke", "3", *server).out == "token 3 is revoked\n"
-        check_complaint(in_this_process(capsys, "token", "revoke", "1", *server), "not the only admin's")
+        check_complaint(in_this_process(capsys, "token", "revoke", "1", *server), "is the only valid one of an admin")
         check_complaint(in_this_process(capsys, "token", "list", *server, "--data", "a.db"), "either --server, or")
+        monkeypatch.setenv("ADHERE_TOKEN", f" {service.admin}\n")
+        in_this_process(capsys, "token", "list", *server)
+        monkeypatch.setenv("ADHERE_TOKEN", "not one")
+        check_complaint(in_this_process(capsys, "token", "list", *server), "ADHERE_TOKEN: got text with a space")
         monkeypatch.setenv("ADHERE_TOKEN", "adh_wrong")
         check_complaint(in_this_process(capsys, "token", "list", *server), f"{service.url}: 401: this token")

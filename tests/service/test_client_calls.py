@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import inspect
 import json
 import uuid
+import warnings
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -184,3 +188,27 @@ def test_answers_hold_what_the_service_sends() -> None:
             field.encode_name for field in msgspec.structs.fields(theirs)
         ]
         assert get_type_hints(ours)
+
+
+def test_threads_and_tasks_may_share_a_client(service: Service) -> None:
+    trial = service.new_trial(policy="uniform")
+    subjects = [f"S-{number}" for number in range(40)]
+    with adhere.Client(service.url, service.admin) as client, ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(lambda subject: client.recommend(trial, subject), subjects))
+
+    async def again() -> list[IssuedRecommendation]:
+        async with adhere.AsyncClient(service.url, service.admin) as client:
+            return await asyncio.gather(*(client.recommend(trial, subject) for subject in subjects))
+
+    assert {recommendation.id for recommendation in made} == set(range(40))
+    assert asyncio.run(again()) == made  # each subject's is open
+
+
+def test_a_client_that_nobody_closes_leaves_no_socket_open(service: Service) -> None:
+    def use() -> None:
+        adhere.Client(service.url, service.admin).trials()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        use()
+        gc.collect()

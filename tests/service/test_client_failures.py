@@ -1,4 +1,4 @@
-"""What both clients do when there is no service, no answer, half an answer, or no token."""
+"""What both clients do when there is no service, no answer, or half an answer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ import pytest
 
 import adhere
 import adhere_client
+import adhere_client.attempts
+import adhere_client.request
 from service.both_clients import BOTH, MakeClient
 from service.serving import Service
 
@@ -183,55 +185,6 @@ def test_a_closed_client_says_so(make: MakeClient) -> None:
             client.trials()
 
 
-@both
-@pytest.mark.parametrize(
-    ("token", "got"),
-    [
-        ("", "an empty text"),
-        (" \n", "an empty text"),
-        (f"{SECRET} and more", "a text with a blank or a new line inside"),
-        (f"{SECRET}\nEvil: header", "a text with a blank or a new line inside"),
-        (f"{SECRET}ü", "a text with letters that no token has"),
-        (f"{SECRET}\x00", "a text with a control character inside"),
-        (None, "a value of type NoneType"),
-        (SECRET.encode(), "a value of type bytes"),
-    ],
-)
-def test_no_token(make: MakeClient, token: str, got: str) -> None:
-    with pytest.raises(adhere.InputError, match=rf"token: got {got} \(not shown\), expected the text") as caught:
-        make("http://127.0.0.1:9", token)
-    assert SECRET not in f"{caught.value!r}{caught.value}"
-    assert caught.value.__cause__ is None
-    with pytest.raises(adhere_client.InputError, match="token"):
-        adhere_client.Client("http://127.0.0.1:9", token)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "127.0.0.1:8000",
-        "ftp://127.0.0.1",
-        "http://",
-        "http://a b",
-        "http://h:port",
-        "http://h:99999",
-        "http://h?x=1",
-        None,
-        "http://" + "a" * 70 + ".b",
-    ],
-)
-def test_no_address(url: str) -> None:
-    with pytest.raises(adhere.InputError, match=r"url: got .*, expected the address of a service, such as http://"):
-        adhere.Client(url, SECRET)
-
-
-def test_an_address_with_a_password_is_not_shown() -> None:
-    with pytest.raises(adhere.InputError, match="the token apart from it") as caught:
-        adhere.Client("http://me:pass-word@host", SECRET)
-    assert "pass-word" not in str(caught.value)
-
-
 def test_refusals_are_exceptions_of_both_distributions(service: Service) -> None:
     with adhere.Client(service.url, service.admin) as client:
         for kind, words, refused in (
@@ -249,3 +202,26 @@ def test_refusals_are_exceptions_of_both_distributions(service: Service) -> None
         with pytest.raises(adhere_client.UnknownError) as alone:
             other.recommend("nowhere", "S-1")
         assert not isinstance(alone.value, adhere.InputError)
+
+
+def test_the_service_may_ask_for_a_pause() -> None:
+    def pause(asked: str) -> float:
+        request = adhere_client.request.Request("GET", "/trials", dict)
+        attempts = adhere_client.attempts.Attempts(request, "http://h", 8, was_up=True)
+        found = attempts.pause_after(adhere_client.request.Response(429, {"retry-after": asked}, b""))
+        assert found is not None
+        return found
+
+    assert 7 <= pause("7") < 8
+    assert 60 <= pause("86400") < 61
+    for unusable in ("Mon, 16 Nov 2026 02:00:00 GMT", "-5", "", "٣"):
+        assert pause(unusable) < 1
+
+
+@both
+def test_a_silent_service(make: MakeClient) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        silence = pytest.raises(adhere.ServiceError, match=f"no answer from {url}: timed out")
+        with make(url, SECRET, timeout=0.05, tries=1) as client, silence:
+            client.trials()

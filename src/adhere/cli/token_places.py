@@ -119,8 +119,13 @@ def _on_server(url: str) -> Iterator[TokenPlace]:
     except ModuleNotFoundError as error:
         raise InputError("--server", url, f"an installation with the client ({error})") from None
     token = os.environ.get(TOKEN_VARIABLE) or typer.prompt("Admin token", hide_input=True, err=True)
-    with Client(url, token, tries=2) as client:
+    try:
+        client = Client(url, token, tries=2)
+    except InputError as error:
+        option = {"url": "--server", "token": TOKEN_VARIABLE}[error.field]
+        raise InputError(option, error.value, error.expected) from None
+    with client:
         try:
             yield _OnServer(client)
         except ServiceError as error:
-            raise StoreError(f"{url}: {error}") from None
+            raise StoreError(f"{url}: {error}" if error.status else str(error)) from None

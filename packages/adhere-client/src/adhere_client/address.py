@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from adhere_client.errors import InputError
 
 _AN_ADDRESS = "the address of a service, such as http://127.0.0.1:8000"
-_A_TOKEN = "the text that was shown when the token was made, such as adh_…"
+_A_TOKEN = "the text shown when the token was made, such as adh_…"
 
 
 class Address(NamedTuple):
@@ -57,7 +57,7 @@ class Secret(bytes):
 
 
 def bearer(token: str) -> Secret:
-    r"""The value of the header Authorization. Blanks and newlines around a token, as files have them, do not count.
+    r"""The value of the header Authorization. Spaces and line breaks around a token do not count.
 
     >>> bearer(" adh_1234\n") == b"Bearer adh_1234"
     True
@@ -67,13 +67,13 @@ def bearer(token: str) -> Secret:
     text = token.strip()
     fault = ""
     if not text:
-        fault = "an empty text"
+        fault = "empty text"
     elif not text.isascii():
-        fault = "a text with letters that no token has"
+        fault = "text with characters that no token has"
     elif any(character.isspace() for character in text):
-        fault = "a text with a blank or a new line inside"
+        fault = "text with a space or a line break in it"
     elif not text.isprintable():
-        fault = "a text with a control character inside"
+        fault = "text with a control character in it"
     if fault:
         raise InputError("token", _Unshown(fault), _A_TOKEN)
     return Secret(b"Bearer " + text.encode())

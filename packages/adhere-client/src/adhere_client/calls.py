@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -65,15 +65,13 @@ def create_trial(
 
     Without a seed a random one is drawn; a blinded trial takes no other.
     """
-    if isinstance(arms, str):  # its letters would be taken for arms
-        raise InputError("arms", arms, 'a list of at least two names, such as ["walk", "aspirin"]')
     body = {
         "name": name,
         "policy": str(policy),
-        "arms": list(arms),
+        "arms": _list("arms", arms, 'names, such as ["walk", "aspirin"]'),
         "seed": None if seed is None else str(seed),
         "horizon": horizon,
-        "reward_values": list(reward_values),
+        "reward_values": _list("reward_values", reward_values, "numbers from 0 to 1"),
         "blinded": blinded,
         "repeats": repeats,
         "impute": dict(impute) if isinstance(impute, Mapping) else impute,
@@ -144,7 +142,7 @@ def correct(
         "took_nothing": took_nothing,
         "took_other": took_other,
         "reward": _reward(reward),
-        "retract": list(retract),
+        "retract": _list("retract", retract, 'the parts "actual", "reward"'),
     }
     return write(trial_path(trial, "recommendations", id, "corrections"), Recorded, body, request_id)
 
@@ -226,6 +224,8 @@ def rotate_token(
     expires_at: datetime | None = None,
 ) -> Steps[IssuedToken]:
     """Make a new token with the rights of a valid one, which ends after the overlap; not repeated either."""
+    if not isinstance(overlap, timedelta):
+        raise InputError("overlap", overlap, "a datetime.timedelta")
     body = {"overlap_seconds": int(overlap.total_seconds()), "expires_at": expires_at}
     return ask(Request("POST", f"/tokens/{id}/rotation", IssuedToken, body, repeatable=False))
 
@@ -239,6 +239,13 @@ def tokens() -> Steps[list[TokenDetails]]:
 def revoke_token(id: int) -> Steps[None]:  # noqa: A002
     """Revoke a token; once more changes nothing."""
     return ask(Request("DELETE", f"/tokens/{id}", type(None)))
+
+
+def _list(field: str, values: Iterable[Any], of: str) -> list[Any]:
+    """Several values; a text is one, and its letters would be taken for many."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(field, values, f"a list of {of}")
+    return list(values)
 
 
 def _reward(reward: float | None) -> float | None:

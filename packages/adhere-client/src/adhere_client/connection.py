@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -28,6 +29,10 @@ class Connection:
         with self._raising_own():
             self._address = parse_address(url)
             self._authorization = bearer(token)
+            if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
+                raise InputError("timeout", timeout, "a number of seconds greater than 0")
+            if isinstance(tries, bool) or not isinstance(tries, int) or tries < 0:
+                raise InputError("tries", tries, "a whole number, 0 or more")
         self._timeout = {"connect": min(timeout, _CONNECT_TIMEOUT), "read": timeout, "write": timeout}
         self._tries = tries
         self._was_up = False
@@ -73,7 +78,7 @@ class Connection:
             try:
                 content = msgspec.json.encode(request.body)
             except (TypeError, ValueError) as error:
-                raise InputError("body", request.body, f"values that JSON has ({error})") from None
+                raise InputError("request", request.body, f"values that JSON can hold ({error})") from None
             headers += [(b"Content-Type", b"application/json"), (b"Content-Length", str(len(content)).encode())]
         target = (address.root + request.path).encode()
         return {

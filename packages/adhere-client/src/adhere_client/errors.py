@@ -14,11 +14,15 @@ class InputError(ValueError):
 
     def __init__(self, field: str, value: object, expected: str, sentence: str = "") -> None:
         self.field, self.value, self.expected = field, value, expected
-        self.sentence = sentence or f"{field}: got {value!r}, expected {expected}"
+        self.sentence = sentence or f"{field}: got {_short(repr(value))}, expected {expected}"
         ValueError.__init__(self, self.sentence)  # not the next class, which in adhere takes other arguments
 
     def __reduce__(self) -> Any:
         return type(self), (self.field, self.value, self.expected, self.sentence)
+
+
+def _short(text: str, limit: int = 120) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 class UnknownError(InputError):

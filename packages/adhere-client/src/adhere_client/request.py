@@ -71,8 +71,12 @@ def trial_path(trial: str, *rest: object) -> str:
     >>> trial_path("Kopfweh & Co", "recommendations", 3)
     '/trials/Kopfweh%20%26%20Co/recommendations/3'
     """
-    if not isinstance(trial, str):
+    if not isinstance(trial, str) or not trial:
         raise InputError("trial", trial, "the name of a trial")
-    # A dot or two would be taken for a relative path.
-    name = trial.replace(".", "%2E") if trial in (".", "..") else quote(trial, safe="")
-    return "/".join(["/trials", name, *(quote(str(part), safe="") for part in rest)])
+    try:
+        parts = [quote(str(part), safe="") for part in (trial, *rest)]
+    except UnicodeEncodeError:
+        raise InputError("trial", trial, "the name of a trial, in characters that can be sent") from None
+    if trial in (".", ".."):  # would be taken for a relative path
+        parts[0] = trial.replace(".", "%2E")
+    return "/".join(["/trials", *parts])
