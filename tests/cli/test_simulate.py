@@ -145,7 +145,7 @@ def test_a_policy_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "simulate", "--population", "defiers", "--import", "own.py", "--policy", policy, "--json", "-", cwd=tmp_path
     )
     assert finished.status == 0
-    assert f"compiling {policy}" in finished.err
+    assert f"compiling {policy} (1 of 1, then kept on disk)…" in finished.err
     (outcome,) = strict_json(finished.out)
     assert outcome["policy"] == policy
     assert outcome["allocation"]["control"] == pytest.approx(0.9, abs=0.01)

@@ -46,6 +46,10 @@ class CompiledRunner(PolicyRunner):
         """Whether nothing is left to compile."""
         return bool(self.loop.ready(*self._example()))
 
+    def to_compile(self) -> object:
+        """What is left to compile, the same for all that share it; None if nothing is."""
+        return None if self.is_ready() else (self.composition, self._sizes)
+
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
         if not self.is_ready():
@@ -53,7 +57,7 @@ class CompiledRunner(PolicyRunner):
                 reason = "its code is not in a file of its own, or no cache folder can be written"
                 message = f"{self.resolved} is compiled anew each time: {reason}"
                 warnings.warn(message, stacklevel=2)
-            announce(f"compiling {self.resolved}{self.target} (once; then it is kept on disk)")
+            announce(f"compiling {self.resolved}{self.target}")
         self.kernel = self.loop.compiled(*self._example())
 
     def _example(self) -> Any:

@@ -26,6 +26,10 @@ class PolicyRunner(ABC):
         self._population = population
         self._n_patients, self._grid, self._n_last = n_patients, grid, n_last(n_patients)
 
+    def to_compile(self) -> object:
+        """What is left to compile, the same for all that share it; None if nothing is."""
+        return None
+
     @abstractmethod
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Do what must be done once, before the first block."""

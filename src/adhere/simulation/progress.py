@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, silence elsewhere."""
+"""A progress bar on a terminal and in a notebook, silence elsewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+from adhere.simulation.notebook_progress import NotebookProgress, in_notebook
 
 
 class Progress(Protocol):
@@ -38,11 +40,16 @@ class Announcing(Silent):
 
 @contextmanager
 def progress_on(total: int, wanted: Progress | bool | None) -> Iterator[Progress]:
-    """What was asked for; left open, a bar with rate and time left if standard error is a terminal."""
+    """What was asked for; left open, a bar with rate and time left on a terminal or in a notebook."""
     if wanted is None:
-        wanted = sys.stderr.isatty()
+        wanted = in_notebook() or sys.stderr.isatty()
     if wanted is not True:
         yield Silent() if wanted is False else wanted
+        return
+    if in_notebook():
+        shown = NotebookProgress(total)
+        yield shown
+        shown.finish()
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn

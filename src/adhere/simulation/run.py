@@ -41,10 +41,20 @@ class TaskRunner:
         return max(1, runs // plan.block_size)
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Compile what is not compiled yet."""
-        for runners in self.policy_runners:
-            for runner in runners:
-                runner.prepare(announce)
+        """Compile what is not compiled yet, and say of each how many there are."""
+        every = [runner for runners in self.policy_runners for runner in runners]
+        said: list[str] = []
+        n_in_all = 0
+
+        def number(message: str) -> None:
+            nonlocal n_in_all
+            if not said:  # looked up only now: where all is compiled, a start should cost nothing
+                n_in_all = len({runner.to_compile() for runner in every} - {None})
+            said.append(message)
+            announce(f"{message} ({len(said)} of {max(n_in_all, len(said))}, then kept on disk)…")
+
+        for runner in every:
+            runner.prepare(number)
 
     def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
         """Run every policy over some blocks of runs; `done[0]` counts patients, a non-zero `stop[0]` ends it."""

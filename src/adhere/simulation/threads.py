@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -23,8 +24,15 @@ class ThreadBackend:
         self._stop = np.zeros(1, np.int64)
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Compile in a thread, so that Ctrl-C is heard meanwhile."""
-        wait_for(self._pool.submit(self._runner.prepare, announce), lambda: None)
+        """Compile in a thread, so that Ctrl-C is heard meanwhile; what it says is said in this one."""
+        said: SimpleQueue[str] = SimpleQueue()
+
+        def pass_on() -> None:
+            while not said.empty():
+                announce(said.get())
+
+        wait_for(self._pool.submit(self._runner.prepare, said.put), pass_on)
+        pass_on()
 
     def n_at_once(self) -> int:
         """Each thread finds its next task waiting."""
