@@ -53,9 +53,9 @@ def test_compilations_are_numbered_and_said_where_the_user_waits(monkeypatch: py
 
 def test_the_example_notebook_runs_and_shows_its_progress() -> None:
     """In a kernel of its own, as a user's notebook does."""
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     assert all(not cell.get("outputs") for cell in notebook.cells)
-    notebook.cells.append(nbformat.v4.new_code_cell(SHOWN))
+    notebook.cells.append(nbformat.v4.new_code_cell(SHOWN))  # type: ignore[no-untyped-call]
     NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     *cells, last = (cell for cell in notebook.cells if cell.cell_type == "code")
     shown = ["\n".join(str(output.get("data", output)) for output in cell.outputs) for cell in cells]
