@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adhere.errors import InputError as InputError
     from adhere.errors import UnknownError as UnknownError
     from adhere.policies import BaseThompson as BaseThompson
+    from adhere.policies import ComplianceAwareLearner as ComplianceAwareLearner
     from adhere.policies import EpsilonGreedy as EpsilonGreedy
     from adhere.policies import Exp3 as Exp3
     from adhere.policies import HierarchicalBandit as HierarchicalBandit
@@ -50,8 +51,8 @@ __version__: str
 _PUBLIC = {
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.errors": "ConflictError InputError UnknownError",
-    "adhere.policies": "BaseThompson EpsilonGreedy Exp3 HierarchicalBandit HierarchicalExp3 Learner Policy Thompson"
-    " ThompsonBounded Ucb1 Uniform hedge hierarchical_hedge import_policies parse_policy",
+    "adhere.policies": "BaseThompson ComplianceAwareLearner EpsilonGreedy Exp3 HierarchicalBandit HierarchicalExp3"
+    " Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge hierarchical_hedge import_policies parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population",
     "adhere.protocols": "Protocol",
     "adhere.simulation": "SimulationResult simulate",

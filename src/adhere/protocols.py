@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from adhere.errors import InputError, nearest
 
 NONE = -1
+TOOK_NOTHING: Final = -1  # in place of an actual arm: nothing in the arm set
+TOOK_OTHER: Final = -2  # something else
 _NAMES = ("chosen", "actual", "comply")
 Table = tuple[tuple[int | None, ...], ...]
 
@@ -98,16 +100,21 @@ def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int32]:
 
     Column k answers a reward without an actual arm: the credited arm where the row is the same for every
     actual arm, none where it must wait. Columns k+1… answer the actual arm that comes later: none where
-    column k was the lesson already.
+    column k was the lesson already. That nothing in the arm set was taken, or something else, is answered by two
+    more columns where it comes later; together with the reward it is counted from the end (-2, -3), as column k.
 
-    >>> feedback_table(COMPLY, 2).tolist()
+    >>> feedback_table(COMPLY, 2)[:, :5].tolist()
     [[0, -1, -1, 0, -1], [-1, 1, -1, -1, 1]]
+    >>> feedback_table(CHOSEN, 2)[:, [-3, -2]].tolist()
+    [[0, 0], [1, 1]]
     """
     together = protocol.credits(n_arms)
     settled = (together == together[:, :1]).all(axis=1)
     without_actual = np.where(settled, together[:, 0], NONE)
     afterwards = np.where(settled[:, None], NONE, together)
-    return np.ascontiguousarray(np.column_stack([together, without_actual, afterwards]), dtype=np.int32)
+    never = np.full(n_arms, NONE)
+    columns = [together, without_actual, afterwards, never, never, without_actual, without_actual, never]
+    return np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)
 
 
 def credits_chosen(protocol: Protocol, n_arms: int) -> bool:

@@ -21,7 +21,8 @@ def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Pr
     else:
         assert isinstance(policy, HierarchicalBandit | HierarchicalExp3)
         hierarchy = isinstance(policy, HierarchicalBandit)
-        experts = [learner.protocol for learner in policy.learners()[:-1]] if hierarchy else [CHOSEN, ACTUAL, COMPLY]
+        experts = [one.protocol for one in policy.learners()[:-1] if isinstance(one, Learner)]
+        experts = experts if hierarchy else [CHOSEN, ACTUAL, COMPLY]
         top = rule.State.offset(rule, "experts") if hierarchy else 3
         strip = rule.State.fields["experts"].stride(rule) if hierarchy else rule.n_arms
         yield CHOSEN, slice(start, start + top)

@@ -89,7 +89,8 @@ def test_a_file_that_does_not_run_is_refused_and_may_be_mended(tmp_path: Path, s
 @pytest.mark.parametrize("missing", ["choose", "learn"])
 def test_a_policy_without_its_functions_is_refused_when_it_is_to_run(tmp_path: Path, missing: str) -> None:
     present = {"choose": "learn", "learn": "choose"}[missing]
-    more = f"\n@implements({present}, Declared)\ndef present(rule, state, memo, weight, rng):\n    return 0\n"
+    arguments = {"choose": "weight, rng", "learn": "arm, reward, weight, rng"}[present]
+    more = f"\n@implements({present}, Declared)\ndef present(rule, state, memo, {arguments}):\n    return 0\n"
     import_policies(write(tmp_path, f"without-{missing}", more=more))
     with pytest.raises(InputError, match=rf"policy without-{missing}: got 'no {missing}', expected .*@implements"):
         adhere.Trial(f"without-{missing}", ("a", "b"))

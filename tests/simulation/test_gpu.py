@@ -10,19 +10,23 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from adhere import InputError, simulate
 from contract.policies_under_test import SUBJECTS
 
+BORROWING = Path(__file__).parents[2] / "docs" / "examples" / "borrowing.py"  # which sees both arms
 # Two arms and a draw for each, three arms, a draw for the whole patient, a population of its own for each run.
 POPULATIONS = ("stroke-aspirin", "stroke-heparin", "rich-and-poor", "uniform-other")
 SCRIPT = """
 import json, sys, warnings
 warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of words that overflow: compiled code lets them
 import adhere
-populations, policies = json.loads(sys.argv[1])
+populations, policies, imported = json.loads(sys.argv[1])
+for path in imported:
+    adhere.import_policies(path)
 found = {}
 for population in populations:
     arguments = dict(n_patients=30, n_runs=3, seed=5, grid=4, progress=False, keep_runs=True)
@@ -35,8 +39,8 @@ print(json.dumps(found))
 """
 
 
-def in_simulator(populations: list[str], policies: list[str]) -> dict[str, bool]:
-    command = [sys.executable, "-c", SCRIPT, json.dumps([populations, policies])]
+def in_simulator(populations: list[str], policies: list[str], *imported: str) -> dict[str, bool]:
+    command = [sys.executable, "-c", SCRIPT, json.dumps([populations, policies, imported])]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -45,7 +49,7 @@ def in_simulator(populations: list[str], policies: list[str]) -> dict[str, bool]
 
 
 def test_every_policy_gives_the_same_on_a_gpu() -> None:
-    found = in_simulator(["stroke-aspirin"], list(SUBJECTS))
+    found = in_simulator(["stroke-aspirin"], [*SUBJECTS, "borrowing"], str(BORROWING))
     assert len(found) == len(SUBJECTS) + 1
     assert [name for name, equal in found.items() if not equal] == []
 

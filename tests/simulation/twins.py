@@ -29,7 +29,7 @@ def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Polic
         eta, rho = policy.eta or math.sqrt(2 * math.log(3) / (3 * horizon)), policy.rho
         return oracle.HierarchicalExp3(k, eta, rho or math.sqrt(2 * math.log(k) / (k * horizon)))
     assert isinstance(policy, HierarchicalBandit), f"{policy} has no twin in the oracle"
-    *own, top = policy.learners()
+    *own, top = (one for one in policy.learners() if isinstance(one, Learner))
     # Only certified experts that do not recycle are weighted, and draw as weights need it.
     weighted = certified and not policy.recycle
     experts = [(_learner(one, k, horizon, weighted and _protocol(one) == "chosen"), _protocol(one)) for one in own]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule
 
 from adhere.errors import ConflictError
+from adhere.policies import TOOK_NOTHING, TOOK_OTHER, import_policies
 from adhere.store import open_store
 from adhere.trial import projection
 from adhere.trial.commands import Recommend, Withdraw
@@ -25,6 +27,7 @@ from adhere.trial.log.replay import replay
 
 from .live import ARMS, Live, number_of, snapshot_in
 
+import_policies(Path(__file__).parents[2] / "docs" / "examples" / "borrowing.py")
 TAKEN: Any = st.sampled_from(
     [{"actual": ARMS[0]}, {"actual": ARMS[1]}, {"took_nothing": True}, {"took_other": "tea"}]
 )
@@ -123,16 +126,39 @@ class AnyOrder(RuleBasedStateMachine):
     def check_state(self, view: Any, number: int) -> None:
         """Thompson's counts are the outcomes by arm taken, each once, whatever their order: count them by hand."""
         counts = np.zeros((2, 2))
-        bodies: dict[int, list[bytes]] = {}
-        for record in walk(view, number):
-            if record.recommendation_id is not None:
-                bodies.setdefault(record.recommendation_id, []).append(record.body)
-        for history in (history_of(map(decode, own)) for own in bodies.values()):
-            if history.actual is not None and history.reward is not None and history.actual.value >= 0:
-                counts[0 if history.reward.value else 1, int(history.actual.value)] += 1
+        for _, actual, reward in known_patients(view, number):
+            if actual >= 0:
+                counts[0 if reward else 1, actual] += 1
         state = np.frombuffer(snapshot_in(view).policy_state)
         assert (state[:4] - state[:4].min() == counts.ravel() - counts.min()).all()
         assert state[:4].sum() - counts.sum() == 4  # the prior
+
+
+class AnyOrderOfBothArms(AnyOrder):
+    """A policy that sees both arms, and learns where neither of them was taken too."""
+
+    policy = "borrowing"
+
+    def check_state(self, view: Any, number: int) -> None:
+        """Its tables are those of the patients of whom all is known, counted by hand."""
+        patients, rewards = np.zeros((2, 4)), np.zeros((2, 4))
+        for chosen, actual, reward in known_patients(view, number):
+            column = {TOOK_NOTHING: 3, TOOK_OTHER: 2}.get(actual, actual)
+            patients[chosen, column] += 1
+            rewards[chosen, column] += reward
+        state = np.frombuffer(snapshot_in(view).policy_state)
+        assert state.tolist() == [*patients.ravel(), *rewards.ravel()]
+
+
+def known_patients(view: Any, number: int) -> Iterator[tuple[int, int, float]]:
+    """The arm chosen, what was taken and the reward, where both are known."""
+    bodies: dict[int, list[bytes]] = {}
+    for record in walk(view, number):
+        if record.recommendation_id is not None:
+            bodies.setdefault(record.recommendation_id, []).append(record.body)
+    for history in (history_of(map(decode, own)) for own in bodies.values()):
+        if history.actual is not None and history.reward is not None:
+            yield history.chosen, int(history.actual.value), history.reward.value
 
 
 class AnyOrderRecycling(AnyOrder):
@@ -156,5 +182,7 @@ def _bounded(n: int) -> settings:
 
 TestAnyOrder = AnyOrder.TestCase
 TestAnyOrder.settings = _bounded(40)
+TestAnyOrderOfBothArms = AnyOrderOfBothArms.TestCase
+TestAnyOrderOfBothArms.settings = _bounded(12)
 TestAnyOrderRecycling = AnyOrderRecycling.TestCase
 TestAnyOrderRecycling.settings = _bounded(40)

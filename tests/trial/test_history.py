@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported
+from adhere.trial.events import AnyEvent, Corrected, Imputed, LessonRefused, Recommended, Reported
 from adhere.trial.evolve import changed_lessons
 from adhere.trial.history import History, Part, evolve_history
 
@@ -78,6 +78,23 @@ def test_learners_that_need_an_arm_wait_if_none_was_taken(taken: int) -> None:
     assert lessons(reported(reported(FIRST, 11, None, 1.0), 12, taken, None)) == [(11, K, 1.0)]
 
 
+@pytest.mark.parametrize(("taken", "together", "later"), [(TOOK_NOTHING, -2, 2 * K + 1), (TOOK_OTHER, -3, 2 * K + 2)])
+def test_a_policy_that_sees_both_arms_learns_that_none_was_taken(taken: int, together: int, later: int) -> None:
+    def seen(history: History) -> list[tuple[int, int]]:
+        return [(place, feedback) for place, _, _, feedback, *_ in history.lessons(K, sees_both_arms=True)]
+
+    at_once, late = reported(FIRST, 11, taken, 1.0), reported(reported(FIRST, 11, None, 1.0), 12, taken, None)
+    assert seen(at_once) == [(11, together)]
+    assert seen(late) == [(11, K), (12, later)]
+    refused = after(at_once, LessonRefused, 13, place=11, algorithm_version="1", reason="")
+    assert seen(refused) == lessons(refused) == []
+    other = corrected(refused, 14, actual=TOOK_NOTHING + TOOK_OTHER - taken)
+    assert len(seen(other)) == 1  # which says something else
+    assert lessons(other) == []  # to whom it says the same
+    assert len(seen(corrected(refused, 14, retract=("actual",)))) == 1
+    assert lessons(corrected(refused, 14, retract=("actual",))) == []
+
+
 def test_a_correction_keeps_the_place() -> None:
     history = corrected(reported(FIRST, 11, 2, 1.0), 20, actual=0)
     assert lessons(history) == [(11, 0, 1.0)]
@@ -124,7 +141,7 @@ def test_duplicates_and_order_change_only_the_places(reports: list[tuple[int | N
 
 def test_changed_lessons_are_those_to_learn_again() -> None:
     class FakeEngine:
-        n_arms, memo_size, recycles = K, 0, False
+        n_arms, memo_size, recycles, sees_both_arms = K, 0, False, False
 
     def changed(before: History, after: History) -> Mapping[int, Any]:
         return changed_lessons(FakeEngine, before, after)  # type: ignore[arg-type]

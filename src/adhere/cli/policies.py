@@ -64,11 +64,12 @@ def _list(cls: type[Policy]) -> None:
 
 
 def _explain(cls: type[Policy]) -> None:
-    from adhere.policies import Learner
+    from adhere.policies import ComplianceAwareLearner, Learner
     from adhere.report.wrapping import paragraph
 
-    is_learner = issubclass(cls, Learner)
-    typer.secho(f"{cls.name}, a {'learner' if is_learner else 'hybrid'}\n", bold=True)
+    kinds = {Learner: "a learner", ComplianceAwareLearner: "a learner that sees both arms"}
+    kind = next((words for base, words in kinds.items() if issubclass(cls, base)), "a hybrid")
+    typer.secho(f"{cls.name}, {kind}\n", bold=True)
     for part in filter(None, _prose(cls).split("\n\n")):
         is_prose = not part.startswith(("..", " "))
         typer.echo((paragraph(part, _width()) if is_prose else part) + "\n")
@@ -79,7 +80,7 @@ def _explain(cls: type[Policy]) -> None:
         typer.echo(f"  {item.name:{width}s}  {_expected(item)}")
     if not fields:
         typer.echo("  none")
-    if is_learner:
+    if issubclass(cls, Learner):
         typer.echo(f"\n{_PROTOCOLS}")
 
 

@@ -22,6 +22,7 @@ from adhere.compilation.layout import Number as Number
 from adhere.compilation.layout import Part as Part
 from adhere.compilation.layout import Parts as Parts
 from adhere.compilation.layout import PerArm as PerArm
+from adhere.compilation.layout import PerPair as PerPair
 from adhere.compilation.layout import State as State
 from adhere.compilation.layout import Vector as Vector
 from adhere.compilation.layout import laid_out as laid_out

@@ -8,6 +8,8 @@ from typing import Any, TypeVar, cast
 
 from numba.extending import overload, register_jitable
 
+from adhere.compilation.refusing import check_arguments, is_foreign, name_of, refusal
+
 AnyFunction = Callable[..., Any]
 Function = TypeVar("Function", bound=AnyFunction)
 # These functions are never called from C. Inlining small ones makes a kernel up to twice as fast; inlining large
@@ -15,6 +17,7 @@ Function = TypeVar("Function", bound=AnyFunction)
 _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
 _implemented: dict[AnyFunction, dict[type, AnyFunction]] = {}
+_compiled: set[tuple[AnyFunction, type]] = set()  # what compiled code has looked up already
 
 
 def inline(function: Function) -> Function:
@@ -39,6 +42,7 @@ def generic(function: Function) -> Function:
             raise TypeError(f"{function.__name__} is not implemented for {rule!r}")
         return own(rule, *arguments)
 
+    _declare(dispatch)
     return cast(Function, dispatch)
 
 
@@ -61,20 +65,58 @@ def implements(generic: AnyFunction, owner: type, inlined: bool = True) -> Calla
     """Register the decorated function as `generic`'s implementation for a class of rules or of policies.
 
     That for `object` is the default of rules without one of their own. The first one says whether all are inlined.
+    What would never be run is refused; a class of policies says itself what it runs (`check_implementation`).
     """
-    if generic not in _implemented:
-        _implemented[generic] = {}
-
-        def pick(rule: Any, *_: Any) -> AnyFunction | None:
-            return implementation(generic, getattr(rule, "instance_class", type(None)))
-
-        specialise(generic, pick, inlined=inlined)
+    if owner is object and generic not in _implemented:
+        _declare(generic, inlined)
 
     def register(function: Function) -> Function:
-        _implemented[generic][getattr(owner, "rule_class", owner)] = function
+        rule_class = _checked(generic, owner, function)
+        _implemented[generic][rule_class] = function
         return function
 
     return register
+
+
+def _declare(generic: AnyFunction, inlined: bool = True) -> None:
+    _implemented[generic] = {}
+
+    def pick(rule: Any, *_: Any) -> AnyFunction | None:
+        rule_class = getattr(rule, "instance_class", type(None))
+        _compiled.add((generic, rule_class))
+        return implementation(generic, rule_class)
+
+    specialise(generic, pick, inlined=inlined)
+
+
+def _checked(generic: AnyFunction, owner: Any, function: Any) -> Any:
+    """The class of rules to implement a generic function for; raises an `InputError` if it would not be run."""
+    if not callable(generic) or generic not in _implemented:
+        raise refusal(function, name_of(generic), "a function that policies implement, such as choose or learn")
+    what = f"{generic.__name__} of {name_of(owner)}"
+    rule_class = _rule_class(owner)
+    if rule_class is None or (rule_class is object and is_foreign(function)):
+        raise refusal(function, what, f"{generic.__name__} of a class declared with @policy")
+    if rule_class.__module__.startswith("adhere.") and is_foreign(function):
+        raise refusal(function, what, f"{generic.__name__} of a policy of your own: {name_of(owner)} is adhere's")
+    check = getattr(owner, "check_implementation", None)
+    if check is None:
+        check_arguments(function, generic, what)
+    else:
+        check(generic, function)
+    known = _implemented[generic].get(rule_class)
+    if known is not None:
+        raise refusal(function, f"a second {what}", f"one: {name_of(known)} is it; declare the class again too")
+    if (generic, rule_class) in _compiled:
+        raise refusal(function, f"a new {what}", "none any more: the policy is compiled; declare the class again too")
+    return rule_class
+
+
+def _rule_class(owner: Any) -> Any:
+    """Of a declared policy, of a rule itself, or of `object`; None for anything else."""
+    if not isinstance(owner, type):
+        return None
+    return vars(owner).get("rule_class") or (owner if owner is object or hasattr(owner, "_fields") else None)
 
 
 def implementation(generic: AnyFunction, rule_class: type) -> AnyFunction | None:

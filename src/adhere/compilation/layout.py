@@ -153,6 +153,22 @@ class Matrix(Field):
         return self._rows(rule), self._columns(rule)
 
 
+class PerPair(Matrix):
+    """One float for each pair of an arm chosen and what was taken: `pairs[chosen, actual]`.
+
+    Behind the columns of the arms are two more. Numbers below 0 count from the end, so that the last is that of
+    `TOOK_NOTHING`, -1, and the one before it that of `TOOK_OTHER`, -2.
+    """
+
+    def __init__(self, initial: float = 0.0) -> None:
+        super().__init__(lambda rule: rule.n_arms, lambda rule: rule.n_arms + 2)
+        self._initial = initial
+
+    def initial(self, rule: Any) -> Floats:
+        """As declared."""
+        return np.full(self.size(rule), self._initial)
+
+
 class Parts(Field):
     """One strip for each of several rules inside the rule, all strips of the same length; see `strip`.
 

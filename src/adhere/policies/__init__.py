@@ -4,11 +4,13 @@ from adhere.compilation import Index as Index
 from adhere.compilation import Memo as Memo
 from adhere.compilation import Number as Number
 from adhere.compilation import PerArm as PerArm
+from adhere.compilation import PerPair as PerPair
 from adhere.compilation import State as State
 from adhere.compilation import Vector as Vector
 from adhere.compilation import implements as implements
 from adhere.policies.base_thompson import BaseThompson as BaseThompson
 from adhere.policies.catalogue import import_policies as import_policies
+from adhere.policies.declaration import policy as policy
 from adhere.policies.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from adhere.policies.exp3 import Exp3 as Exp3
 from adhere.policies.generic import choose as choose
@@ -19,11 +21,11 @@ from adhere.policies.hedge import hedge as hedge
 from adhere.policies.hedge import hierarchical_hedge as hierarchical_hedge
 from adhere.policies.hierarchical import HierarchicalBandit as HierarchicalBandit
 from adhere.policies.hierarchical_exp3 import HierarchicalExp3 as HierarchicalExp3
+from adhere.policies.learner import ComplianceAwareLearner as ComplianceAwareLearner
+from adhere.policies.learner import Learner as Learner
 from adhere.policies.parameters import flag as flag
 from adhere.policies.parameters import parameter as parameter
-from adhere.policies.policy import Learner as Learner
 from adhere.policies.policy import Policy as Policy
-from adhere.policies.policy import policy as policy
 from adhere.policies.registry import registry as registry
 from adhere.policies.selection import draw_from as draw_from
 from adhere.policies.selection import keeps_tie as keeps_tie
@@ -33,3 +35,5 @@ from adhere.policies.thompson import Thompson as Thompson
 from adhere.policies.thompson_bounded import ThompsonBounded as ThompsonBounded
 from adhere.policies.ucb1 import Ucb1 as Ucb1
 from adhere.policies.uniform import Uniform as Uniform
+from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING
+from adhere.protocols import TOOK_OTHER as TOOK_OTHER

@@ -6,8 +6,10 @@ from typing import ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
+from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
-from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
+from adhere.policies.learner import Learner
+from adhere.policies.policy import CompiledPolicy, TrialShape
 from adhere.policies.registry import lookup
 from adhere.randomness import Stream
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from adhere.compilation.places import Place, place_of, sentence_of
 from adhere.errors import InputError, SourceError, nearest
-from adhere.policies.policy import MAX_DEPTH, Learner, Policy, parameters_of
+from adhere.policies.learner import Learner
+from adhere.policies.policy import MAX_DEPTH, Policy, parameters_of
 from adhere.policies.registry import lookup
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import Memo, Number, PerArm, State, implements, unlikely
+from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.learner import Learner
 from adhere.policies.parameters import parameter
-from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import keeps_tie, share_among_largest
 from adhere.randomness import Stream, uniform
 

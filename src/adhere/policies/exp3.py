@@ -6,9 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements, inline, unlikely
+from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities, remember
+from adhere.policies.learner import Learner
 from adhere.policies.parameters import parameter
-from adhere.policies.policy import Learner, policy
 from adhere.policies.selection import draw_from, largest_of
 from adhere.randomness import Stream
 

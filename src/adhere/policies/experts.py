@@ -23,7 +23,7 @@ from adhere.compilation import (
     strip,
     view,
 )
-from adhere.policies.generic import Rule, choose, learn, probabilities, remember, update
+from adhere.policies.generic import Rule, choose, learn_recycled, probabilities, remember, update
 from adhere.policies.recycling import AnyCacheRule, CacheRule, count_outcomes, holds_every_arm, take_outcome
 from adhere.randomness import Stream
 
@@ -65,7 +65,7 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
 remember_nth = for_nth_expert(remember)
 choose_nth = for_nth_expert(choose)
 probabilities_nth = for_nth_expert(probabilities)
-learn_nth = for_nth_expert(learn)
+learn_recycled_nth = for_nth_expert(learn_recycled)
 update_nth = for_nth_expert(update)
 
 
@@ -135,5 +135,5 @@ def recycle_outcome(
         remember_nth(rule.experts, nth, state.experts, memo.recycling)
         own_arm = choose_nth(rule.experts, nth, state.experts, memo.recycling, 1.0, rng)
         outcome = take_outcome(cache, kept, own_arm, rng)
-        learn_nth(rule.experts, nth, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
+        learn_recycled_nth(rule.experts, nth, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
     count_outcomes(cache, kept, chosen, reward, +1)

@@ -11,6 +11,7 @@ declared layout gives their places names (`compilation.layout`).
 `replay_choice`   change the state as the choice did that the memo remembers, without drawing again
 `probabilities`   the probability of each arm (after `remember`)
 `learn`           a learner's lesson: one credited arm and its reward
+`learn_recycled`  its lesson from an outcome that was kept
 `update`          the lesson of one patient for a whole policy: chosen arm, feedback, reward
 `decider`         which part of a hybrid made the decision the memo remembers
 ================  ===========================================================================================
@@ -20,6 +21,8 @@ declared layout gives their places names (`compilation.layout`).
 `feedback` says what is known of the actual arm. With k arms: 0 … k-1 the actual arm, reward and arm known
 together; k the reward is in, the actual arm is not; k+1+a the actual arm a has come for a reward reported
 earlier with feedback k. Each part of a policy learns at exactly one of them (see `protocols.feedback_table`).
+A policy with a compliance-aware learner in it is also told that none of the arms was taken: -2 nothing in the arm
+set, -3 something else, together with the reward; 2k+1 and 2k+2 the same for a reward reported earlier.
 """
 
 from __future__ import annotations
@@ -99,6 +102,12 @@ def replay_choice(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
 @generic
 def learn(rule: Rule, state: State, memo: Memo, arm: Any, reward: float, weight: float, rng: Stream) -> None:
     """Learn that an arm gave a reward."""
+
+
+@generic_with_default
+def learn_recycled(rule: Rule, state: State, memo: Memo, arm: Any, reward: float, weight: float, rng: Stream) -> None:
+    """Learn that an arm gave a reward once."""
+    learn(rule, state, memo, arm, reward, weight, rng)
 
 
 @generic_with_default

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from adhere.compilation import Memo, State, guessed, implements, view
+from adhere.policies.declaration import policy
 from adhere.policies.experts import choose_nth, probabilities_nth, recycle_nth, remember_nth, update_nth, weight_of
 from adhere.policies.generic import Floats, Rule, choose, decider, learn, probabilities, remember, update
 from adhere.policies.hierarchical_parameters import NO_EXPERT, HierarchicalParameters, HierarchicalRule, is_in
-from adhere.policies.policy import policy
 from adhere.randomness import Stream, draw_ahead
 
 

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adhere.compilation import Index, Matrix, Memo, State, Vector, implements, laid_out
+from adhere.policies.declaration import policy
 from adhere.policies.exp3 import Exp3
 from adhere.policies.generic import Floats, Rule, choose, decider, probabilities, remember, update
 from adhere.policies.log_weights import lower, normalise, rate
 from adhere.policies.parameters import parameter
-from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape, policy
+from adhere.policies.policy import AnyLearner, CompiledPolicy, Policy, TrialShape
 from adhere.policies.selection import draw_from
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY, feedback_table
 from adhere.randomness import Stream
@@ -90,7 +91,7 @@ class HierarchicalExp3(Policy):
     )
     rho: float | None = parameter(default=None, above=0, from_horizon=rate, symbol="hierarchical EXP3's ρ")
 
-    def learners(self) -> tuple[Learner, ...]:
+    def learners(self) -> tuple[AnyLearner, ...]:
         """Three instances of EXP3; their weights live in this policy's own state."""
         return tuple(Exp3(protocol=protocol) for protocol in _PROTOCOLS)
 

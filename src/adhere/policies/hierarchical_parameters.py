@@ -13,10 +13,11 @@ from adhere.policies.beta import work_size
 from adhere.policies.exp3 import Exp3
 from adhere.policies.experts import ByEstimate, ByOne, ByProbability, Weighting
 from adhere.policies.generic import Rule
+from adhere.policies.learner import ComplianceAwareLearner, Learner
 from adhere.policies.parameters import flag
-from adhere.policies.policy import CompiledPolicy, Learner, Policy, TrialShape, text_of
+from adhere.policies.policy import AnyLearner, CompiledPolicy, Policy, TrialShape, text_of
 from adhere.policies.recycling import AnyCacheRule, cache_rule
-from adhere.protocols import ACTUAL, CHOSEN, COMPLY, credits_chosen
+from adhere.protocols import ACTUAL, CHOSEN, COMPLY
 
 NO_EXPERT = -1
 MAX_EXPERTS = 62  # a set of them is the bits of a whole number
@@ -70,12 +71,18 @@ def _shown(value: object) -> object:
 
 
 def _base(name: str, value: object) -> Learner | None:
+    if isinstance(value, ComplianceAwareLearner):
+        expected = "a learner under protocols, of which it has none; give it in experts=[…]"
+        raise InputError(name, _shown(value), expected)
     if value is not None and not (isinstance(value, Learner) and value.protocol == CHOSEN):
         raise InputError(name, _shown(value), "a learner without a protocol: the hierarchy runs it under all three")
     return value
 
 
 def _top(name: str, value: object) -> Learner:
+    if isinstance(value, ComplianceAwareLearner):
+        expected = "a learner that is told one arm: nobody disobeys the top, which has no actual arm to learn of"
+        raise InputError(name, _shown(value), expected)
     if not (isinstance(value, Learner) and value.protocol == CHOSEN):
         raise InputError(
             name, _shown(value), "a learner without a protocol: the top's choice of an expert is always followed"
@@ -83,7 +90,7 @@ def _top(name: str, value: object) -> Learner:
     return value
 
 
-def _experts(name: str, value: object) -> tuple[Learner, ...] | None:
+def _experts(name: str, value: object) -> tuple[AnyLearner, ...] | None:
     if value is None:
         return None
     experts = tuple(value) if isinstance(value, (list, tuple)) else ()
@@ -94,7 +101,7 @@ def _experts(name: str, value: object) -> tuple[Learner, ...] | None:
     if len(experts) > MAX_EXPERTS:
         raise InputError(name, f"{len(experts)} learners", f"at most {MAX_EXPERTS}")
     for expert in experts:
-        if not isinstance(expert, Learner):
+        if not isinstance(expert, AnyLearner):
             raise InputError(name, str(expert), "a list of learners; a hybrid cannot be an expert")
     return experts
 
@@ -105,7 +112,7 @@ class HierarchicalParameters(Policy):
 
     base: Learner | None = field(default=None, metadata={"check": _base, "bare": True})
     top: Learner = field(default=Exp3(), metadata={"check": _top})
-    experts: tuple[Learner, ...] | None = field(default=None, metadata={"check": _experts})
+    experts: tuple[AnyLearner, ...] | None = field(default=None, metadata={"check": _experts})
     recycle: bool = flag(default=False)
 
     def __post_init__(self) -> None:
@@ -115,11 +122,11 @@ class HierarchicalParameters(Policy):
             sentence = f"hierarchical needs either a base learner or experts=[…] ({given} given)"
             raise InputError("policy hierarchical", given, "either a base learner or experts=[…]", sentence)
 
-    def learners(self) -> tuple[Learner, ...]:
+    def learners(self) -> tuple[AnyLearner, ...]:
         """The experts, then the top."""
         return (*self._all_experts(), self.top)
 
-    def _all_experts(self) -> tuple[Learner, ...]:
+    def _all_experts(self) -> tuple[AnyLearner, ...]:
         if self.base is not None:
             return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))
         return self.experts or ()
@@ -132,7 +139,7 @@ class HierarchicalParameters(Policy):
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rules of the top and of the experts; a certified expert's takes weights, unless it recycles."""
         experts = self._all_experts()
-        certificates = [certified and credits_chosen(expert.protocol, shape.n_arms) for expert in experts]
+        certificates = [certified and expert.is_certified(shape.n_arms) for expert in experts]
         recycles = self.recycle and any(certificates)
         weighted = [is_certified and not recycles for is_certified in certificates]
         is_weighted = any(weight and expert.uses_weight for weight, expert in zip(weighted, experts, strict=True))

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
-import sys
-from collections import namedtuple
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
 
-from adhere.compilation import Memo, State, implementation, laid_out, layout_of, note_sources
+from adhere.compilation import implementation, layout_of
 from adhere.compilation.layout import Floats
+from adhere.compilation.refusing import check_arguments, refusal
 from adhere.errors import InputError
 from adhere.policies import generic
-from adhere.policies.parameters import flag, parameter
-from adhere.policies.registry import registry
-from adhere.protocols import CHOSEN, Protocol, as_protocol, feedback_table
+from adhere.protocols import Protocol
 
-PolicyClass = TypeVar("PolicyClass", bound="type[Policy]")
-_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*")
 MAX_DEPTH = 8  # policies inside each other
-_RESERVED = ("true", "false", "inf", "nan", "credit")
 
 
 @dataclass(frozen=True)
@@ -62,6 +55,11 @@ class Policy:
     name: ClassVar[str]
     rule_class: ClassVar[Any]
     algorithm_version: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
+    functions: ClassVar[tuple[Any, ...]] = (  # that are run of it, if it implements them
+        *(generic.choose, generic.update, generic.remember),
+        *(generic.probabilities, generic.replay_choice, generic.decider),
+    )
+    rule_fields: ClassVar[tuple[str, ...]] = ("n_arms",)  # of the rule, behind the policy's own numbers
 
     def __post_init__(self) -> None:
         for item in dataclasses.fields(self):
@@ -105,12 +103,34 @@ class Policy:
         """The compiled form. Parts of an uncertified hybrid all learn from every round, with weight 1."""
         raise TypeError(f"{self.name} has no compiled form")
 
+    @classmethod
+    def check_implementation(cls, generic: Any, function: Any) -> None:
+        """Refuse an implementation that would never be run, or that would be called with other arguments."""
+        what = f"{generic.__name__} of {cls.__name__}"
+        if generic not in cls.functions:
+            raise refusal(function, what, f"one of {', '.join(own.__name__ for own in cls.functions)}{cls.instead()}")
+        check_arguments(function, generic, what, *cls.arguments_of(generic))
+
+    @classmethod
+    def instead(cls) -> str:
+        """What to do in place of implementing what is not run."""
+        return ""
+
+    @classmethod
+    def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
+        """The arguments with which a function is called, if not those of the generic one, and a hint."""
+        return None, ""
+
+    @classmethod
+    def declared(cls) -> None:
+        """Called once the class has a rule: a kind of policy may implement functions for all of its kind."""
+
     @property
     def depth(self) -> int:
         """How many policies are inside each other, this one included."""
         return 1 + max((part.depth for part in self._inside()), default=0)
 
-    def learners(self) -> tuple[Learner, ...]:
+    def learners(self) -> tuple[AnyLearner, ...]:
         """Every learner in the policy."""
         raise TypeError(f"{self.name} has no learners")
 
@@ -134,89 +154,41 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Learner(Policy):
-    """A base bandit under one protocol.
+class AnyLearner(Policy):
+    """What learners have in common, whatever they are told of a patient."""
 
-    A subclass declares its numbers with `parameter`, what it learns as a `State`, what a decision must remember as a
-    `Memo`, and implements `choose` and `learn`; `remember` and `probabilities` if it needs or knows them. Its
-    compiled functions see a rule with the declared numbers (NaN for None), `n_arms` and the table `credit`.
-    """
-
+    functions: ClassVar[tuple[Any, ...]] = (generic.choose, generic.learn, generic.remember, generic.probabilities)
     uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
-    protocol: Protocol = field(default=CHOSEN, kw_only=True, metadata={"check": lambda _, value: as_protocol(value)})
 
-    def __str__(self) -> str:
-        return super().__str__() if self.protocol == CHOSEN else f"{super().__str__()}/{self.protocol}"
-
-    def under(self, protocol: Protocol) -> Self:
-        """The same learner under another protocol."""
-        return dataclasses.replace(self, protocol=protocol)
-
-    def learners(self) -> tuple[Learner, ...]:
+    def learners(self) -> tuple[AnyLearner, ...]:
         """A learner is its own only one."""
         return (self,)
 
+    def is_certified(self, n_arms: int) -> bool:
+        """Whether, as an expert, it learns only from rounds it was drawn for."""
+        return False
+
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """A rule of the declared numbers, `n_arms` and the feedback table of the protocol."""
+        """A rule of the declared numbers, `n_arms` and what else the kind of learner needs."""
         for function in (generic.choose, generic.learn):
             if implementation(function, self.rule_class) is None:
                 expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"
                 raise InputError(f"policy {self.name}", f"no {function.__name__}", expected)
         numbers = (getattr(self, name) for name in parameters_of(type(self)))
         known = (math.nan if number is None else number for number in numbers)
-        rule = self.rule_class(*known, n_arms=shape.n_arms, credit=feedback_table(self.protocol, shape.n_arms))
-        return CompiledPolicy(rule, (str(self),))
+        return CompiledPolicy(self.rule_class(*known, shape.n_arms, *self._tables(shape)), (str(self),))
+
+    def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
+        return ()
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
         """The compiled form as a certified expert, which is asked with a probability below 1."""
         return self.assemble(shape)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter, flag, field))
-def policy(
-    name: str, *, state: type[State] = State, memo: type[Memo] = Memo, rule: Any = None
-) -> Callable[[PolicyClass], PolicyClass]:
-    """Declare a class as the policy of this name: freeze it, give it a rule, enter it into the registry.
-
-    Parameters
-    ----------
-    name
-        Small letters, digits and single hyphens.
-    state, memo
-        The layouts of what a learner learns and of what a decision must remember.
-    rule
-        The compiled form of a hybrid, a NamedTuple `laid_out` by itself. That of a learner is made of its parameters.
-
-    """
-    if not _NAME.fullmatch(name) or name in _RESERVED:
-        raise InputError("policy name", name, "small letters, digits and single hyphens, e.g. my-policy")
-
-    def declare(cls: PolicyClass) -> PolicyClass:
-        owner = registry[name].__module__ if name in registry else cls.__module__
-        if owner != cls.__module__ and owner.startswith("adhere."):
-            raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
-        cls.name = name
-        frozen: Any = dataclass(frozen=True)(cls)
-        frozen.rule_class = rule or laid_out(state=state, memo=memo)(_rule_of_learner(frozen))
-        registry[name] = frozen
-        note_sources(cls.__module__)
-        return frozen  # type: ignore[no-any-return]
-
-    return declare
-
-
 def parameters_of(policy: Any) -> list[str]:
     """The fields of a policy but its protocol, in order."""
     return [item.name for item in dataclasses.fields(policy) if item.name != "protocol"]
-
-
-def _rule_of_learner(learner: Any) -> Any:
-    fields = [*parameters_of(learner), "n_arms", "credit"]
-    rule: Any = namedtuple(f"{learner.__name__}Rule", fields)  # type: ignore[misc]
-    rule.__module__ = learner.__module__
-    # Numba's disk cache pickles the rule's class by reference, so its module must hold it.
-    setattr(sys.modules[learner.__module__], rule.__name__, rule)
-    return rule
 
 
 def text_of(value: object) -> str:

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeVar
 
 from adhere.errors import InputError, short
 from adhere.policies.catalogue import from_json, make
-from adhere.policies.policy import MAX_DEPTH, Learner, Policy
+from adhere.policies.learner import ComplianceAwareLearner, Learner
+from adhere.policies.policy import MAX_DEPTH, Policy
 from adhere.protocols import as_protocol
 
 _TOKEN = re.compile(
@@ -142,6 +143,9 @@ class _Parser:
         self._skip("/")
         name = self._take().text
         protocol = as_protocol(self._credit_table() if name == "credit" else name)
+        if isinstance(policy, ComplianceAwareLearner):
+            expected = f"no protocol after {policy.name}: it is told both arms and credits what it likes"
+            raise InputError("policy", self._text, expected)
         if not isinstance(policy, Learner):
             expected = f"a learner before /{protocol}: the hybrid {policy.name} sets its experts' protocols itself"
             raise InputError("policy", self._text, expected)

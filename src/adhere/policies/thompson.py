@@ -18,8 +18,10 @@ from adhere.compilation import (
 )
 from adhere.policies.base_thompson import BaseThompson
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
+from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
-from adhere.policies.policy import CompiledPolicy, Learner, TrialShape, policy
+from adhere.policies.learner import Learner
+from adhere.policies.policy import CompiledPolicy, TrialShape
 from adhere.randomness import Stream, uniform
 
 # p = P(θ_1 > θ_0) of two arms is drawn with and logged within these: beyond them the recurrence that it is followed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adhere.compilation import Memo, State, implements, view
 from adhere.policies.beta import draw_success
+from adhere.policies.declaration import policy
 from adhere.policies.generic import (
     Floats,
     Rule,
@@ -15,7 +16,6 @@ from adhere.policies.generic import (
     replay_choice,
     update,
 )
-from adhere.policies.policy import policy
 from adhere.policies.recycling import count_outcomes, holds_arm, take_outcome
 from adhere.policies.thompson_bounded_parameters import (
     INNER,

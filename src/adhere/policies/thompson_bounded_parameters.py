@@ -9,7 +9,7 @@ from adhere.compilation import Index, Memo, Number, Part, State, laid_out
 from adhere.errors import InputError
 from adhere.policies.generic import Rule
 from adhere.policies.parameters import flag
-from adhere.policies.policy import MAX_DEPTH, CompiledPolicy, Learner, Policy, TrialShape
+from adhere.policies.policy import MAX_DEPTH, AnyLearner, CompiledPolicy, Policy, TrialShape
 from adhere.policies.recycling import AnyCacheRule, cache_rule
 from adhere.policies.thompson import Thompson
 
@@ -63,7 +63,7 @@ class ThompsonBoundedParameters(Policy):
     recycle: bool = flag(default=False)
     literal: bool = flag(default=False)
 
-    def learners(self) -> tuple[Learner, ...]:
+    def learners(self) -> tuple[AnyLearner, ...]:
         """The sampler, then the inner policy's."""
         return (Thompson(), *self.inner.learners())
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from adhere.compilation import Memo, Number, PerArm, State, implements, inline
+from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
-from adhere.policies.policy import Learner, policy
+from adhere.policies.learner import Learner
 from adhere.policies.selection import keeps_tie, share_among_largest
 from adhere.randomness import Stream
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import Memo, State, implements
+from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
-from adhere.policies.policy import Learner, policy
+from adhere.policies.learner import Learner
 from adhere.randomness import Stream, uniform
 
 

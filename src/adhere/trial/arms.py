@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import InputError, nearest
+from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING
+from adhere.protocols import TOOK_OTHER as TOOK_OTHER
 
 MAX_ARMS = 100
-TOOK_NOTHING: Final = -1  # nothing in the arm set
-TOOK_OTHER: Final = -2  # something else
 
 
 def check_arm_names(arms: object) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
 from adhere.errors import CompileError, InputError, UnavailableError, listed
-from adhere.policies import as_policy
+from adhere.policies import ComplianceAwareLearner, as_policy
 from adhere.policies.generic import probabilities
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
@@ -84,6 +84,7 @@ class Engine:
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
         compiled = self.policy.assemble(TrialShape(n_arms, values))
+        self.sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
         self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
         self.first_state: Floats = compiled.state
         self.memo_size = compiled.memo_size

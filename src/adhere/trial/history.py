@@ -34,7 +34,10 @@ class Part(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A lesson that the policy refused: its place, feedback (as with MAX_ARMS arms) and reward; none for a choice."""
+    """A lesson that the policy refused: its place, feedback and reward; none for a choice.
+
+    The feedback is that of a policy that sees both arms, with MAX_ARMS arms.
+    """
 
     place: int
     feedback: int | None = None
@@ -70,36 +73,40 @@ class History(msgspec.Struct, frozen=True, gc=False):
         """Whether the rule for missing reports applies: once, and not after a retraction."""
         return self.is_open and not self.was_imputed and not self.was_retracted
 
-    def lessons(self, n_arms: int) -> tuple[Row, ...]:
+    def lessons(self, n_arms: int, sees_both_arms: bool = False) -> tuple[Row, ...]:
         """What a policy learns: at most one lesson from the reward and one from an actual arm that comes later.
 
-        A lesson that the policy refused is left out for as long as it says the same.
+        A policy that sees both arms is also taught that none of the arms was taken. A lesson that the policy refused
+        is left out for as long as it says the same.
 
         >>> from datetime import datetime
         >>> history = History(0, 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
         >>> history.lessons(2)
         ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
         """
-        rows = self._reported_lessons(n_arms)
+        rows = self._reported_lessons(n_arms, sees_both_arms)
         if not self.refused:
             return rows
-        said = (_said(row) for row in self._reported_lessons(MAX_ARMS))
-        return tuple(row for row, says in zip(rows, said, strict=True) if says not in self.refused)
+        said = (_said(row) for row in self._reported_lessons(MAX_ARMS, sees_both_arms))
+        refused = self.refused if sees_both_arms else [_without_taken(one) for one in self.refused]
+        return tuple(row for row, says in zip(rows, said, strict=True) if says not in refused)
 
     def refuses_choice(self) -> bool:
         """Whether the policy refused to repeat the choice itself."""
         return Refused(self.position) in self.refused
 
-    def _reported_lessons(self, n_arms: int) -> tuple[Row, ...]:
+    def _reported_lessons(self, n_arms: int, sees_both_arms: bool) -> tuple[Row, ...]:
         if self.reward is None or self.fallback:  # a policy does not learn from a fallback, which it did not choose
             return ()
         reward, place = self.reward.value, self.reward.place
         arm = -1 if self.actual is None else int(self.actual.value)
-        if self.actual is None or arm < 0:  # learners that need an arm wait, for good if none of ours was taken
+        if self.actual is None or (arm < 0 and not sees_both_arms):
+            # Learners that need an arm wait, for good if none of ours was taken.
             return (self._lesson(place, n_arms, reward),)
         if self.actual.place <= place:
-            return (self._lesson(place, arm, reward),)
-        return (self._lesson(place, n_arms, reward), self._lesson(self.actual.place, n_arms + 1 + arm, reward))
+            return (self._lesson(place, arm if arm >= 0 else arm - 1, reward),)
+        later = n_arms + 1 + arm if arm >= 0 else 2 * n_arms - arm
+        return (self._lesson(place, n_arms, reward), self._lesson(self.actual.place, later, reward))
 
     def _lesson(self, place: int, feedback: int, reward: float) -> Row:
         return (place, self.recommendation_id, self.chosen, feedback, reward, self.memo)
@@ -148,11 +155,18 @@ def history_of(events: Iterable[AnyEvent]) -> History:
 
 def _refused(history: History, place: int) -> Refused:
     """What the lesson at a place says now."""
-    return next((_said(row) for row in history._reported_lessons(MAX_ARMS) if row[0] == place), Refused(place))
+    rows = history._reported_lessons(MAX_ARMS, sees_both_arms=True)
+    return next((_said(row) for row in rows if row[0] == place), Refused(place))
 
 
 def _said(row: Row) -> Refused:
     return Refused(row[0], row[3], row[4])
+
+
+def _without_taken(refused: Refused) -> Refused:
+    """What a policy is taught that is not told where none of the arms was taken."""
+    is_taken = refused.feedback is None or refused.feedback >= 0
+    return refused if is_taken else refused._replace(feedback=MAX_ARMS)
 
 
 def _imputed(part: Part | None, position: int, value: float | None) -> Part | None:

@@ -1,0 +1,47 @@
+"""Sentences for functions that compiled code would never run, or would call in another way than they are written."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from adhere.errors import InputError
+
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def name_of(value: Any) -> str:
+    """What a function or class is called; of anything else its text."""
+    return str(getattr(value, "__name__", value if isinstance(value, str) else repr(value)))
+
+
+def is_foreign(function: Any) -> bool:
+    """Whether a function is not adhere's own."""
+    return not str(getattr(function, "__module__", "")).startswith("adhere.")
+
+
+def refusal(function: Any, value: str, expected: str) -> InputError:
+    """An error about a function, with the line where it stands."""
+    code = getattr(function, "__code__", None)
+    place = f" ({Path(code.co_filename).name}, line {code.co_firstlineno})" if code else ""
+    return InputError(f"{name_of(function)}{place}", value, expected)
+
+
+def check_arguments(
+    function: Any, generic: Callable[..., Any], what: str, names: Sequence[str] | None = None, hint: str = ""
+) -> None:
+    """Refuse what is no plain function of as many arguments as a generic function takes; their names are free."""
+    names = names or list(inspect.signature(generic).parameters)
+    if not inspect.isfunction(function):
+        raise refusal(function, what, "a plain function, which adhere compiles itself")
+    own = inspect.signature(function).parameters
+    by_place = all(parameter.kind in _BY_PLACE for parameter in own.values())
+    if not by_place or len(own) != len(names):
+        given = (
+            f"{len(own)} arguments ({', '.join(own)})"
+            if by_place
+            else f"({', '.join(str(one).partition(':')[0] for one in own.values())})"
+        )
+        raise refusal(function, given, f"{len(names)}, as {what} takes them: ({', '.join(names)}){hint}")
