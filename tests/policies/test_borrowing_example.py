@@ -51,7 +51,7 @@ def test_it_is_a_policy_like_any_other_without_a_protocol() -> None:
     assert from_json(policy.to_json()) == policy
     with pytest.raises(InputError, match="expected no protocol after borrowing: it is told both arms"):
         parse_policy("borrowing/actual")
-    with pytest.raises(InputError, match=r"got 'protocol=…', expected one of strength"):
+    with pytest.raises(InputError, match=r"borrowing has no option 'protocol' \(it has strength\)"):
         from_json({"name": "borrowing", "protocol": "actual"})
 
 

@@ -74,7 +74,7 @@ OF_BOTH = r"\(rule, state, memo, chosen, actual, reward, weight, rng\)"
 @pytest.mark.parametrize(
     ("generic", "owner", "function", "message"),
     [
-        (update, OfOneArm, with_8, rf"with_8 \(test_implements.py, line \d+\): got 'update of OfOneArm', expected"
+        (update, OfOneArm, with_8, rf"test_implements\.py line \d+: with_8: got 'update of OfOneArm', expected"
          rf" one of choose, learn, remember, probabilities; .*derive OfOneArm from ComplianceA.* learn{OF_BOTH}"),
         (update, OfBothArms, with_8, r"got 'update of OfBothArms', expected one of choose, learn, remember,"),
         (decider, OfOneArm, with_5, "got 'decider of OfOneArm', expected one of choose"),

@@ -87,7 +87,8 @@ def test_a_policy_that_sees_both_arms_learns_that_none_was_taken(taken: int, tog
     assert seen(at_once) == [(11, together)]
     assert seen(late) == [(11, K), (12, later)]
     refused = after(at_once, LessonRefused, 13, place=11, algorithm_version="1", reason="")
-    assert seen(refused) == lessons(refused) == []
+    assert seen(refused) == []
+    assert lessons(refused) == []
     other = corrected(refused, 14, actual=TOOK_NOTHING + TOOK_OTHER - taken)
     assert len(seen(other)) == 1  # which says something else
     assert lessons(other) == []  # to whom it says the same

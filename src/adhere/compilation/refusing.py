@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from adhere.errors import InputError
+from adhere.compilation.places import Place
+from adhere.errors import InputError, SourceError
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -24,9 +24,8 @@ def is_foreign(function: Any) -> bool:
 
 def refusal(function: Any, value: str, expected: str) -> InputError:
     """An error about a function, with the line where it stands."""
-    code = getattr(function, "__code__", None)
-    place = f" ({Path(code.co_filename).name}, line {code.co_firstlineno})" if code else ""
-    return InputError(f"{name_of(function)}{place}", value, expected)
+    code, error = getattr(function, "__code__", None), InputError(name_of(function), value, expected)
+    return SourceError(str(Place(code.co_filename, code.co_firstlineno)), error.sentence) if code else error
 
 
 def check_arguments(

@@ -83,6 +83,8 @@ def import_policies(path: str | Path) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
+        if isinstance(error, SourceError):
+            raise
         place = place_of(error.__traceback__, [str(file)]) or Place(str(file), getattr(error, "lineno", None) or 1)
         raise SourceError(str(place), sentence_of(error)) from error
     return module
