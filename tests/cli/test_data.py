@@ -112,7 +112,7 @@ def test_a_file_with_a_few_patients(folder: Path, capsys: pytest.CaptureFixture[
         ("empty.csv", b"", "not an empty file"),
         ("header.csv", HEADER.encode(), "at least one patient"),
         ("unknown.csv", f"{HEADER}\nY,L,,,1\n".encode(), "at least one patient"),
-        ("other.csv", b"chosen,actual\n1,2\n", "missing columns RXASP, CMPLASP, RXHEP, CMPLHEP, ID14"),
+        ("other.csv", b"chosen,actual\n1,2\n", "missing columns: RXASP, CMPLASP, RXHEP, CMPLHEP, ID14"),
         ("cut.csv.gz", gzip.compress(HEADER.encode(), mtime=0)[:-12], "a whole gzip file"),
         ("plain.csv.gz", HEADER.encode(), "Not a gzipped file"),
         ("code.csv", f"{HEADER}\nY,X,Y,Y,1\n".encode(), "code.csv, line 2, column RXHEP: got 'X'"),

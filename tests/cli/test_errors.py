@@ -24,7 +24,7 @@ BAD = [
     ((*ON_DEFIERS, "thompson("), "policy 'thompson('", "at character 10"),
     ((*THOMPSON, "--population", "defier"), "population: got 'defier'", "did you mean 'defiers'?"),
     ((*THOMPSON, "--population", "absent.csv"), "absent.csv", "does not exist"),
-    ((*THOMPSON, "--population", "columns.csv"), "columns.csv, header: got 'chosen,reward'", "column actual"),
+    ((*THOMPSON, "--population", "columns.csv"), "columns.csv: missing column: actual", "(found: chosen, reward)"),
     ((*THOMPSON, "--population", "row.csv"), "row.csv, line 3, column reward: got 'much'", "a number"),
     ((*THOMPSON, "--patients", "0"), "--patients: got 0", "from 1 to"),
     ((*THOMPSON, "--patients", "many"), "--patients: got 'many'", "a whole number"),

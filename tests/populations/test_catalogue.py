@@ -62,16 +62,16 @@ def test_the_published_stroke_file(tmp_path: Path) -> None:
     [
         (
             "defier",
-            "population: got 'defier', expected a file ending in .toml, .csv or .csv.gz, or one of stroke-",
+            "population: got 'defier', expected a file ending in .toml, .csv, .csv.gz, .tsv, .parquet, or one of",
         ),
         ("defier", "(did you mean 'defiers'?)"),
         ("stroke-aspirin:", "population: got 'stroke-aspirin:'"),
         ("", "population: got ''"),
-        ("trial.xlsx", "a file ending in .toml, .csv or .csv.gz"),
+        ("trial.xlsx", "a file ending in .toml, .csv, .csv.gz, .tsv, .parquet"),
         ("gone.csv", "gone.csv does not exist"),
         ("gone.toml", "gone.toml does not exist"),
         ("stroke-heparin:gone.csv", "gone.csv does not exist"),
-        (3, "population: got 3, expected a population, the name of one, or the path of a file"),
+        (3, "population: got 3, expected a population, the name of one, a frame, or the path"),
     ],
 )
 def test_unknown(given: Any, message: str) -> None:

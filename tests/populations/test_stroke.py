@@ -125,9 +125,9 @@ def test_the_rules_on_a_small_file(tmp_path: Path) -> None:
         (
             "RXASP,RXHEP",
             "ASP,HEP",
-            "header: got 'HOSPNUM,ASP,HEP,CMPLASP,CMPLHEP,ID14', expected the missing",
+            "missing columns: RXASP, RXHEP (found: HOSPNUM, ASP, HEP, CMPLASP, CMPLHEP, ID14)",
         ),
-        ("RXASP,RXHEP", "ASP,HEP", "columns RXASP, RXHEP"),
+        ("RXASP,RXHEP", "ASP,HEP", "columns: RXASP, RXHEP"),
         ("4,N,H,Y,Y,1", "4,N,H,Y", "line 5: got '4,N,H,Y', expected 6 values, one per column"),
     ],
 )

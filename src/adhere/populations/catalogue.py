@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
 from adhere.errors import InputError, nearest
-from adhere.populations.counts_file import read_counts
 from adhere.populations.examples import corrective, defiers, homogeneous, rich_and_poor
 from adhere.populations.population import Population
 from adhere.populations.priors import uniform_any, uniform_corrective, uniform_other
+from adhere.populations.records_table import SUFFIXES, is_table, read_records
 from adhere.populations.strata_file import read_strata
 from adhere.populations.stroke import stroke_aspirin, stroke_heparin
 
@@ -40,27 +41,49 @@ def built_in_populations() -> dict[str, str]:
     return {name: description for name, (_, description) in _BUILT_IN.items()}
 
 
-def as_population(given: str | PathLike[str] | Population) -> Population:
-    """The population meant by a name, by the path of a file, or by a population itself.
+def as_population(
+    given: object,
+    *,
+    name: str | None = None,
+    chosen: str | None = None,
+    actual: str | None = None,
+    reward: str | None = None,
+    count: str | None = None,
+) -> Population:
+    """The population meant by a name, a file, a pandas or polars frame, or by a population itself.
 
-    A name is that of a built-in, in any case; a path ends in `.toml` (strata), `.csv` or `.csv.gz` (counts or
-    records). `stroke-aspirin:PATH` and `stroke-heparin:PATH` read the full published file.
+    A name is that of a built-in, in any case; a path ends in `.toml` (strata) or in `.csv`, `.csv.gz`, `.tsv` or
+    `.parquet` (counts or records). `stroke-aspirin:PATH` and `stroke-heparin:PATH` read the full published file.
+
+    Of a table (a frame or a file of records), `name` is what the population is called, and the other arguments are
+    its columns where they are not called chosen, actual, reward and count or as in CDISC. Rows that lack the arm
+    assigned, the arm taken or the outcome are left out, with a warning that counts them.
 
     >>> as_population(" Defiers ").name
     'defiers'
     """
+    said = {"name": name, "chosen": chosen, "actual": actual, "reward": reward, "count": count}
+    text = str(fspath(given)).strip() if isinstance(given, (str, PathLike)) else ""
+    known, _, published_file = (part.strip() for part in text.partition(":"))
+    from_published = _FROM_PUBLISHED.get(known.lower()) if published_file else None
+    if from_published is None and is_table(given):
+        records = read_records(given, **said)
+        population = records.population()
+        if note := records.note():
+            warnings.warn(note, stacklevel=2)
+        return population
+    for argument, value in said.items():
+        if value is not None:
+            raise InputError(argument, value, "a table to go with it: a frame, or a file of records")
     if isinstance(given, Population):
         return given
     if not isinstance(given, (str, PathLike)):
-        raise InputError("population", given, "a population, the name of one, or the path of a file")
-    text = fspath(given).strip()
-    name, _, published_file = (part.strip() for part in text.partition(":"))
-    if name.lower() in _FROM_PUBLISHED and published_file:
-        return _FROM_PUBLISHED[name.lower()](published_file)
+        raise InputError("population", given, "a population, the name of one, a frame, or the path of a file")
+    if from_published is not None:
+        return from_published(published_file)
     if text.lower() in _BUILT_IN:
         return _BUILT_IN[text.lower()][0]()
     if text.lower().endswith(".toml"):
         return read_strata(Path(text))
-    if text.lower().endswith((".csv", ".csv.gz")):
-        return read_counts(Path(text))
-    raise InputError("population", text, f"a file ending in .toml, .csv or .csv.gz, or {nearest(text, _BUILT_IN)}")
+    expected = f"a file ending in .toml, {', '.join(SUFFIXES)}, or {nearest(text, _BUILT_IN)}"
+    raise InputError("population", text, expected)

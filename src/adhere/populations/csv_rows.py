@@ -6,33 +6,44 @@ import csv
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from adhere.errors import InputError
 from adhere.files import unreadable
 
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
-def csv_rows(path: Path, errors: Literal["strict", "replace"] = "strict") -> Iterator[tuple[int, list[str]]]:
-    """Each row that is not blank with its line number, the header first; surrounding spaces are dropped.
 
-    `errors` says what becomes of bytes that are not UTF-8.
+def csv_rows(
+    path: Path, errors: Literal["strict", "replace", "surrogateescape"] = "strict"
+) -> Iterator[tuple[int, list[str], str]]:
+    """Each row that is not blank with its line number, the header first, and the separator; outer spaces are dropped.
+
+    The separator is a comma unless the header has none and has semicolons or tabs. `errors` says what becomes of
+    bytes that are not UTF-8.
     """
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     line, header_length = 0, 0
     try:
         with opener(path, "rt", encoding="utf-8-sig", errors=errors, newline="") as file:
-            reader = csv.reader(file, strict=True)
+            start = file.readline()
+            while start and not start.strip():
+                line, start = line + 1, file.readline()
+            skipped = line
+            separator = next((mark for mark in SEPARATORS if mark in start), ",")
+            reader = csv.reader(chain([start], file), strict=True, delimiter=separator)
             for row in reader:
-                line = reader.line_num
+                line = skipped + reader.line_num
                 cells = [cell.strip() for cell in row]
                 if not any(cells):
                     continue
                 header_length = header_length or len(cells)
                 if len(cells) != header_length:
                     expected = f"{header_length} values, one per column"
-                    raise InputError(f"{path}, line {line}", ",".join(row), expected)
-                yield line, cells
+                    raise InputError(f"{path}, line {line}", separator.join(row), expected)
+                yield line, cells, separator
     except OSError as error:
         raise unreadable("file", path, error) from None
     except (EOFError, zlib.error) as error:
@@ -40,7 +51,7 @@ def csv_rows(path: Path, errors: Literal["strict", "replace"] = "strict") -> Ite
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, after line {line}", error.object[error.start : error.end], "UTF-8 text") from None
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}", str(error), "comma-separated values") from None
+        raise InputError(f"{path}, line {skipped + reader.line_num}", str(error), "comma-separated values") from None
     if not header_length:
         raise InputError("file", str(path), "a header and at least one row, not an empty file")
 
@@ -54,8 +65,9 @@ def columns(path: Path, header: Sequence[str], names: Sequence[str]) -> dict[str
     present = [title.lower() for title in header]
     missing = [name for name in names if name.lower() not in present]
     if missing:
-        expected = f"the missing column{'s' * (len(missing) > 1)} {', '.join(missing)}"
-        raise InputError(f"{path}, header", ",".join(header), expected)
+        listed = f"missing column{'s' * (len(missing) > 1)}: {', '.join(missing)}"
+        sentence = f"{path}: {listed} (found: {', '.join(header)})"
+        raise InputError(f"{path}, header", ",".join(header), f"also {', '.join(missing)}", sentence)
     for name in names:
         if present.count(name.lower()) > 1:
             raise InputError(f"{path}, header", name, "each column once")

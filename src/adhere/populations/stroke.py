@@ -75,10 +75,10 @@ def counts_from_published(path: str | Path) -> tuple[StrokeCount, ...]:
     path = Path(path)
     # Only remarks that are not used here may hold bytes that are not UTF-8.
     rows = csv_rows(path, errors="replace")
-    _, header = next(rows)
+    _, header, _ = next(rows)
     place = columns(path, header, [*_COLUMNS["aspirin"], *_COLUMNS["heparin"], _DEAD_COLUMN])
     tally: Counter[tuple[str, str, str, bool]] = Counter()
-    for line, cells in rows:
+    for line, cells, _ in rows:
         value = {column: _Cell(f"{path}, line {line}, column {column}", cells[i]) for column, i in place.items()}
         complied = {trial: value[column].decode(_COMPLIED) for trial, (_, column) in _COLUMNS.items()}
         dead = value[_DEAD_COLUMN].decode(_DEAD)

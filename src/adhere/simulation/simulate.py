@@ -11,6 +11,7 @@ from pathlib import Path
 
 from adhere.checks import check_integer
 from adhere.errors import InputError
+from adhere.frames import is_frame
 from adhere.policies import Policy, as_policy
 from adhere.populations import Population, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
@@ -56,7 +57,8 @@ def simulate(
         One or several policies: values, texts such as ``"thompson/actual"``, or plain objects with ``choose``
         and ``update``.
     populations
-        One or several populations: values, built-in names, or paths to TOML or CSV files.
+        One or several populations: values, built-in names, paths to TOML, CSV or Parquet files, or
+        pandas or polars frames.
     n_patients, n_runs
         The size of a trial and how many trials to run.
     seed
@@ -96,7 +98,7 @@ def simulate(
     points = grid_points(grid, n_patients)
     given = [_as_runnable(policy) for policy in _several(policies)]
     listed = _several(populations)
-    answering = [as_population(population) for population in listed]  # type: ignore[arg-type]
+    answering = [as_population(population) for population in listed]
     names = [name_of(policy) for policy in given]
     answering = _with_names_of_their_own(answering, listed)
     for field, called in (("policies", names), ("populations", [population.name for population in answering])):
@@ -176,12 +178,14 @@ def _check_device(device: object, executor: object) -> None:
 
 
 def _with_names_of_their_own(populations: list[Population], given: list[object]) -> list[Population]:
-    """Different populations of the same name, as files of the same name make them, are called as they were given."""
+    """Different populations of the same name: files are called as they were given, frames are numbered."""
     names = [population.name for population in populations]
-    return [
-        replace(one, name=str(text)) if names.count(one.name) > 1 and isinstance(text, (str, Path)) else one
-        for one, text in zip(populations, given, strict=True)
-    ]
+    renamed = []
+    for number, (one, text) in enumerate(zip(populations, given, strict=True), start=1):
+        if names.count(one.name) > 1 and (isinstance(text, (str, Path)) or is_frame(text)):
+            one = replace(one, name=f"{one.name} {number}" if is_frame(text) else str(text))
+        renamed.append(one)
+    return renamed
 
 
 def _as_runnable(given: object) -> object:
@@ -199,5 +203,6 @@ def _reference(reference: object, given: list[object]) -> int:
 
 def _several(given: object) -> list[object]:
     """One thing or several, as a list."""
-    alone = isinstance(given, (str, Path, Policy, Population, dict)) or not isinstance(given, Iterable)
+    alone = isinstance(given, (str, Path, Policy, Population, dict)) or is_frame(given)
+    alone = alone or not isinstance(given, Iterable)
     return [given] if alone else list(given)  # type: ignore[call-overload]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adhere.csv_cells import escape, unescape
-from adhere.populations.counts_file import read_counts
+from adhere.populations.records_table import read_records
 from adhere.store import open_store
 from adhere.trial.design import make_design
 from adhere.trial.log.csv_tables import escaped_table, unescaped_table
@@ -81,7 +81,7 @@ def test_arms_are_read_back_as_a_population(tmp_path: Path) -> None:
     for n in range(30):
         live.recommend(f"s{n}")
         live.report(n, site=None, actual="=a" if n % 2 else "@b", reward=1.0)
-    population = read_counts(written(live, tmp_path / "t.csv"))
+    population = read_records(written(live, tmp_path / "t.csv")).population()
     assert set(population.arms) == {"=a", "@b"}
 
 

@@ -41,7 +41,7 @@ class Experiment:
 
     def compositions(self) -> list[tuple[str, int]]:
         """Every policy with how many arms it has."""
-        sizes = [as_population(one).n_arms for one in self.populations]  # type: ignore[arg-type]
+        sizes = [as_population(one).n_arms for one in self.populations]
         return [(policy, n_arms) for n_arms in sizes for policy in self.policies]
 
 

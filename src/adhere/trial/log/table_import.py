@@ -19,6 +19,7 @@ import polars as pl
 from adhere.checks import check_text
 from adhere.csv_cells import reward_in
 from adhere.errors import InputError, nearest
+from adhere.frames import Frame, arm_text, is_frame
 from adhere.store import Store
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.creation import create_trial
@@ -49,13 +50,9 @@ class _Step(NamedTuple):
     what: str
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """A CSV or Parquet file, with CDISC's or adhere's own names of columns."""
-    try:
-        is_parquet = path.suffix.lower() == ".parquet"
-        table = pl.read_parquet(path) if is_parquet else unescaped_table(pl.read_csv(path, infer_schema=False))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError("file", str(path), f"a table in CSV or Parquet ({str(error).splitlines()[0]})") from None
+def read_table(given: object) -> pl.DataFrame:
+    """A CSV or Parquet file, or a frame, with CDISC's or adhere's own names of columns."""
+    table = _from_frame(Frame(given)) if is_frame(given) else _from_file(Path(str(given)))
     for old, new in _ALSO_CALLED.items():
         if old in table.columns:
             if new in table.columns:
@@ -65,6 +62,25 @@ def read_table(path: Path) -> pl.DataFrame:
         if column not in table.columns:
             raise InputError("columns", ", ".join(table.columns), f"at least USUBJID and TRTP; {column} is missing")
     return table
+
+
+def _from_file(path: Path) -> pl.DataFrame:
+    try:
+        is_parquet = path.suffix.lower() == ".parquet"
+        return pl.read_parquet(path) if is_parquet else unescaped_table(pl.read_csv(path, infer_schema=False))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError("file", str(path), f"a table in CSV or Parquet ({str(error).splitlines()[0]})") from None
+
+
+def _from_frame(frame: Frame) -> pl.DataFrame:
+    columns = {title: frame.values(title) for title in frame.titles}
+    for title in set(columns) & {
+        "TRTP",
+        "TRTA",
+        *(old for old, new in _ALSO_CALLED.items() if new in ("TRTP", "TRTA")),
+    }:
+        columns[title] = [arm_text(value) or None for value in columns[title]]
+    return pl.DataFrame([pl.Series(title, values, strict=False) for title, values in columns.items()])
 
 
 def arms_in(table: pl.DataFrame) -> list[str]:

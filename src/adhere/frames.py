@@ -1,0 +1,67 @@
+"""Frames that users have their data in: pandas, polars, or anything that hands over Arrow columns.
+
+pandas is optional and never imported here: a pandas frame can only come from somebody who did.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+class Frame:
+    """A frame's columns by name, each a list of plain values with None for what is missing."""
+
+    def __init__(self, frame: object) -> None:
+        self._columns = _pandas_columns(frame) if _is_of("pandas", frame) else _polars_columns(frame)
+        self.titles = [title for title, _ in self._columns]
+
+    def values(self, title: str) -> list[Any]:
+        """The values of a column."""
+        column = self._columns[self.titles.index(title)][1]
+        if not hasattr(column, "isna"):
+            return list(column.to_list())
+        # In a list NaN, NaT and NA would each be something else.
+        return [None if gone else value for value, gone in zip(column.tolist(), column.isna().tolist(), strict=True)]
+
+
+def is_frame(given: object) -> bool:
+    """Whether something is a frame.
+
+    >>> is_frame([1, 2]), is_frame("trial.csv")
+    (False, False)
+    """
+    return _is_of("pandas", given) or _is_of("polars", given) or hasattr(given, "__arrow_c_stream__")
+
+
+def arm_text(value: object) -> str:
+    """The name of an arm in a frame: numbers are names too, also where a missing one made them floats.
+
+    >>> arm_text("aspirin"), arm_text(1.0), arm_text(None)
+    ('aspirin', '1', '')
+    """
+    if value is None or value != value:  # NaN
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+
+
+def _is_of(library: str, given: object) -> bool:
+    module = sys.modules.get(library)
+    kinds = tuple(getattr(module, name) for name in ("DataFrame", "LazyFrame") if hasattr(module, name))
+    return bool(kinds) and isinstance(given, kinds)
+
+
+def _pandas_columns(frame: Any) -> list[tuple[str, Any]]:
+    columns = [(str(title), frame.iloc[:, place]) for place, title in enumerate(frame.columns)]
+    taken = {title for title, _ in columns}
+    for level, name in enumerate(frame.index.names):  # what was grouped by, or set as an index, is data too
+        if name is not None and str(name) not in taken:
+            columns.append((str(name), frame.index.get_level_values(level)))
+    return columns
+
+
+def _polars_columns(frame: Any) -> list[tuple[str, Any]]:
+    import polars as pl
+
+    table = frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
+    return [(column.name, column) for column in table.get_columns()]

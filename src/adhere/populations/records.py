@@ -1,0 +1,102 @@
+"""What a table says of each patient: the arm assigned, what was taken, and the outcome, as far as they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from adhere.errors import InputError
+from adhere.populations.counts import Count, Counts
+
+
+class NoArm(Enum):
+    """What was taken if it was none of the arms, or is not known."""
+
+    NOTHING = "took nothing"
+    OTHER = "took something else"
+    UNKNOWN = "not known"
+
+
+Taken: TypeAlias = str | NoArm
+
+
+class Record(NamedTuple):
+    """One patient: the arm chosen ("" if that is missing), what was taken, and the reward (None: missing)."""
+
+    chosen: str
+    taken: Taken
+    reward: float | None
+
+
+@dataclass(frozen=True)
+class Records:
+    """How many patients there are of each kind, and where that was read.
+
+    `columns` says which columns were read as what, `unit` whether a row is a patient or has a count of them. `lost`
+    counts patients without an outcome who are marked as lost to follow-up; `imputed` outcomes and arms taken that the
+    table itself marks as assumed by a rule.
+    """
+
+    name: str
+    source: str
+    arms: tuple[str, ...]
+    patients: Mapping[Record, int]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    unit: str = "patients"
+    lost: int = 0
+    imputed: Mapping[str, int] = field(default_factory=dict)
+    separator: str = ""
+
+    @classmethod
+    def of(cls, counts: Counts) -> Records:
+        """The patients of a population made of counts, of whom everything is known."""
+        patients = {Record(row.chosen, row.actual, row.reward): row.patients for row in counts.counts}
+        return cls(counts.name, "", counts.arms, patients)
+
+    def total(self) -> int:
+        """How many patients the table has."""
+        return sum(self.patients.values())
+
+    def left_out(self) -> dict[str, int]:
+        """Why patients are left out of the population, and how many for each reason; each counts once."""
+        found = dict.fromkeys(("without an assigned arm", "without an outcome", *_REASONS.values()), 0)
+        for record, count in self.patients.items():
+            if not record.chosen:
+                found["without an assigned arm"] += count
+            elif record.reward is None:
+                found["without an outcome"] += count
+            elif isinstance(record.taken, NoArm):
+                found[_REASONS[record.taken]] += count
+        return {reason: count for reason, count in found.items() if count}
+
+    def note(self) -> str:
+        """One sentence on who is left out; empty if nobody is."""
+        reasons = self.left_out()
+        if not reasons:
+            return ""
+        listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+        return f"{self.source}: {sum(reasons.values()):,} of {self.total():,} {self.unit} left out: {listed}"
+
+    def population(self) -> Counts:
+        """The patients of whom the arm assigned, an arm taken and the outcome are known, to resample from."""
+        rows = [
+            Count(record.chosen, record.taken, record.reward, count)
+            for record, count in self.patients.items()
+            if record.chosen and not isinstance(record.taken, NoArm) and record.reward is not None
+        ]
+        if not rows:
+            sentence = f"{self.source}: no row has an assigned arm, an arm taken and an outcome"
+            raise InputError(self.source, 0, "at least one patient", sentence)
+        try:
+            return Counts(self.name, self.arms, rows)
+        except InputError as error:
+            raise InputError(f"{self.source}, {error.field}", error.value, error.expected) from None
+
+
+_REASONS = {
+    NoArm.UNKNOWN: "without the arm taken",
+    NoArm.NOTHING: "that took nothing",
+    NoArm.OTHER: "that took something else",
+}
