@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
-from adhere.client import Client
+from adhere.client import ServiceError
 from adhere.service.settings_sources import read_settings
 from adhere.store import open_store
 from adhere.tokens import Tokens
 from deploy.nginx import SITE, Nginx, before
+from service.both_clients import BOTH, MakeClient
 from service.serving import Service, in_thread
 
 ATTACKER, HOSPITAL = "127.0.0.2", "127.0.0.3"
@@ -45,9 +46,14 @@ def test_a_trial_through_it(site: Site) -> None:
     assert site.nginx.send("GET", "/adhere/openapi.json").json["servers"] == [{"url": "/adhere"}]
 
 
-def test_the_client_through_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_the_clients_through_it(site: Site, monkeypatch: pytest.MonkeyPatch, make: MakeClient) -> None:
+    address = f"https://127.0.0.1:{site.nginx.port}/adhere"
+    with make(address, site.service.admin) as stranger, pytest.raises(ServiceError, match="certificate"):
+        stranger.tokens()
     monkeypatch.setenv("SSL_CERT_FILE", str(site.nginx.certificate))
-    assert Client(f"https://127.0.0.1:{site.nginx.port}/adhere", site.service.admin).tokens()
+    with make(address, site.service.admin) as client:
+        assert client.tokens()
 
 
 def test_bad_tokens_of_one_client_do_not_lock_another_out(site: Site) -> None:
