@@ -88,6 +88,7 @@ def test_a_notebook_shows_a_table() -> None:
     assert "<b>trial</b> & error" in shown.texts
     assert EXPLANATION in " ".join(shown.texts)
     assert "risk" in shown.texts
+    assert "minus that of uniform on the same patients" in " ".join(shown.texts)
 
 
 def test_a_pandas_table_is_the_polars_table() -> None:

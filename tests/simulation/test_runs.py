@@ -91,11 +91,13 @@ class Heard:
         self.said.append("working")
 
 
-def test_the_memory_is_said_before_the_start() -> None:
+def test_the_memory_is_said_before_the_start(caplog: pytest.LogCaptureFixture) -> None:
     heard = Heard()
+    caplog.set_level("INFO", "adhere")
     few = kept(30, progress=heard)
     assert re.fullmatch(r"keeping every run takes 5\.8 kB of memory, a table of them as much again", heard.said[0])
     assert few.runs.n_bytes == 4 * 6 * 30 * 8
+    assert heard.said[0] in caplog.messages  # for scripts, which show no progress
 
 
 def test_more_than_there_is_memory_for_is_refused_at_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
@@ -15,6 +16,7 @@ from adhere.simulation.progress import Progress, progress_on
 from adhere.simulation.runs import memory_said
 
 _POLL_SECONDS = 0.1
+_log = logging.getLogger("adhere")
 _WORKERS_IF_UNKNOWN = 32
 
 
@@ -61,6 +63,7 @@ def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Ac
 
         try:
             if plan.keep_runs:
+                _log.info(memory_said(plan))
                 progress.announce(memory_said(plan))
             backend.prepare(progress.announce)
             while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from adhere.intervals import Estimate
@@ -22,7 +22,7 @@ EXPLANATION = (
     " below. [low, high]: 95% Monte Carlo interval of a mean over simulated runs (more runs narrow it), not between"
     " patients."
 )
-_STYLE = "text-align: left; white-space: nowrap"
+_LEFT, _BROKEN = ("population", "policy", "allocation"), ("policy", "allocation")  # columns of text; long ones
 
 
 def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -> str:
@@ -31,13 +31,18 @@ def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -
     A line for each policy where that fits into the width; else the policy has a line to itself.
     """
     groups = by_population(outcomes)
+    blocks = [_block(group, config, width) for group in groups]
+    said = _introduction(config, len(groups[0]))
+    return "\n\n".join([paragraph(said, width), *blocks, paragraph(explanation(config), width)])
+
+
+def _introduction(config: Config, n_policies: int) -> str:
     said = f"{config.size}."
     if config.n_runs > 1:
         said += " Means over runs with 95% intervals."
-    if len(groups[0]) > 1:
+    if n_policies > 1:
         said += f" difference: surplus minus that of {config.reference} on the same patients."
-    blocks = [_block(group, config, width) for group in groups]
-    return "\n\n".join([paragraph(said, width), *blocks, paragraph(explanation(config), width)])
+    return said
 
 
 def explanation(config: Config) -> str:
@@ -126,19 +131,27 @@ def _allocation(outcome: Outcome) -> list[str]:
 def html_table(config: Config, outcomes: Sequence[Outcome]) -> str:
     """The same for a notebook: a row for each population and policy, and what the numbers are."""
     rows: list[dict[str, str]] = []
-    for group in by_population(outcomes):
+    groups = by_population(outcomes)
+    for group in groups:
         columns = _columns(group, config)
         for number, one in enumerate(group):
             named = {"population": one.population, "policy": one.policy}
             cells = {heading: column[number] for heading, column in columns.items()}
-            rows.append({**named, **cells, "allocation": "".join(_allocation(one))})
-    head, body = _html_row("th", rows[0]), "".join(_html_row("td", row.values()) for row in rows)
+            shares = (share.strip().replace(" ", "\N{NO-BREAK SPACE}") for share in _allocation(one))
+            rows.append({**named, **cells, "allocation": " ".join(shares)})
+    head = _html_row("th", {heading: heading for heading in rows[0]})
+    body = "".join(_html_row("td", row) for row in rows)
     return (
-        f"<div><p>{escape(config.size)}.</p><table><thead>{head}</thead><tbody>{body}</tbody></table>"
+        f"<div><p>{escape(_introduction(config, len(groups[0])))}</p>"
+        f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
         f"<p><small>{escape(explanation(config))}</small></p></div>"
     )
 
 
-def _html_row(tag: str, cells: Iterable[str]) -> str:
-    inside = "".join(f'<{tag} style="{_STYLE}">{escape(cell)}</{tag}>' for cell in cells)
+def _html_row(tag: str, cells: Mapping[str, str]) -> str:
+    inside = ""
+    for heading, cell in cells.items():
+        align, space = "left" if heading in _LEFT else "right", "normal" if heading in _BROKEN else "nowrap"
+        style = f"text-align: {align}; white-space: {space}; padding: 0.2em 0.6em; vertical-align: top"
+        inside += f'<{tag} style="{style}">{escape(cell)}</{tag}>'
     return f"<tr>{inside}</tr>"
