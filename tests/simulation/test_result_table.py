@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from adhere.simulation import SimulationResult
-from adhere.simulation.result_table import by_population
+from adhere.simulation import Estimate, Outcome, SimulationResult
+from adhere.simulation.result_table import EXPLANATION, by_population
 
 from .results import POPULATIONS, a_result
 
@@ -56,6 +56,19 @@ def test_one_run_has_no_intervals() -> None:
     assert "1 run of" in text
     assert "[" not in text
     assert "interval" not in text
+
+
+def test_of_a_hundred_arms_those_recommended_most_are_shown() -> None:
+    class OfManyArms(Outcome):
+        @property
+        def allocation(self) -> dict[str, Estimate]:
+            return {f"arm {i}": Estimate(i / 4950, None, None, None) for i in range(100)}
+
+    outcome = OfManyArms(**vars(a_result(1, 1)[0]))
+    text = dataclasses.replace(a_result(1, 1), outcomes=(outcome,)).summary(200)
+    assert "arm 99 2%, arm 98 2%, " in text
+    assert text.count("arm ") == 10 + EXPLANATION.count("arm ")
+    assert ", 90 more\n" in text
 
 
 def test_two_populations_of_one_name_stay_apart() -> None:

@@ -13,6 +13,7 @@ from adhere.simulation.outcome import Outcome
 
 _GAP = "  "
 _NARROWEST_ALLOCATION = 16
+_MOST_ARMS = 10
 _MEASURES = (
     "surplus: expected reward above uniform randomisation, summed over a trial; regret: expected reward lost against"
     " always choosing the best arm"
@@ -124,7 +125,11 @@ def _side_by_side(columns: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _allocation(outcome: Outcome) -> list[str]:
-    shares = [f"{arm} {share.mean:.0%}" for arm, share in outcome.allocation.items()]
+    """Each arm's share; of very many arms, those recommended most."""
+    every = [(arm, share.mean) for arm, share in outcome.allocation.items()]
+    shown = every if len(every) <= _MOST_ARMS else sorted(every, key=lambda one: -one[1])[:_MOST_ARMS]
+    shares = [f"{arm} {share:.0%}" for arm, share in shown]
+    shares += [f"{len(every) - len(shown)} more"] if len(shown) < len(every) else []
     return [*(f"{share}, " for share in shares[:-1]), *shares[-1:]]
 
 
