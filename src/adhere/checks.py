@@ -118,5 +118,5 @@ def check_text(field: str, value: object, max_length: int = MAX_NAME_LENGTH) -> 
     for letter in value:
         # Control characters, surrogates, private and unassigned code points cannot be told apart by eye.
         if unicodedata.category(letter).startswith("C"):
-            raise InputError(field, ascii(value), f"visible characters, not U+{ord(letter):04X}")
+            raise InputError(field, value, f"visible characters, not U+{ord(letter):04X}")
     return unicodedata.normalize("NFC", value)

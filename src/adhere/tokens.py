@@ -218,7 +218,7 @@ def _the(tokens: Sequence[Token], id: int) -> Token:  # noqa: A002
 def _check_site(role: str, site: str | None) -> str | None:
     if role != "site":
         if site is not None:
-            raise InputError("site", site, f"none: a {role} belongs to no site")
+            raise InputError("site", site, "none: only tokens of role site have one")
         return None
     if site is None:
         raise InputError("site", None, "the name of the site", "a token of role site needs the name of the site")

@@ -36,6 +36,14 @@ def trial(service: Service) -> str:
             422,
             f"subject: got '{'x' * 119}…', expected at most 200 characters (got 250)",
         ),
+        ("recommendations", b'{"subject": null}', 422, "subject: got null, expected text"),
+        ("recommendations", b'{"subject": ["S"]}', 422, "subject: got a list, expected text"),
+        (
+            "recommendations",
+            b'{"subject": "a\\nb"}',
+            422,
+            "subject: got 'a\\nb', expected visible characters, not U+000A",
+        ),
         ("recommendations", b'{"subject": ""}', 422, "subject: got '', expected text that is not empty"),
         ("recommendations", b"", 400, "the body is empty; send a JSON object"),
         ("recommendations", b"[1]", 422, "body: expected an object"),
@@ -48,7 +56,7 @@ def trial(service: Service) -> str:
             "the body is not valid JSON: line 1, column 13",
         ),
         ("recommendations", b'{"subject": "\xff"}', 400, "the body is not valid UTF-8: line 1, column 14"),
-        ("recommendations/0/reports", b'{"reward": 1.5}', 422, "reward: got 1.5, expected a number of at most 1"),
+        ("recommendations/0/reports", b'{"reward": 1.5}', 422, "reward: got 1.5, expected a number from 0 to 1"),
         (
             "recommendations/0/reports",
             b'{"reward": "1"}',
@@ -86,6 +94,7 @@ def test_bodies(service: Service, trial: str, path: str, body: bytes, status: in
     ("path", "body", "detail"),
     [
         (TOKENS, {"role": "king", "label": "x"}, "role: got 'king', expected admin, metrics, site or statistician"),
+        (TRIALS, {**DESIGN, "arms": ["a", "b", "a"]}, "arms: 'a' is listed twice"),
         (TRIALS, {**DESIGN, "policy": "exp3"}, NEEDS_HORIZON),
         (TRIALS, {**DESIGN, "policy": "hierarchical(thompson)"}, NEEDS_HORIZON),
         (

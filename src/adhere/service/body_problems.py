@@ -24,6 +24,7 @@ _TYPES: Final = {
     "object": "an object",
     "datetime": "a time such as 2026-03-01T09:30:00Z",
 }
+_OF_REWARD: Final = ("Expected `float` >= 0.0", "Expected `float` <= 1.0")
 _BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 # What msgspec says without naming what it expects.
 _EXPECTED: Final = {
@@ -49,19 +50,21 @@ def body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:
     if named := _NAMED.search(what):
         return _wrong_field(place.lstrip("."), named.group(2), _type_at(body, place), named.group(1) == "unknown")
     steps = _STEP.findall(place)
+    known = value is not None and bool(steps)  # not if it is too deep for Python's parser
     try:
         for name, number in steps:
             value = value[int(number)] if number else value[name]
     except (LookupError, TypeError):
-        value = None
-    simple = bool(steps) and not isinstance(value, (dict, list)) and value is not None
-    if what.startswith("Invalid enum value"):
+        known = False
+    if what in _OF_REWARD:
+        expected = "a number from 0 to 1"
+    elif what.startswith("Invalid enum value"):
         expected = _listed(_type_at(body, place))
     else:
         expected = in_words(what.removeprefix("Expected ").partition(", got")[0], value)
     field = place.lstrip(".") or "body"
-    got = f"got {_quoted(value)}, " if simple else ""
-    given = shown(value) if simple else None
+    got = f"got {_quoted(value)}, " if known else ""
+    given = _plain(value) if known else None
     return ProblemError("invalid", f"{field}: {got}expected {expected}", field=field, value=given, expected=expected)
 
 
@@ -180,4 +183,11 @@ def _listed(kind: Any) -> str:
 
 
 def _quoted(value: object) -> str:
-    return repr(shown(value)) if isinstance(value, str) else shown(value)
+    return repr(shown(value)) if isinstance(value, str) else _plain(value)
+
+
+def _plain(value: object) -> str:
+    """A value as its sender wrote it, or what kind of value it is."""
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "an object"
+    return json.dumps(value) if value is None or isinstance(value, bool) else shown(value)

@@ -71,7 +71,7 @@ def input_problem(error: InputError) -> ProblemError:
 def shown(value: object) -> str:
     """A value as short text that can be sent."""
     if isinstance(value, str):
-        return _short(value, _MAX_VALUE_LENGTH)
+        return _short(value if value.isprintable() else ascii(value), _MAX_VALUE_LENGTH)
     try:
         return _short(repr(value), _MAX_VALUE_LENGTH)
     except ValueError:  # a whole number of more digits than Python prints

@@ -16,7 +16,7 @@ def query_value(query: bytes, name: str, default: str, expected: str) -> str:
     except ValueError:
         raise InputError(name, repr(query), expected) from None
     if len(given) > 1:
-        raise InputError(name, given[-1], f"{expected}, once")
+        raise InputError(name, given[-1], expected, f"{name} is given {len(given)} times; send it once")
     return given[0] if given else default
 
 

@@ -17,8 +17,10 @@ def check_arm_names(arms: object) -> tuple[str, ...]:
     if isinstance(arms, str) or not isinstance(arms, Sequence) or not 2 <= len(arms) <= MAX_ARMS:
         raise InputError("arms", arms, f"the names of at least two arms, at most {MAX_ARMS}")
     for arm in arms:
-        if not isinstance(arm, str) or not arm.strip() or list(arms).count(arm) > 1:
-            raise InputError("arms", arm, "different names in text, none of them empty")
+        if not isinstance(arm, str) or not arm.strip():
+            raise InputError("arms", arm, "names in text, none of them empty")
+        if list(arms).count(arm) > 1:
+            raise InputError("arms", arm, "each name once", f"arms: {arm!r} is listed twice")
     names = tuple(check_text("arms", arm) for arm in arms)
     if len(set(names)) < len(names):
         raise InputError("arms", ", ".join(names), "names that look different")

@@ -100,5 +100,6 @@ def _checked(impute: Imputation, arms: tuple[str, ...]) -> Imputation:
         raise InputError("impute.after_days", days, "a number of days above 0")
     reward = None if impute.reward is None else check_reward("reward", impute.reward)
     if arm_taken(arms, impute.actual, impute.took_nothing) is None and reward is None:
-        raise InputError("impute", "nothing", "what to count as taken (actual, took_nothing), a reward, or both")
+        expected = "what to count as taken (actual, took_nothing), a reward, or both"
+        raise InputError("impute", None, expected, f"impute says nothing to assume; expected {expected}")
     return msgspec.structs.replace(impute, reward=reward)

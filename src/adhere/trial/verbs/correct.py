@@ -32,7 +32,9 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
             sentence = f"{part} is both corrected and retracted; choose one"
             raise InputError("retract", part, f"a new {part}, or {part} to be retracted, not both", sentence)
         if part in retract and not reported:
-            raise ConflictError("retract", part, "something that was reported", f"no {part} was reported yet")
+            raise ConflictError(
+                "retract", part, "something that was reported", f"retract: {part} was not reported yet"
+            )
         if history.withdrawn and value is not None and not reported:
             expected = "a correction of what was reported before the withdrawal"
             sentence = f"no {part} was reported before the withdrawal, so there is none to correct"
