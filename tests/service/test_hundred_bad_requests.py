@@ -25,25 +25,28 @@ AT_RANDOM = settings(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-DESIGN = {"name": "never made", "policy": "uniform", "arms": ["walk", "aspirin"]}
-TOKEN = {"role": "site", "site": "Leeds", "label": "never made"}
+DESIGN: dict[str, Any] = {"name": "never made", "policy": "uniform", "arms": ["walk", "aspirin"]}
+TOKEN: dict[str, Any] = {"role": "site", "site": "Leeds", "label": "never made"}
 FUTURE, LONG_AGO = (datetime.now(UTC) + timedelta(days=days) for days in (2, -4000))
 
+
+def each(good: dict[str, Any], field: str, *wrong: Any) -> list[Any]:
+    """A body for each wrong value of a field."""
+    return [{**good, field: value} for value in wrong]
+
+
 RECOMMENDATION: list[Any] = [
-    *({"subject": wrong} for wrong in ("", " ", "\t", " S", "S ", "a\nb", "\x7f", "\ud800", "x" * 201, "\u202e")),
-    *({"subject": wrong} for wrong in (None, 0, 1.5, True, [], {}, ["S"], {"name": "S"})),
+    *each({}, "subject", "", " ", "\t", " S", "S ", "a\nb", "\x7f", "\ud800", "x" * 201, "\u202e"),
+    *each({}, "subject", None, 0, 1.5, True, [], {}, ["S"], {"name": "S"}),
     *({}, {"Subject": "S"}, {"subject": "S", "site": "A"}, [], None, 1, "S", [{"subject": "S"}]),
 ]
 REPORT: list[Any] = [
-    *({"reward": wrong} for wrong in (-0.001, 1.001, 2, -1, 1e300, "0.5", "", [], {}, [1], 10**400)),
-    *(
-        {"actual": wrong}
-        for wrong in ("Walk", "walk ", "", "0", 0, -1, True, [], ["walk"], {"arm": "walk"}, "x" * 300)
-    ),
-    *({"took_nothing": wrong} for wrong in ("true", 1, 0, [], "yes")),
-    *({"took_other": wrong} for wrong in ("", " ", 5, True, "x" * 2001, "\x00", ["tea"])),
-    *({"reward": 1, "happened": wrong} for wrong in ("today", "2026-13-01T00:00:00Z", 5, "", "2026-03-01", [])),
-    *({"reward": 1, "happened": wrong.isoformat()} for wrong in (FUTURE, LONG_AGO, FUTURE.replace(tzinfo=None))),
+    *each({}, "reward", -0.001, 1.001, 2, -1, 1e300, "0.5", "", [], {}, [1], 10**400),
+    *each({}, "actual", "Walk", "walk ", "", "0", 0, -1, True, [], ["walk"], {"arm": "walk"}, "x" * 300),
+    *each({}, "took_nothing", "true", 1, 0, [], "yes"),
+    *each({}, "took_other", "", " ", 5, True, "x" * 2001, "\x00", ["tea"]),
+    *each({"reward": 1}, "happened", "today", "2026-13-01T00:00:00Z", 5, "", "2026-03-01", []),
+    *each({"reward": 1}, "happened", *(at.isoformat() for at in (FUTURE, LONG_AGO, FUTURE.replace(tzinfo=None)))),
     {"actual": "walk", "took_nothing": True},
     {"actual": "walk", "took_other": "tea"},
     {"took_nothing": True, "took_other": "tea"},
@@ -57,8 +60,8 @@ REPORT: list[Any] = [
     ),
 ]
 CORRECTION: list[Any] = [
-    *({"reason": wrong, "reward": 1} for wrong in ("", " ", None, 7, "x" * 2001)),
-    *({"reason": "r", "retract": wrong} for wrong in ("reward", ["rewrad"], [1], {}, [["reward"]], [])),
+    *each({"reward": 1}, "reason", "", " ", None, 7, "x" * 2001),
+    *each({"reason": "r"}, "retract", "reward", ["rewrad"], [1], {}, [["reward"]], []),
     *(
         {"reward": 1},
         {"reason": "r"},
@@ -68,32 +71,27 @@ CORRECTION: list[Any] = [
     {"reason": "r", "retract": ["actual"]},  # nothing was reported yet
 ]
 TRIAL: list[Any] = [
-    *(DESIGN | {"name": wrong} for wrong in ("", "a/b", " a", "x" * 201, 5, None, "a\tb")),
-    *(
-        DESIGN | {"policy": wrong}
-        for wrong in ("", "tompson", "exp3", "thompson(alpha=2)", "hierarchical(", 5, None, [])
-    ),
-    *(
-        DESIGN | {"arms": wrong}
-        for wrong in ([], ["a"], ["a", "a"], ["a", ""], "ab", {"a": 1}, ["a", 1], [["a", "b"]])
-    ),
-    *(DESIGN | {"seed": wrong} for wrong in (-1, 2**53, "x", "-1", str(2**64), 1.5, [], True)),
-    *(DESIGN | {"horizon": wrong} for wrong in (0, -5, 1.5, "100", 2**53, True, [])),
-    *(DESIGN | {"reward_values": wrong} for wrong in ([2], ["1"], 1, "01", [[0, 1]], {"0": 1})),
-    *(DESIGN | {"blinded": wrong} for wrong in ("yes", 1, None)),
-    *(
-        DESIGN | {"impute": wrong}
-        for wrong in (5, {}, {"after_days": 0, "reward": 1}, {"after_days": 1}, [], "1 day")
-    ),
+    *each(DESIGN, "name", "", "a/b", " a", "x" * 201, 5, None, "a\tb"),
+    *each(DESIGN, "policy", "", "tompson", "exp3", "thompson(alpha=2)", "hierarchical(", 5, None, []),
+    *each(DESIGN, "arms", [], ["a"], ["a", "a"], ["a", ""], "ab", {"a": 1}, ["a", 1], [["a", "b"]]),
+    *each(DESIGN, "seed", -1, 2**53, "x", "-1", str(2**64), 1.5, [], True),
+    *each(DESIGN, "horizon", 0, -5, 1.5, "100", 2**53, True, []),
+    *each(DESIGN, "reward_values", [2], ["1"], 1, "01", [[0, 1]], {"0": 1}),
+    *each(DESIGN, "blinded", "yes", 1, None),
+    *each(DESIGN, "impute", 5, {}, {"after_days": 0, "reward": 1}, {"after_days": 1}, [], "1 day"),
     DESIGN | {"blinded": True, "seed": "7"},
     *({name: value for name, value in DESIGN.items() if name != left_out} for left_out in DESIGN),
 ]
 TOKENS: list[Any] = [
-    *(TOKEN | {"role": wrong} for wrong in ("king", "", 1, None, ["site"], "Admin")),
-    *(TOKEN | {"site": wrong} for wrong in ("", "a/b", 1, None, " ")),
-    *(TOKEN | {"label": wrong} for wrong in ("", None, 5, "x" * 201, "\x00")),
-    *(TOKEN | {"expires_at": wrong} for wrong in ("never", 5, LONG_AGO.isoformat(), "2200-01-01T00:00:00Z")),
-    *(TOKEN | {"expires_at": wrong} for wrong in (FUTURE.replace(tzinfo=None).isoformat(),)),
+    *each(TOKEN, "role", "king", "", 1, None, ["site"], "Admin"),
+    *each(TOKEN, "site", "", "a/b", 1, None, " "),
+    *each(TOKEN, "label", "", None, 5, "x" * 201, "\x00"),
+    *each(TOKEN, "expires_at", "never", 5, LONG_AGO.isoformat(), "2200-01-01T00:00:00Z"),
+    *each(
+        TOKEN,
+        "expires_at",
+        FUTURE.replace(tzinfo=None).isoformat(),
+    ),
     *({**TOKEN, "role": "admin"}, {"role": "admin", "label": "x", "trial": "t"}, {**TOKEN, "trial": "nowhere"}),
 ]
 READS = [
