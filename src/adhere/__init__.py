@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adhere.client import AsyncClient as AsyncClient
     from adhere.client import Client as Client
     from adhere.client import ServiceError as ServiceError
+    from adhere.contract import check_policies as check_policies
     from adhere.errors import ConflictError as ConflictError
     from adhere.errors import InputError as InputError
     from adhere.errors import UnknownError as UnknownError
@@ -50,6 +51,7 @@ __version__: str
 # Names are looked up when first used, so that `adhere --help` need not wait for the compiler to load.
 _PUBLIC = {
     "adhere.client": "AsyncClient Client ServiceError",
+    "adhere.contract": "check_policies",
     "adhere.errors": "ConflictError InputError UnknownError",
     "adhere.policies": "BaseThompson ComplianceAwareLearner EpsilonGreedy Exp3 HierarchicalBandit HierarchicalExp3"
     " Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge hierarchical_hedge import_policies parse_policy",

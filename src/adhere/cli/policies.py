@@ -1,4 +1,4 @@
-"""`adhere policies`: list the policies, or explain one."""
+"""`adhere policies`: list the policies, explain one, or check those of a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import doctest
 import inspect
 import re
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,26 +32,63 @@ brackets or spaces in quotes."""
 
 
 def policies(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Explain, or check, this one.", show_default=False)
+    ] = None,
     imports: Imports = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check", metavar="FILE.py", help="Check the policies that this file declares.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """List every policy, or explain one: what it does, its parameters, how to write it.
+
+    With --check, find out whether your own policies keep what they promise: arms
+    and indices in range, a state that only learning changes, probabilities that
+    match the frequencies of arms, late feedback, the same arms in a live trial
+    as in a simulation, a GPU. Each is played as Python, where what is wrong is
+    named with its file and line, then compiled with bounds checks (some
+    seconds). Exit status 0: nothing is wrong, 1: something is, 2: there is
+    nothing to check.
 
     \b
       adhere policies
       adhere policies hierarchical
       adhere policies --import mine.py
+      adhere policies --check mine.py
+      adhere policies --check mine.py 'softmax(temperature=0.05)'
     """
     from adhere.policies import registry
     from adhere.policies.registry import lookup
 
     import_all(imports)
+    if check is not None:
+        _check(check, name)
+        return
     if name is not None:
         _explain(lookup(name.strip().lower()))
         return
     for cls in registry.values():
         _list(cls)
     typer.echo(_PROTOCOLS)
+
+
+def _check(file: Path, name: str | None) -> None:
+    from adhere.contract import check_policies
+
+    def announce(policy: str) -> None:
+        typer.echo(f"compiling {policy} with bounds checks (once; then it is kept on disk)", err=True)
+
+    reports = check_policies(file, name, on_compiling=announce)
+    for report in reports:
+        typer.echo(str(report))
+    broken = [finding for report in reports for finding in report.findings if finding.kept is False]
+    n_checks = sum(len(report.findings) for report in reports)
+    typer.echo(f"{n_checks} checks, {len(broken)} failed" if broken else f"{n_checks} checks, none failed")
+    if broken:
+        raise typer.Exit(1)
 
 
 def _list(cls: type[Policy]) -> None:

@@ -42,7 +42,7 @@ def as_compile_error(error: Exception, classes: set[type]) -> CompileError | Non
         return None
     reason = in_plain_words(complaint, classes)
     if place is None and _CHOSEN.search(text):
-        place = _place_of_return(classes)
+        place = place_of_return(classes)
         reason = f"choose must return an arm, a whole number ({reason})"
     names = ", ".join(sorted(cls.__name__.removesuffix("Rule") for cls in classes))
     return CompileError(str(place) if place else f"policy {names}", reason)
@@ -102,10 +102,10 @@ def _place_of_names(complaint: str, classes: set[type]) -> Place | None:
     return None
 
 
-def _place_of_return(classes: set[type]) -> Place | None:
+def place_of_return(classes: set[type]) -> Place | None:
     """Where the arm that makes no sense is returned, as far as can be told."""
-    returned = [Place(file, node.lineno) for file, node in _nodes(classes, "choose") if isinstance(node, ast.Return)]
-    return returned[-1] if returned else None
+    nodes = _nodes(classes, "choose")
+    return max((Place(file, node.lineno) for file, node in nodes if isinstance(node, ast.Return)), default=None)
 
 
 def _nodes(classes: set[type], *names: str) -> Iterator[tuple[str, Any]]:

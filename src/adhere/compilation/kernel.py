@@ -11,11 +11,12 @@ from typing import Any
 import numba
 from numba import config
 from numba.core.caching import NullCache
+from numba.core.errors import NumbaError
 
 from adhere.compilation.compile_errors import as_compile_error
 from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder, cache_in
-from adhere.errors import UnavailableError
+from adhere.errors import CompileError, UnavailableError
 
 
 class Kernel:
@@ -49,6 +50,14 @@ class Kernel:
         if signature not in self._compiled:
             self._compiled[signature] = self._compile(signature, rule, *arguments)
         return self._compiled[signature]
+
+    def why_it_allocates(self, rule: Any, *arguments: Any) -> CompileError | None:
+        """What keeps the function from being compiled without run-time memory; None if nothing does."""
+        try:
+            self._of(rule, False).compile(tuple(self._type_of(argument) for argument in (rule, *arguments)))
+        except NumbaError as error:
+            return as_compile_error(error, classes_of(rule))
+        return None
 
     def _compile(self, signature: tuple[Any, ...], rule: Any, *arguments: Any) -> Any:
         # Most rules need no memory of their own; a user's policy that makes arrays is compiled with it.

@@ -11,6 +11,7 @@ import numpy as np
 from adhere.compilation import classes_of
 from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder
+from adhere.errors import CompileError
 from adhere.policies import Policy
 from adhere.policies.policy import TrialShape
 from adhere.populations import PatientTables, Population
@@ -59,6 +60,10 @@ class CompiledRunner(PolicyRunner):
                 warnings.warn(message, stacklevel=2)
             announce(f"compiling {self.resolved}{self.target}")
         self.kernel = self.loop.compiled(*self._example())
+
+    def why_it_allocates(self) -> CompileError | None:
+        """What keeps the loop from being compiled without run-time memory, which a GPU lacks, if something does."""
+        return self.loop.why_it_allocates(*self._example())  # type: ignore[no-any-return]
 
     def _example(self) -> Any:
         """Arguments of the right types, for a block of no runs."""

@@ -1,0 +1,5 @@
+"""What a policy promises, and whether it keeps it: `adhere policies --check`."""
+
+from adhere.contract.check import check_policies as check_policies
+from adhere.contract.findings import Finding as Finding
+from adhere.contract.findings import PolicyReport as PolicyReport

@@ -1,0 +1,118 @@
+"""Check the policies that a user's file declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from adhere.contract.compiled import check_compiled
+from adhere.contract.findings import (
+    ARMS,
+    FINITE,
+    FUNCTIONS,
+    HIERARCHY,
+    INDICES,
+    LATE,
+    MEMO,
+    PROBABILITIES,
+    PROMISES,
+    REPEATABLE,
+    RUNS,
+    STATE,
+    Broken,
+    Finding,
+    PolicyReport,
+)  # fmt: skip
+from adhere.contract.interpreted import as_python
+from adhere.contract.other_randomness import places_of_other_randomness
+from adhere.contract.promises import late, match_frequencies, place_of_class, repeatable, runs, works_in_hierarchy
+from adhere.errors import InputError
+from adhere.policies import Policy, import_policies, parse_policy, registry
+from adhere.policies.policy import TrialShape
+
+_FIRST = "not checked; first mend what is broken"
+_WITHOUT = {
+    PROBABILITIES: "none given; a live trial estimates them by drawing 1000 times",
+    HIERARCHY: "not a learner, so it cannot be an expert",
+}
+_STOPPING_A_GAME = (RUNS, INDICES, ARMS, STATE, MEMO, FINITE)
+
+
+def check_policies(
+    path: str | Path, policy: str | None = None, *, on_compiling: Callable[[str], None] = lambda name: None
+) -> list[PolicyReport]:
+    """Check what each policy of a file promises, as Python and compiled with bounds checks.
+
+    Parameters
+    ----------
+    path
+        A Python file that declares policies.
+    policy
+        The text of one of them, to check no other or to give its parameters.
+    on_compiling
+        Is told the name of each policy that is about to be compiled, which takes some seconds.
+
+    """
+    module = import_policies(path)
+    return [_check(one, module, on_compiling) for one in _declared(module, path, policy)]
+
+
+def _declared(module: ModuleType, path: str | Path, wanted: str | None) -> list[Policy]:
+    classes = {name: cls for name, cls in registry.items() if cls.__module__ == module.__name__}
+    if not classes:
+        raise InputError("check", str(path), "a file that declares a policy", f"{path} declares no policy (@policy)")
+    if wanted is not None:
+        policy = parse_policy(wanted)
+        if type(policy) not in classes.values():
+            known = ", ".join(classes)
+            raise InputError("check", wanted, f"one of {known}", f"{path} declares no {policy.name}; it has {known}")
+        return [policy]
+    return [_made(name, cls, path) for name, cls in classes.items()]
+
+
+def _made(name: str, cls: type[Policy], path: str | Path) -> Policy:
+    try:
+        return cls()
+    except (TypeError, InputError) as error:
+        expected = f"parameters, e.g. adhere policies --check {path} '{name}(…)'"
+        raise InputError("check", name, expected, f"{name} cannot be made without {expected} ({error})") from None
+
+
+def _check(policy: Policy, module: ModuleType, on_compiling: Callable[[str], None]) -> PolicyReport:
+    found = {one.promise: one for one in _interpreted(policy, module)}
+    if all(one.kept is not False for one in found.values()):
+        on_compiling(str(policy))
+        found |= {one.promise: one for one in check_compiled(Path(str(module.__file__)), policy)}
+    return PolicyReport(str(policy), tuple(found.get(name, Finding(name, None, _FIRST)) for name in PROMISES))
+
+
+def _interpreted(policy: Policy, module: ModuleType) -> list[Finding]:
+    found = []
+    try:
+        policy.resolved(2, 1000).assemble(TrialShape(2))
+        found.append(Finding(FUNCTIONS, True))
+    except InputError as error:
+        return [Finding(FUNCTIONS, False, f"{place_of_class(type(policy))}: {error}")]
+    for place, name in places_of_other_randomness(module):
+        sentence = f"{place}: {name} is not repeatable; use uniform(rng) or draw_from(…, rng)"
+        found.append(Finding(REPEATABLE, False, sentence))
+        return found
+    steps: list[tuple[tuple[str, ...], Callable[[Policy], str | None]]] = [
+        (_STOPPING_A_GAME, runs),
+        ((REPEATABLE,), repeatable),
+        ((LATE,), late),
+        ((PROBABILITIES,), match_frequencies),
+        ((HIERARCHY,), works_in_hierarchy),
+    ]
+    with as_python(module):
+        for promises, step in steps:
+            try:
+                note = step(policy)
+            except Broken as broken:
+                return [*found, Finding(broken.promise, False, broken.sentence)]
+            kept = None if note is None else True
+            found += [
+                Finding(promise, kept, _WITHOUT.get(promise, "") if note is None else note) for promise in promises
+            ]
+    return found

@@ -1,0 +1,153 @@
+"""The promises that only compiled code can keep, checked with bounds checks in a process of its own.
+
+Numba's bounds checks are a flag of a whole process, and code that breaks them otherwise may take the process with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.compilation.places import place_of, sentence_of
+from adhere.contract.findings import COMPILES, GPU, HIERARCHY, INDICES, TRIAL, Finding
+from adhere.contract.patients import mixed
+from adhere.contract.promises import ARM_COUNTS, SEED, in_hierarchy, place_of_class, variants
+from adhere.errors import CompileError, InputError
+from adhere.policies import Policy, import_policies
+from adhere.policies.catalogue import from_json
+from adhere.populations import Population
+from adhere.simulation.compiled_runner import CompiledRunner
+from adhere.trial import Trial
+
+N_PATIENTS = 60
+_TIMEOUT = 600
+
+
+def check_compiled(file: Path, policy: Policy) -> list[Finding]:
+    """Compile a policy and run it, in a process of its own."""
+    command = [sys.executable, "-m", "adhere.contract", str(file), json.dumps(policy.to_json())]
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
+    found = [Finding(*line) for line in lines]
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        sentence = f"{place_of_class(type(policy))}: compiling or running it ended the process: {last[0][:200]}"
+        found.append(Finding(COMPILES, False, sentence))
+    return found
+
+
+def main(file: str, policy: str) -> None:
+    """What the process of its own does: print each finding as a line of JSON."""
+    import_policies(file)
+    for finding in _findings(from_json(json.loads(policy))):
+        print(json.dumps(finding), flush=True)
+
+
+def _findings(policy: Policy) -> Iterator[Finding]:
+    try:
+        different = _differences(policy)
+        yield Finding(COMPILES, True, "with bounds checks")
+        yield Finding(TRIAL, not different, different)
+    except Exception as error:
+        yield _failure(error, COMPILES, TRIAL)
+        return
+    hierarchy = in_hierarchy(policy)
+    if hierarchy is not None:
+        try:
+            simulated_arms(hierarchy, mixed(2), N_PATIENTS, SEED)
+            yield Finding(HIERARCHY, True)
+        except Exception as error:
+            yield _failure(error, HIERARCHY, HIERARCHY)
+    yield _on_gpu(policy)
+
+
+def _failure(error: Exception, compiling: str, running: str) -> Finding:
+    if isinstance(error, CompileError):
+        return Finding(compiling, False, str(error))
+    if isinstance(error, InputError):
+        return Finding(running, False, str(error))
+    place = place_of(error.__traceback__)
+    return Finding(
+        INDICES if isinstance(error, IndexError) else running,
+        False,
+        f"{place or 'compiled code'}: {sentence_of(error)}",
+    )
+
+
+def _differences(policy: Policy) -> str:
+    for n_arms in ARM_COUNTS:
+        for variant in variants(policy):
+            live, simulated = _arms_of_both(variant, n_arms)
+            if not np.array_equal(live, simulated):
+                first = int(np.argmax(live != simulated))
+                what = f"{variant} with {n_arms} arms differs from patient {first + 1} on"
+                return f"{place_of_class(type(policy))}: {what}"
+    return ""
+
+
+def _arms_of_both(policy: Policy, n_arms: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    population = mixed(n_arms)
+    return live_arms(policy, population, N_PATIENTS, SEED), simulated_arms(policy, population, N_PATIENTS, SEED)
+
+
+def live_arms(policy: Policy, population: Population, n_patients: int, seed: int) -> NDArray[np.int64]:
+    """The arms that a live trial recommends to patients who answer at once."""
+    trial = Trial(policy, population.arms, seed, n_patients, reward_values=population.reward_values)
+    patients, chosen = population.patients(seed, 0, n_patients), []
+    for actual, reward in zip(patients.actual, patients.reward, strict=True):
+        recommendation = trial.recommend()
+        arm = trial.arms.index(recommendation.arm)
+        trial.report(recommendation.id, actual=trial.arms[actual[arm]], reward=float(reward[arm]))
+        chosen.append(arm)
+    return np.array(chosen)
+
+
+def simulated_arms(policy: Policy, population: Population, n_patients: int, seed: int) -> NDArray[np.int64]:
+    """The arms of the simulation's first run."""
+    runner = CompiledRunner(policy, population, n_patients, np.arange(1, n_patients + 1))
+    runner.prepare(lambda message: None)
+    counts = np.zeros((2, 1), np.int64)
+    pulls = runner.start(seed, range(1), population.tables(seed, 0, 1), *counts)().pulls[0]
+    arms: NDArray[np.int64] = np.diff(pulls, axis=0, prepend=0).argmax(axis=1)
+    return arms
+
+
+def _on_gpu(policy: Policy) -> Finding:
+    """As far as can be known here: what makes arrays cannot; on a machine with a GPU it is tried."""
+    runner = CompiledRunner(policy, mixed(2), N_PATIENTS, np.array([N_PATIENTS]))
+    mistake = runner.why_it_allocates()
+    if mistake is not None:
+        return Finding(GPU, None, f"no: {mistake}")
+    try:
+        from adhere.compilation.gpu import why_no_gpu
+    except ImportError as error:
+        reason: str | None = sentence_of(error)
+    else:
+        reason = why_no_gpu()
+    if reason is not None:
+        return Finding(GPU, True, f"it makes no arrays; it was not compiled for CUDA here ({reason})")
+    return _tried_on_gpu(policy)
+
+
+def _tried_on_gpu(policy: Policy) -> Finding:
+    from adhere.simulation.simulate import simulate
+
+    try:
+        there, here = (
+            simulate(policy, mixed(2), N_PATIENTS, 64, SEED, device=device, progress=False)[0]
+            for device in ("cuda", "cpu")
+        )
+    except InputError as error:
+        return Finding(GPU, None, f"no: {error}")
+    same = there == here
+    return Finding(
+        GPU, same, "" if same else f"{place_of_class(type(policy))}: the results differ from the processor's"
+    )

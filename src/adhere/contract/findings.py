@@ -1,0 +1,61 @@
+"""What a check of a policy found: one line for each promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+FUNCTIONS = "has the functions it needs"
+RUNS = "runs"
+INDICES = "indices are in range"
+ARMS = "arms are in range"
+STATE = "choosing leaves the state alone"
+MEMO = "the memo is written before it is read"
+FINITE = "numbers stay finite"
+REPEATABLE = "the same seed gives the same arms"
+LATE = "late feedback is learned the same, once"
+PROBABILITIES = "probabilities match the frequencies of arms"
+HIERARCHY = "works inside a hierarchy"
+COMPILES = "compiles"
+TRIAL = "a live trial picks the arms of the simulation"
+GPU = "runs on a GPU"
+PROMISES = (
+    FUNCTIONS, RUNS, INDICES, ARMS, STATE, MEMO, FINITE, REPEATABLE, LATE, PROBABILITIES, HIERARCHY, COMPILES, TRIAL,
+    GPU,
+)  # fmt: skip
+
+
+class Broken(Exception):  # noqa: N818  (the promise is, not the program)
+    """A promise that is not kept: which, where, and what to do."""
+
+    def __init__(self, promise: str, sentence: str) -> None:
+        self.promise, self.sentence = promise, sentence
+        super().__init__(promise, sentence)
+
+
+class Finding(NamedTuple):
+    """Whether a promise is kept (None: neither kept nor broken), and what there is to say."""
+
+    promise: str
+    kept: bool | None
+    note: str = ""
+
+    def __str__(self) -> str:
+        mark = {True: "✓", False: "✗", None: "–"}[self.kept]
+        return f"{mark} {self.promise}{': ' if self.note else ''}{self.note}"
+
+
+@dataclass(frozen=True)
+class PolicyReport:
+    """What was found of one policy."""
+
+    policy: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no promise is broken."""
+        return all(finding.kept is not False for finding in self.findings)
+
+    def __str__(self) -> str:
+        return "\n".join([self.policy, *(f"  {finding}" for finding in self.findings)])

@@ -1,0 +1,139 @@
+"""A policy run as plain Python, one step at a time, on arrays that refuse what compiled code would do silently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+from numba import config
+
+from adhere.compilation import classes_of, implementation, memo_of, state_of
+from adhere.compilation.compile_errors import place_of_return
+from adhere.compilation.layout import Floats
+from adhere.compilation.places import place_of, sentence_of
+from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
+from adhere.contract.strict_array import Guard, StrictArray, strict
+from adhere.policies.beta import work_size
+from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
+from adhere.policies.policy import MAX_DEPTH, Policy, TrialShape
+from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream
+
+HORIZON = 1000
+_OF_MATH = re.compile("math domain|expected a |cannot convert float")  # how Python's `math` and `int` complain
+
+
+class Decision(NamedTuple):
+    """What was chosen, and the memo that waits for the feedback."""
+
+    number: int
+    chosen: int
+    memo: Floats
+
+
+class Interpreted:
+    """One trial of a policy. What goes wrong in it is `Broken`, with the user's file and line."""
+
+    def __init__(self, policy: Policy, n_arms: int, seed: int = 0) -> None:
+        compiled = policy.resolved(n_arms, HORIZON).assemble(TrialShape(n_arms))
+        self.n_arms, self.rule = n_arms, compiled.rule
+        self._kept = compiled.memo_size
+        self._of_state, self._of_memo = Guard("state"), Guard("memo")
+        self.state = strict(compiled.state, self._of_state)
+        self.memo = strict(np.zeros(compiled.memo_size + compiled.scratch_size), self._of_memo)
+        self._of_memo.is_blank = True
+        self._state, self._memo = state_of(self.rule, self.state), memo_of(self.rule, self.memo)
+        self.rng = stream(seed, 0)
+        default = implementation(replay_choice, object)
+        self._may_change = any(implementation(replay_choice, cls) is not default for cls in classes_of(self.rule))
+
+    def decide(self, number: int) -> Decision:
+        """Choose an arm, with a memo in which nothing is left of the last decision."""
+        _fill(self.memo, np.nan)
+        with self._frozen(), stopping_at_the_line():
+            remember(self.rule, self._state, self._memo)
+            point(self.rng, number, CHOOSE)
+            arm = choose(self.rule, self._state, self._memo, 1.0, self.rng)
+        if not isinstance(arm, int | np.integer) or isinstance(arm, bool) or not 0 <= arm < self.n_arms:
+            where, numbers = place_of_return(classes_of(self.rule)), f"0 to {self.n_arms - 1}"
+            raise Broken(ARMS, f"{where}: choose returns {arm!s}; it must return a whole number from {numbers}")
+        kept = np.array(self.memo[: self._kept])
+        if np.isinf(kept).any():
+            raise Broken(FINITE, f"{place_of_return(classes_of(self.rule))}: by here the memo holds inf")
+        return Decision(number, int(arm), kept)
+
+    def probabilities(self, number: int) -> Floats:
+        """What the policy says of its next choice."""
+        out = np.full(2 * (MAX_DEPTH + 1) * self.n_arms + work_size(self.n_arms), np.nan)
+        with self._frozen(), stopping_at_the_line():
+            remember(self.rule, self._state, self._memo)
+            point(self.rng, number, ESTIMATE)
+            probabilities(self.rule, self._state, self._memo, 1.0, out, self.rng)
+        return out[: self.n_arms]
+
+    def learn(self, decision: Decision, feedback: int, reward: float) -> bool:
+        """Learn from a patient; returns whether random numbers were drawn for it."""
+        _fill(self.memo, np.nan)
+        self.memo.view(np.ndarray)[: self._kept] = decision.memo
+        point(self.rng, decision.number, LEARN if feedback <= self.n_arms else LEARN_LATE)
+        before = int(self.rng[2])
+        with stopping_at_the_line():
+            update(self.rule, self._state, self._memo, decision.chosen, feedback, reward, 1.0, self.rng)
+        return int(self.rng[2]) != before
+
+    def set_state(self, values: Floats) -> None:
+        """Go back to a state of before."""
+        self.state.view(np.ndarray)[:] = values
+
+    @contextmanager
+    def _frozen(self) -> Iterator[None]:
+        self._of_state.is_frozen = not self._may_change
+        try:
+            yield
+        finally:
+            self._of_state.is_frozen = False
+
+
+def _fill(array: StrictArray, value: float) -> None:
+    array.view(np.ndarray).fill(value)
+
+
+@contextmanager
+def as_python(module: ModuleType) -> Iterator[None]:
+    """Let the policies of a module run as Python, with NumPy's arithmetic as quiet as that of compiled code."""
+    compiled = {name: one for name, one in vars(module).items() if hasattr(one, "py_func")}  # the user's own njit
+    before, config.DISABLE_JIT = config.DISABLE_JIT, 1
+    vars(module).update({name: one.py_func for name, one in compiled.items()})
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        vars(module).update(compiled)
+        config.DISABLE_JIT = before
+
+
+@contextmanager
+def stopping_at_the_line() -> Iterator[None]:
+    """Say of whatever is raised which promise it breaks, and in which line of the user's."""
+    try:
+        yield
+    except Exception as error:
+        place = place_of(error.__traceback__)
+        where = f"{place}: " if place else ""
+        promise, sentence = _promise_of(error)
+        raise Broken(promise, where + sentence) from error
+
+
+def _promise_of(error: Exception) -> tuple[str, str]:
+    if isinstance(error, Broken):
+        return error.promise, error.sentence
+    if isinstance(error, IndexError):
+        return INDICES, str(error)
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return STATE, "the state is changed here; only learn may change it"
+    if isinstance(error, ArithmeticError) or (isinstance(error, ValueError) and _OF_MATH.search(str(error))):
+        return FINITE, f"{sentence_of(error)}; compiled code would go on with inf or nan: guard against it"
+    return RUNS, sentence_of(error)

@@ -1,0 +1,156 @@
+"""The promises that are checked by playing a policy as Python: each raises `Broken`, or returns a note."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+import numpy as np
+
+from adhere.compilation import implementation
+from adhere.compilation.compile_errors import syntax_of
+from adhere.compilation.dispatch import implementations_of
+from adhere.compilation.layout import Floats
+from adhere.compilation.places import Place, is_users
+from adhere.contract.findings import HIERARCHY, LATE, PROBABILITIES, REPEATABLE, Broken
+from adhere.contract.interpreted import Decision, Interpreted
+from adhere.policies import Learner, Policy, parse_policy
+from adhere.policies.generic import estimate_probabilities, probabilities
+from adhere.protocols import NAMED
+
+ARM_COUNTS = (2, 3)
+N_PATIENTS = 40
+N_DRAWS = 2000
+SEED = 5
+_STANDARD_ERRORS = 4.5  # one in 150,000 honest policies is farther off
+_REWARDS = (0.0, 1.0, 1.0, 0.3)
+
+
+def variants(policy: Policy) -> list[Policy]:
+    """A learner under every protocol; any other policy as it is."""
+    return [policy.under(protocol) for protocol in NAMED.values()] if isinstance(policy, Learner) else [policy]
+
+
+def in_hierarchy(policy: Policy) -> Policy | None:
+    """A hierarchy with this policy among its experts; None if it is not a learner."""
+    if policy.learners() != (policy,):
+        return None
+    return parse_policy(f"hierarchical({policy if isinstance(policy, Learner) else f'experts=[{policy}, thompson]'})")
+
+
+def play(trial: Interpreted, n_patients: int, delay: int = 0) -> list[int]:
+    """The arms for patients of whom most do as told; feedback comes `delay` decisions late."""
+    rng, waiting, arms = np.random.default_rng(SEED), list[Decision](), []
+    for number in range(n_patients):
+        waiting.append(trial.decide(number))
+        arms.append(waiting[-1].chosen)
+        if len(waiting) > delay:
+            _hear(trial, waiting.pop(0), rng)
+    for decision in waiting:
+        _hear(trial, decision, rng)
+    return arms
+
+
+def _hear(trial: Interpreted, decision: Decision, rng: np.random.Generator) -> None:
+    actual = decision.chosen if rng.random() < 0.6 else int(rng.integers(trial.n_arms))
+    trial.learn(decision, actual, _REWARDS[rng.integers(len(_REWARDS))])
+
+
+def runs(policy: Policy) -> str:
+    """Whatever is wrong with indices, arms, state, memo and numbers stops a game."""
+    for n_arms in ARM_COUNTS:
+        for variant in variants(policy):
+            play(Interpreted(variant, n_arms), N_PATIENTS)
+    return ""
+
+
+def repeatable(policy: Policy) -> str:
+    """Two games with one seed are the same game."""
+    first, second = (Interpreted(policy, 3, seed=7) for _ in range(2))
+    if play(first, N_PATIENTS) != play(second, N_PATIENTS) or first.state.tobytes() != second.state.tobytes():
+        where = place_of_function(policy, "choose")
+        raise Broken(
+            REPEATABLE, f"{where}: another game with the same seed differs; draw all random numbers from rng"
+        )
+    return ""
+
+
+def late(policy: Policy) -> str:
+    """Feedback may come decisions later, and the actual arm after the reward."""
+    for variant in variants(policy):
+        play(Interpreted(variant, 3), N_PATIENTS, delay=3)
+        trial = Interpreted(variant, 2)
+        for number in range(8):
+            decision, before = trial.decide(number), np.array(trial.state)
+            for actual in range(2):
+                ends = []
+                for codes in ((actual,), (2, 3 + actual)):
+                    trial.set_state(before)
+                    draws = [trial.learn(decision, code, 1.0) for code in codes]
+                    ends.append(np.array(trial.state))
+                if not any(draws) and not np.allclose(ends[0], ends[1], rtol=1e-9, atol=1e-12):
+                    where = place_of_function(policy, "learn")
+                    raise Broken(LATE, f"{where}: it learns something else if the actual arm comes after the reward")
+    return ""
+
+
+def match_frequencies(policy: Policy) -> str | None:
+    """What it says of its next choice is how often it makes it; None where it says nothing."""
+    rule_class = getattr(policy, "rule_class", type(None))
+    if implementation(probabilities, rule_class) is estimate_probabilities:
+        return None
+    for n_arms in ARM_COUNTS:
+        trial = Interpreted(policy, n_arms)
+        for patients in (0, N_PATIENTS):
+            play(trial, patients)
+            problem = unlike(frequencies(trial), trial.probabilities(N_DRAWS))
+            if problem:
+                raise Broken(PROBABILITIES, f"{place_of_function(policy, 'probabilities')}: {problem}")
+    return ""
+
+
+def frequencies(trial: Interpreted) -> Floats:
+    """How often each arm is chosen in many draws from one state."""
+    counts = np.zeros(trial.n_arms)
+    for number in range(N_DRAWS):
+        counts[trial.decide(number).chosen] += 1
+    return counts
+
+
+def unlike(counts: Floats, stated: Floats) -> str:
+    """What is wrong with stated probabilities, beside counts of draws; nothing if they agree within chance."""
+    if not (np.isfinite(stated).all() and (stated >= 0).all() and abs(stated.sum() - 1.0) <= 1e-6):
+        shown = ", ".join(f"{p:.4g}" for p in stated)
+        return f"the probabilities are {shown}; they must be numbers from 0 to 1, one for each arm, that add up to 1"
+    n = counts.sum()
+    for arm, (count, p) in enumerate(zip(counts, stated, strict=True)):
+        if abs(count - n * p) > _STANDARD_ERRORS * math.sqrt(n * p * (1.0 - p)) + 0.5:
+            share = f"{count / n:.3f} of {int(n)} draws"
+            return f"the probability of arm {arm} is said to be {p:.3f}, but choose picks it in {share}"
+    return ""
+
+
+def works_in_hierarchy(policy: Policy) -> str | None:
+    """As an expert, under a weight other than 1 and beside others; None where it cannot be one."""
+    hierarchy = in_hierarchy(policy)
+    if hierarchy is None:
+        return None
+    for n_arms in ARM_COUNTS:
+        try:
+            play(Interpreted(hierarchy, n_arms), N_PATIENTS)
+        except Broken as broken:
+            raise Broken(HIERARCHY, broken.sentence) from broken
+    return ""
+
+
+def place_of_function(policy: Policy, name: str) -> Place:
+    """Where a function of a user's policy is defined; that of the class where it has none of its own."""
+    function = implementations_of(policy.rule_class).get(name)
+    if function is not None and is_users(function.__code__.co_filename):
+        return Place(function.__code__.co_filename, syntax_of(function).body[0].lineno)
+    return place_of_class(type(policy))
+
+
+def place_of_class(cls: type) -> Place:
+    """Where a policy is declared."""
+    return Place(inspect.getsourcefile(cls) or "", inspect.getsourcelines(cls)[1] + 1)

@@ -1,0 +1,205 @@
+"""`adhere policies --check`: what a user's policy promises, and in which line it does not keep it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adhere
+from adhere.cli.main import main
+from adhere.contract.findings import (
+    ARMS,
+    COMPILES,
+    FINITE,
+    FUNCTIONS,
+    GPU,
+    INDICES,
+    MEMO,
+    PROBABILITIES,
+    PROMISES,
+    REPEATABLE,
+    RUNS,
+    STATE,
+)  # fmt: skip
+from adhere.contract.interpreted import as_python
+from adhere.contract.promises import late, match_frequencies, repeatable, runs, works_in_hierarchy
+from adhere.policies import parse_policy
+from adhere.simulation.compiled_runner import CompiledRunner
+
+from .populations_under_test import mixed
+
+SOFTMAX = Path(__file__).parents[2] / "docs" / "examples" / "softmax.py"
+GOOD = '''"""Mostly the arm that did best."""
+
+import math
+
+import numpy as np
+
+from adhere.policies import Learner, Memo, Number, PerArm, State, choose, implements, learn, parameter, policy
+from adhere.policies import probabilities
+from adhere.randomness import uniform
+
+
+class GoodState(State):
+    counts = PerArm()
+    means = PerArm(0.5)
+
+
+class GoodMemo(Memo):
+    kept = Number()
+
+
+@policy("good", state=GoodState, memo=GoodMemo)
+class Good(Learner):
+    epsilon: float = parameter(default=0.3)
+
+
+@implements(choose, Good)
+def choose_good(rule, state, memo, weight, rng):
+    # CHOOSE
+    if uniform(rng) < rule.epsilon:
+        return int(uniform(rng) * rule.n_arms)
+    best = 0
+    for arm in range(1, rule.n_arms):
+        if state.means[arm] > state.means[best]:
+            best = arm
+    return best
+
+
+@implements(learn, Good)
+def learn_good(rule, state, memo, arm, reward, weight, rng):
+    # LEARN
+    state.counts[arm] += 1.0
+    state.means[arm] += (reward - state.means[arm]) / state.counts[arm]
+
+
+@implements(probabilities, Good)
+def probabilities_good(rule, state, memo, weight, out, rng):
+    best = 0
+    for arm in range(rule.n_arms):
+        out[arm] = rule.epsilon / rule.n_arms
+        if state.means[arm] > state.means[best]:
+            best = arm
+    out[best] += 1.0 - rule.epsilon
+'''
+WHOLE_LEARN = GOOD[GOOD.index("@implements(learn") : GOOD.index("@implements(probabilities")]
+
+STATES = "def probabilities_good(rule, state, memo, weight, out, rng):"
+
+# What is put in place of what, the promise that it breaks, and the words; the line is that of the word HERE.
+BROKEN = {
+    "beside": ("# LEARN", "state.counts[arm + 1] += 1.0  # HERE", INDICES, "index 2 is out of bounds"),
+    "beside-few": ("# LEARN", "state.counts[9] = 1.0  # HERE", INDICES, "index 9 is out of bounds .* size 2"),
+    "negative": ("# LEARN", "state.means[arm - 1] = reward  # HERE", INDICES, "index -1 is negative"),
+    "too-early": ("# CHOOSE", "state.counts[0] += 1.0  # HERE", STATE, "the state is changed here; only learn may"),
+    "whole": ("# CHOOSE", "np.add(state.means, 1, out=state.means)  # HERE", STATE, "the state is changed here"),
+    "wrong-arm": ("return best", "return rule.n_arms  # HERE", ARMS, "choose returns 2; it must return a whole num"),
+    "no-number": ("return best", "return None  # HERE", ARMS, "choose returns None; it must return a whole number"),
+    "generator": ("return best", "yield best\n    return 0  # HERE", ARMS, "choose returns <generator"),
+    "elsewhere": ("# CHOOSE", "weight += np.random.random()  # HERE", REPEATABLE, "numpy.random.random is not rep"),
+    "memo": ("# LEARN", "reward *= memo.kept  # HERE", MEMO, "the memo is read here before it is written"),
+    "not-a-number": ("# LEARN", "state.means[arm] = math.nan  # HERE", FINITE, "nan is written into the state"),
+    "divides": ("# LEARN", "reward /= 0.0  # HERE", FINITE, "ZeroDivisionError: .*; compiled code would go on"),
+    "misspelt": ("# LEARN", "reward = state.meanz[arm]  # HERE", RUNS, "AttributeError: .* no attribute 'meanz'"),
+    "likely": (
+        f"{STATES}\n    best = 0",
+        f"{STATES}  # HERE\n    best = 1",
+        PROBABILITIES,
+        "the probability of arm 0 is said to be 0.150, but choose picks it in 0.8",
+    ),
+    "unsaid": (
+        STATES,
+        f"{STATES}  # HERE\n    out[0] = 1.0\n    return",
+        PROBABILITIES,
+        "the probabilities are 1, nan; they must be",
+    ),
+    "no-learn": (WHOLE_LEARN, "", FUNCTIONS, "learn"),
+}
+
+
+def written(folder: Path, name: str, replaced: str = "", by: str = "") -> tuple[Path, int]:
+    """A file with the good policy, changed, under a name of its own; and the line with the word HERE."""
+    assert replaced in GOOD
+    source = GOOD.replace(replaced, by, 1).replace('@policy("good"', f'@policy("{name}"')
+    file = folder / f"{name.replace('-', '_')}.py"
+    file.write_text(source)
+    lines = source.splitlines()
+    here = [number for number, line in enumerate(lines, start=1) if "HERE" in line or "class Good(" in line]
+    return file, here[-1]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_promise_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    replaced, by, promise, words = BROKEN[name]
+    file, line = written(tmp_path, name, replaced, by)
+    monkeypatch.chdir(tmp_path)
+    (report,) = adhere.check_policies(file)
+    assert [finding.promise for finding in report.findings] == list(PROMISES)
+    (broken,) = [finding for finding in report.findings if finding.kept is False]
+    assert broken.promise == promise
+    assert re.match(rf"{file.name} line {line}: .*{words}", broken.note), broken.note
+    assert "\n" not in broken.note
+
+
+def test_a_good_policy_passes_and_one_that_does_not_compile_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file, _ = written(tmp_path, "good")
+    assert main(["policies", "--check", file.name]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "good"
+    assert [line[:3] for line in out[1:-1]] == ["  ✓"] * len(PROMISES)
+    assert f"{GPU}: it makes no arrays" in out[-2]
+    assert out[-1] == f"{len(PROMISES)} checks, none failed"
+
+    file, line = written(tmp_path, "uncompilable", "# CHOOSE", "state.total = weight  # HERE")
+    assert main(["policies", "--check", file.name]) == 1
+    out = capsys.readouterr().out.splitlines()
+    (found,) = [one for one in out if "✗" in one]
+    assert found.startswith(f"  ✗ {COMPILES}: uncompilable.py line {line}: GoodState has no field total; it has ")
+    assert out[-1] == f"{len(PROMISES)} checks, 1 failed"
+
+
+def test_what_makes_arrays_is_told_why_it_cannot_run_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SOFTMAX.parent)
+    adhere.import_policies(SOFTMAX)
+    runner = CompiledRunner(parse_policy("softmax"), mixed(2), 10, np.array([10]))
+    assert str(runner.why_it_allocates()) == "softmax.py line 22: this makes an array"
+
+
+@pytest.mark.parametrize("name", ["thompson", "exp3"])
+def test_built_in_policies_keep_their_promises_as_python(name: str) -> None:
+    policy = parse_policy(name)
+    with as_python(adhere):
+        for promise in (runs, repeatable, late, match_frequencies, works_in_hierarchy):
+            promise(policy)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["absent.py"], "absent.py does not exist"),
+        (["empty.py"], "empty.py declares no policy"),
+        (["syntax.py"], "syntax.py line 1: SyntaxError"),
+        (["good.py", "thompson"], "good.py declares no thompson; it has good-one"),
+        (["needs.py"], "needs cannot be made without parameters"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty.py").write_text("X = 1\n")
+    Path("syntax.py").write_text("def\n")
+    Path("good.py").write_text(GOOD.replace('"good"', '"good-one"'))
+    Path("needs.py").write_text(GOOD.replace('"good"', '"needs"').replace(" = parameter(default=0.3)", ""))
+    assert main(["policies", "--check", *arguments]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {sentence}")
