@@ -144,6 +144,27 @@ def test_a_broken_promise_is_named_with_its_line(tmp_path: Path, monkeypatch: py
     assert "\n" not in broken.note
 
 
+def test_a_policy_that_sees_both_arms_is_told_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The arms of a table by arm are numbered from 0; nothing and something else have no place there."""
+    monkeypatch.chdir(tmp_path)
+    source = GOOD.replace("memo, arm, reward", "memo, chosen, actual, reward").replace(
+        "# LEARN", "arm = actual  # LEARN"
+    )
+    source = source.replace("import Learner,", "import ComplianceAwareLearner,").replace(
+        "(Learner)", "(ComplianceAwareLearner)"
+    )
+    Path("both.py").write_text(source.replace('@policy("good"', '@policy("both"'))
+    (report,) = adhere.check_policies("both.py")
+    (broken,) = [finding for finding in report.findings if finding.kept is False]
+    line = source[: source.index("state.counts[arm] += 1.0")].count("\n") + 1
+    assert broken.promise == INDICES
+    assert re.match(rf"both.py line {line}: index -[12] is negative here", broken.note)
+    example = adhere.import_policies(SOFTMAX.with_name("borrowing.py"))
+    with as_python(example):
+        for promise in (runs, late, works_in_hierarchy):
+            assert promise(parse_policy("borrowing")) == ""
+
+
 def test_a_good_policy_passes_and_one_that_does_not_compile_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,7 @@ from adhere.errors import InputError
 from adhere.policies import Policy, import_policies, parse_policy, registry
 from adhere.policies.policy import TrialShape
 
-_FIRST = "not checked; first mend what is broken"
+_FIRST = "not checked"
 _WITHOUT = {
     PROBABILITIES: "none given; a live trial estimates them by drawing 1000 times",
     HIERARCHY: "not a learner, so it cannot be an expert",

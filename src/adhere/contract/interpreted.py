@@ -17,6 +17,7 @@ from adhere.compilation.layout import Floats
 from adhere.compilation.places import place_of, sentence_of
 from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
 from adhere.contract.strict_array import Guard, StrictArray, strict
+from adhere.policies import ComplianceAwareLearner
 from adhere.policies.beta import work_size
 from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
 from adhere.policies.policy import MAX_DEPTH, Policy, TrialShape
@@ -40,6 +41,10 @@ class Interpreted:
     def __init__(self, policy: Policy, n_arms: int, seed: int = 0) -> None:
         compiled = policy.resolved(n_arms, HORIZON).assemble(TrialShape(n_arms))
         self.n_arms, self.rule = n_arms, compiled.rule
+        # What may be known of the actual arm together with the reward, and what after it (see `policies.generic`).
+        self.feedback = {arm: n_arms + 1 + arm for arm in range(n_arms)}
+        if any(isinstance(learner, ComplianceAwareLearner) for learner in policy.learners()):
+            self.feedback |= {-2: 2 * n_arms + 1, -3: 2 * n_arms + 2}
         self._kept = compiled.memo_size
         self._of_state, self._of_memo = Guard("state"), Guard("memo")
         self.state = strict(compiled.state, self._of_state)

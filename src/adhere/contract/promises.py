@@ -52,7 +52,8 @@ def play(trial: Interpreted, n_patients: int, delay: int = 0) -> list[int]:
 
 
 def _hear(trial: Interpreted, decision: Decision, rng: np.random.Generator) -> None:
-    actual = decision.chosen if rng.random() < 0.6 else int(rng.integers(trial.n_arms))
+    known = list(trial.feedback)
+    actual = decision.chosen if rng.random() < 0.6 else known[rng.integers(len(known))]
     trial.learn(decision, actual, _REWARDS[rng.integers(len(_REWARDS))])
 
 
@@ -82,9 +83,9 @@ def late(policy: Policy) -> str:
         trial = Interpreted(variant, 2)
         for number in range(8):
             decision, before = trial.decide(number), np.array(trial.state)
-            for actual in range(2):
+            for together, later in trial.feedback.items():
                 ends = []
-                for codes in ((actual,), (2, 3 + actual)):
+                for codes in ((together,), (trial.n_arms, later)):
                     trial.set_state(before)
                     draws = [trial.learn(decision, code, 1.0) for code in codes]
                     ends.append(np.array(trial.state))

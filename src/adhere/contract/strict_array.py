@@ -47,7 +47,7 @@ class StrictArray(np.ndarray[Any, Any]):
         """An entry or a view."""
         if self.guard is None:
             return super().__getitem__(index)
-        _refuse_negative(index)
+        _refuse_negative(index, self.shape)
         found = super().__getitem__(index)
         if self.guard.is_blank and isinstance(found, np.floating) and np.isnan(found):
             raise Broken(MEMO, "the memo is read here before it is written; write it in remember, for every decision")
@@ -56,7 +56,7 @@ class StrictArray(np.ndarray[Any, Any]):
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write an entry or several."""
         if self.guard is not None:
-            _refuse_negative(index)
+            _refuse_negative(index, self.shape)
             self._refuse_writing(value)
         super().__setitem__(index, value)
 
@@ -81,7 +81,9 @@ def _plain(value: Any) -> Any:
     return value.view(np.ndarray) if isinstance(value, StrictArray) else value
 
 
-def _refuse_negative(index: Any) -> None:
-    for one in index if isinstance(index, tuple) else (index,):
-        if isinstance(one, int | np.integer) and one < 0:
+def _refuse_negative(index: Any, shape: tuple[int, ...]) -> None:
+    # The columns of `PerPair` end with nothing and something else, which are told as -1 and -2.
+    is_by_pair = len(shape) == 2 and shape[1] == shape[0] + 2
+    for place, one in enumerate(index if isinstance(index, tuple) else (index,)):
+        if isinstance(one, int | np.integer) and one < 0 and not (is_by_pair and place == 1):
             raise Broken(INDICES, f"index {one} is negative here; count from 0 to the number of entries less 1")
