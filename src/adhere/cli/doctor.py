@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
 import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import typer
 
@@ -79,10 +81,18 @@ def _extras() -> Iterator[str]:
         missing = [name for name in names if _installed(name) is None]
         mark, said = "✓", _USES.get(extra, "")
         if missing:
-            # adhere-client is on no index.
-            beside = "./packages/adhere-client (in adhere's repository) " if "adhere-client" in missing else ""
-            mark, said = "-", f"{said}; missing {', '.join(missing)}: pip install {beside}'adhere[{extra}]'"
+            mark, said = "-", f"{said}; missing {', '.join(missing)}: {_command(extra, missing)}"
         yield f"{mark} {extra:{width}s}  {said}"
+
+
+def _command(extra: str, missing: list[str]) -> str:
+    """The command that installs an extra: from the checkout, if adhere was installed from one."""
+    text = distribution("adhere").read_text("direct_url.json")
+    origin = json.loads(text) if text else {}
+    folder = unquote(urlsplit(origin.get("url", "")).path) if "dir_info" in origin else ""
+    editable = "--editable " if origin.get("dir_info", {}).get("editable") else ""
+    client = f"{folder or '.'}/packages/adhere-client " if "adhere-client" in missing else ""  # which is on no index
+    return f"pip install {client}{editable}'{folder or 'adhere'}[{extra}]'"
 
 
 def _compiled_code() -> Iterator[str]:
