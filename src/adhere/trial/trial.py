@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adhere.checks import is_integer
-from adhere.errors import InputError
+from adhere.errors import InputError, listed
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import make_design
 from adhere.trial.engine import Engine
@@ -67,6 +67,8 @@ class Trial:
     >>> trial.report(recommendation.id, actual="aspirin")
     >>> trial.recommend().probabilities["aspirin"].__round__(4)
     0.6667
+    >>> trial
+    Trial 'trial': thompson/actual on walk, aspirin; 2 recommendations
 
     """
 
@@ -94,6 +96,11 @@ class Trial:
             software=SOFTWARE,
         )
         self._begin(engine, run, created)
+
+    def __repr__(self) -> str:
+        n = self._state.n_recommendations
+        many = "1 recommendation" if n == 1 else f"{n:,} recommendations"
+        return f"Trial {self.name!r}: {self.policy} on {listed(self.arms)}; {many}"
 
     def _begin(self, engine: Engine, run: int, created: Created) -> None:
         self.name, self.arms, self.policy = created.design.name, created.design.arms, engine.policy
