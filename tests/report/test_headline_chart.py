@@ -36,4 +36,8 @@ def test_curves_on_logarithmic_axes_have_numbers_that_can_be_read() -> None:
     (cell,) = figure.axes
     assert [text.get_text() for text in cell.get_xticklabels()] == ["100", "10,000", "1,000,000"]
     assert "$" not in "".join(text.get_text() for text in cell.get_yticklabels())
-    assert cell.texts[0].get_color() != cell.texts[1].get_color()
+    legend = cell.get_legend()
+    assert legend is not None
+    actual, chosen = legend.get_texts()
+    assert (actual.get_text(), chosen.get_text()) == ("Actual", "Chosen")
+    assert actual.get_color() != chosen.get_color()

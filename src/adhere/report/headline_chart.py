@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 3.4, 2.6  # inches: a third of a page wide
 _MARGIN = 0.06  # of the widest interval's reach, at either end of the axis
 _MARK = 4.5  # points
-_NOTE = "lines: 95% intervals, where wider than the marks"
 _GOOD, _BAD = COLOURS[0], COLOURS[1]
 
 
@@ -59,15 +58,15 @@ def headline_dots(title: str, rows: Sequence[HeadlineRow], x_label: str, band_la
     cell.set_yticks([])
     cell.spines["left"].set_visible(False)
     cell.set_xlabel(x_label, fontsize=TITLE)
-    note = f"{_NOTE}; grey: {band_label}" if band_label else _NOTE
-    figure.supxlabel(note, fontsize=TEXT, color=DARK)
+    more = f"; grey: {band_label}" if band_label else ", where wider than the marks"
+    figure.supxlabel(f"lines: 95% intervals{more}", fontsize=TEXT, color=DARK)
     return figure
 
 
 def headline_growth(
     title: str, table: polars.DataFrame, warn: Mapping[str, bool], labels: Mapping[str, str]
 ) -> Figure:
-    """Regret against the number of patients on logarithmic axes, a curve for each `name`, labelled where it ends."""
+    """Regret against the number of patients on logarithmic axes, a curve for each `name`."""
     figure, cell = _empty(title)
     cell.set_xscale("log")
     cell.set_yscale("log")
@@ -75,23 +74,17 @@ def headline_growth(
         one = table.filter(name=name).sort("patients")
         t, mean, lo, hi = (one[column].cast(float).to_numpy() for column in ("patients", "mean", "lo", "hi"))
         colour = _BAD if warn[name] else (COLOURS[0], COLOURS[2])[number % 2]
-        cell.plot(t, mean, color=colour, linewidth=1.4, linestyle=("-", (0, (5, 1.5)))[number % 2])
+        cell.plot(t, mean, color=colour, linewidth=1.4, linestyle=("-", (0, (5, 1.5)))[number % 2], label=label)
         seen = lo > 0  # a logarithmic axis has no place for the others
         cell.fill_between(t[seen], lo[seen], hi[seen], color=colour, alpha=0.25, linewidth=0)
-        cell.annotate(
-            label,
-            (t[-1], mean[-1]),
-            xytext=(-2, 5),
-            textcoords="offset points",
-            fontsize=TITLE,
-            color=colour,
-            ha="right",
-        )
     cell.minorticks_off()
     cell.set_xticks([100, 10_000, 1_000_000])
     cell.xaxis.set_major_formatter(lambda value, _: written(value))
     cell.yaxis.set_major_formatter(lambda value, _: written(value))
-    cell.margins(x=0.03, y=0.12)
+    cell.margins(x=0.03)
+    cell.legend(
+        loc="upper left", frameon=False, fontsize=TITLE, labelcolor="linecolor", borderaxespad=0, handlelength=1.4
+    )
     cell.set_xlabel("patients in the trial", fontsize=TITLE)
     cell.set_ylabel("regret (rewards lost)", fontsize=TITLE)
     return figure

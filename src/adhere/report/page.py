@@ -52,7 +52,7 @@ def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], 
 
 
 def _breakable(text: str) -> Markup:
-    """The text, escaped, with true minus signs; lines break inside long words and never inside intervals.
+    """The text, escaped, with true minus signs; lines break inside long words, not inside intervals nor after γ.
 
     >>> print(_breakable("thompson-bounded(hierarchical) > 7.2"))
     thompson-bounded(<wbr>hierarchical) &gt; 7.2
@@ -61,6 +61,7 @@ def _breakable(text: str) -> Markup:
     """
     from markupsafe import Markup, escape
 
+    text = text.replace("γ = ", "γ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
     escaped = _LONG_WORD.sub(lambda word: _BREAK.sub("<wbr>", word[0]), str(escape(_MINUS.sub("−", text))))
     return Markup(_INTERVAL.sub(lambda interval: f'<span class="whole">{interval[0]}</span>', escaped))
 

@@ -177,8 +177,3 @@ def test_each_learner_meets_each_protocol_and_population() -> None:
     assert sum(len(one.policies) * len(one.populations) for one in planned) == 3 * 3 * len(FAVOURITES)
     assert {one.reference.split("/")[1] for one in planned if one.reference} == {"actual", "comply"}
     assert CONTROL_SHARES[0] == 0.5
-
-
-def test_every_figure_can_be_drawn(tables: Tables) -> None:
-    for figure in STUDY.render(tables).figures:
-        figure.draw().canvas.draw()

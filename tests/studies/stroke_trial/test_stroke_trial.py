@@ -155,9 +155,9 @@ def test_section_is_whole() -> None:
     check_texts_are_whole(section)
     for text in (prose(section), *(one.ours for one in section.claims)):
         assert "-0.0 " not in text
-    (headline, final) = section.listings
+    (headline, final, texts) = section.listings
     assert len(headline.rows) == 3 * 2 * 2
-    assert len(final.rows) == len(ALL)
+    assert len(final.rows) == len(texts.rows) == len(ALL)
 
 
 def test_paired_differences_are_from_thompson() -> None:

@@ -60,11 +60,18 @@ def every_policy_listings(
             f"{difference}: surplus minus that of {reference}, on the same patients)."
         )
         found.append(policy_listing(caption, list(kinds), columns))
-    return found
+    return [*found, policy_texts()]
 
 
 def policy_listing(caption: str, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Listing:
     """A line for each policy, with columns of a cell for each."""
     cells = zip(*columns, strict=True)
-    rows = [(one.learner, one.label, *its, one.policy) for one, its in zip(ALL, cells, strict=True)]
-    return Listing(caption, ("learner", "strategy", *header, "policy"), rows, folded=True)
+    rows = [(one.learner, one.label, *its) for one, its in zip(ALL, cells, strict=True)]
+    return Listing(caption, ("learner", "strategy", *header), rows, folded=True)
+
+
+def policy_texts() -> Listing:
+    """The policies as a user would write them."""
+    caption = "Every policy as “adhere simulate --policy” takes it."
+    rows = [(one.learner, one.label, one.policy) for one in ALL]
+    return Listing(caption, ("learner", "strategy", "policy"), rows, folded=True)

@@ -28,7 +28,7 @@ from adhere.studies.lineup.entries import (
     STRATEGIES,
     Entry,
 )
-from adhere.studies.lineup.figures import along_chart, final_surplus, policy_listing
+from adhere.studies.lineup.figures import along_chart, final_surplus, policy_listing, policy_texts
 from adhere.studies.stroke_trial.experiments import ASPIRIN, HEPARIN
 from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, NAMES
 from adhere.studies.stroke_trial.tables import Facts, text
@@ -176,7 +176,7 @@ def make_listings(facts: Facts) -> list[Listing]:
     columns = [estimate_texts([facts.surplus(one, *column) for one in ALL]) for column in shown]
     header = ("aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson")
     every = policy_listing("Surplus lives of every policy, with 95% intervals.", header, columns)
-    return [_headline_listing(facts), every]
+    return [_headline_listing(facts), every, policy_texts()]
 
 
 def _headline_listing(facts: Facts) -> Listing:
