@@ -24,7 +24,7 @@ def _serve(folder: Path, *options: str) -> list[str]:
 def test_a_pipe_gets_no_token(tmp_path: Path) -> None:
     done = subprocess.run(_serve(tmp_path), capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: --admin-token-file: ")
+    assert done.stderr.startswith("error: --admin-token-file FILE is needed at the first start: ")
     assert len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())  # no database that nobody has a token for
 

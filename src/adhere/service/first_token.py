@@ -25,8 +25,11 @@ def announce_first_token(store: Store, file: str | None) -> None:
         _write(tokens, Path(file))
         return
     if sys.stdout is None or not sys.stdout.isatty():
-        expected = "a new file for the first admin token: standard output is not a terminal that could show it"
-        raise InputError(_OPTION, "nothing", expected)
+        expected = "a new file for the first admin token"
+        sentence = (
+            f"{_OPTION} FILE is needed at the first start: standard output is not a terminal to show the token on"
+        )
+        raise InputError(_OPTION, None, expected, sentence)
     if text := tokens.make_first():
         print(f"The first admin token, shown only now: {text}", flush=True)
 

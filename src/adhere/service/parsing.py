@@ -43,11 +43,17 @@ class BodyDecoder:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise body_problem(error, raw, self._body) from None
         # msgspec takes the last of two equal names. To parse it again would take time, so first see if it can be.
-        if raw.count(b":") > 1 and (b"\\" in raw or any(raw.count(name) > 1 for name in self._names)):
+        if raw.count(b":") > 1 and self._may_repeat(raw):
             problem = repeated_field(raw)
             if problem is not None:
                 raise problem
         return found
+
+    def _may_repeat(self, raw: bytes) -> bool:
+        for name in self._names:
+            if raw.count(name) > 1:
+                return True
+        return b"\\" in raw  # a name may be written in escapes
 
 
 class DisconnectedError(Exception):

@@ -103,7 +103,7 @@ async def resume(context: RequestContext) -> Response:
 
 
 async def close(context: RequestContext) -> Response:
-    """Close a trial for good."""
+    """End a trial for good; its status becomes closed."""
     return await context.execute(ChangeStatus, status="closed", reason=context.body.reason)
 
 
