@@ -50,6 +50,38 @@ def mean_interval(mean: float, variance: float, n: int) -> tuple[float, float]:
     return max(0.0, mean - half), min(1.0, mean + half)
 
 
+@dataclass
+class RewardSums:
+    """Rewards of one arm in one analysis set."""
+
+    n: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    binary: bool = True
+
+    def add(self, reward: float, times: int = 1) -> None:
+        """Count a reward, of so many patients."""
+        self.n += times
+        self.total += times * reward
+        self.squares += times * reward * reward
+        self.binary = self.binary and reward in (0.0, 1.0)
+
+    def estimate(self) -> tuple[float | None, float, float]:
+        """The mean and the ends of its 95% interval; without rewards there is no mean, and it is 0 to 1.
+
+        >>> sums = RewardSums()
+        >>> sums.add(1.0, 8), sums.add(0.0, 2), [round(number, 3) for number in sums.estimate()]
+        (None, None, [0.8, 0.49, 0.943])
+        """
+        if not self.n:
+            return None, 0.0, 1.0
+        mean = self.total / self.n
+        if self.binary:
+            return mean, *wilson(self.total, self.n)
+        variance = max(0.0, self.squares - self.n * mean * mean) / max(1, self.n - 1)
+        return mean, *mean_interval(mean, variance, self.n)
+
+
 def t95(freedom: float) -> float:
     """How many standard errors a 95% interval reaches to each side: Student's t with so many degrees of freedom.
 

@@ -50,7 +50,7 @@ def test_the_stroke_trial_credits_its_source_and_has_no_strata() -> None:
     text = describe(stroke_heparin())
     assert text.splitlines()[-1].startswith("data: Sandercock, Niewada, Członkowska (2011)")
     assert "stratum" not in text
-    assert "E[R | chosen], Chosen (intention-to-treat)  0.9069  0.9127  0.9069" in text
+    assert "Chosen (intention-to-treat)  none     9,711  0.9069 [0.9010, 0.9125]" in text
 
 
 def test_a_random_prior_says_that_it_is_one() -> None:

@@ -40,6 +40,23 @@ Threads = Annotated[
 ]
 
 
+Chosen = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column with the arm assigned.  [default: chosen, TRTP or ARM]"),
+]
+Actual = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column with the arm taken.  [default: actual, TRTA or ACTARM]"),
+]
+Reward = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column with the outcome.  [default: reward or AVAL]")
+]
+CountColumn = Annotated[
+    str | None,
+    typer.Option("--count", metavar="COLUMN", help="The column with a count of patients.  [default: count or n]"),
+]
+
+
 def import_all(files: list[Path] | None) -> None:
     """Run the files that declare a user's policies."""
     from adhere.policies import import_policies

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from typing import Annotated
 
 import typer
+
+from adhere.cli.options import Actual, Chosen, CountColumn, Reward
+from adhere.cli.population_tables import check_for_table
 
 
 def populations(
     population: Annotated[
         str | None, typer.Argument(metavar="NAME|FILE", help="Describe this one.", show_default=False)
     ] = None,
+    chosen: Chosen = None,
+    actual: Actual = None,
+    reward: Reward = None,
+    count: CountColumn = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print counts, estimates and intervals as JSON.")] = False,
 ) -> None:
     """List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
 
@@ -18,14 +28,51 @@ def populations(
       adhere populations
       adhere populations rich-and-poor
       adhere populations trial.csv
-    """
-    from adhere.populations import as_population, built_in_populations, describe
+      adhere populations trial.csv --chosen assigned --actual taken --reward outcome
 
-    if population is not None:
-        typer.echo(describe(as_population(population)))
-        return
+    Of a table (.csv, .csv.gz, .tsv or .parquet; also one that 'adhere trial export' wrote) it shows how many patients
+    there are, every estimate with its 95% interval, and how many rows lack the arm assigned, the arm taken or the
+    outcome. Such rows are left out of the population; a missing outcome is never counted as a zero.
+    """
+    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count}
+    if population is None:
+        check_for_table({**columns, "json": as_json})
+        _list()
+    else:
+        _describe(population, columns, as_json)
+
+
+def _list() -> None:
+    from adhere.populations import built_in_populations
+
     known = built_in_populations()
     width = max(len(name) for name in known)
     for name, description in known.items():
         typer.echo(f"{name:{width}s}  {description}")
-    typer.echo("\nOr a file of your own: strata in .toml, counts or single patients in .csv or .csv.gz.")
+    typer.echo("\nOr a file of your own: strata in .toml, counts or single patients in .csv, .tsv or .parquet.")
+
+
+def _describe(given: str, columns: dict[str, str | None], as_json: bool) -> None:
+    from adhere.populations import (
+        Counts,
+        Records,
+        as_population,
+        describe,
+        describe_records,
+        records_json,
+        records_of,
+    )
+
+    width = shutil.get_terminal_size().columns
+    records = records_of(given, **columns)
+    if records is not None:
+        records.population()  # which says why it cannot be one
+        text = describe_records(records, width)
+    else:
+        check_for_table(columns)
+        population = as_population(given)
+        records = Records.of(population) if isinstance(population, Counts) else None
+        text = describe(population, width)
+    if as_json and records is None:
+        check_for_table({"json": as_json})
+    typer.echo(json.dumps(records_json(records), indent=2, ensure_ascii=False) if as_json and records else text)

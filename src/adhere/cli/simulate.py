@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
-from adhere.cli.options import Imports, Seed, Threads, import_all, integer, naming_options
+from adhere.cli.options import (
+    Actual,
+    Chosen,
+    CountColumn,
+    Imports,
+    Reward,
+    Seed,
+    Threads,
+    import_all,
+    integer,
+    naming_options,
+)
+from adhere.cli.population_tables import load_populations
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +38,7 @@ _RUNS_SUFFIXES = (".csv", ".parquet")
 def simulate(
     population: Annotated[
         list[str],
-        typer.Option(metavar="NAME|FILE", help="A built-in population, or a TOML or CSV file. Repeat for several."),
+        typer.Option(metavar="NAME|FILE", help="A built-in population, or a TOML, CSV or Parquet file. Repeatable."),
     ],
     policy: Annotated[list[str], typer.Option(metavar="TEXT", help="A policy, in quotes. Repeat for several.")],
     patients: Annotated[int, typer.Option(metavar="N", parser=integer, help="Patients in each trial.")] = 1000,
@@ -56,6 +68,10 @@ def simulate(
             metavar="FILE", readable=False, help="Write what each run came to, a row for each: .csv or .parquet."
         ),
     ] = None,
+    chosen: Chosen = None,
+    actual: Actual = None,
+    reward: Reward = None,
+    count: CountColumn = None,
     imports: Imports = None,
     threads: Threads = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")] = "cpu",
@@ -89,7 +105,6 @@ def simulate(
     See adhere policies and adhere populations for the names there are.
     """
     from adhere.policies import parse_policy
-    from adhere.populations import as_population
     from adhere.simulation import simulate as run
     from adhere.simulation.cluster import connected
     from adhere.simulation.progress import Announcing
@@ -101,7 +116,8 @@ def simulate(
     to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
     import_all(imports)
     given = [parse_policy(text) for text in policy]
-    answering = [as_population(name) for name in population]
+    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count}
+    answering = load_populations(population, columns)
     _check_destinations(to_file, plot, save, runs_to)
     with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
         result = run(

@@ -12,6 +12,7 @@ from adhere.errors import InputError, nearest
 from adhere.populations.examples import corrective, defiers, homogeneous, rich_and_poor
 from adhere.populations.population import Population
 from adhere.populations.priors import uniform_any, uniform_corrective, uniform_other
+from adhere.populations.records import Records
 from adhere.populations.records_table import SUFFIXES, is_table, read_records
 from adhere.populations.strata_file import read_strata
 from adhere.populations.stroke import stroke_aspirin, stroke_heparin
@@ -63,11 +64,8 @@ def as_population(
     'defiers'
     """
     said = {"name": name, "chosen": chosen, "actual": actual, "reward": reward, "count": count}
-    text = str(fspath(given)).strip() if isinstance(given, (str, PathLike)) else ""
-    known, _, published_file = (part.strip() for part in text.partition(":"))
-    from_published = _FROM_PUBLISHED.get(known.lower()) if published_file else None
-    if from_published is None and is_table(given):
-        records = read_records(given, **said)
+    records = records_of(given, **said)
+    if records is not None:
         population = records.population()
         if note := records.note():
             warnings.warn(note, stacklevel=2)
@@ -79,11 +77,25 @@ def as_population(
         return given
     if not isinstance(given, (str, PathLike)):
         raise InputError("population", given, "a population, the name of one, a frame, or the path of a file")
-    if from_published is not None:
-        return from_published(published_file)
+    text = str(fspath(given)).strip()
+    if published := _published(text):
+        return published[0](published[1])
     if text.lower() in _BUILT_IN:
         return _BUILT_IN[text.lower()][0]()
     if text.lower().endswith(".toml"):
         return read_strata(Path(text))
     expected = f"a file ending in .toml, {', '.join(SUFFIXES)}, or {nearest(text, _BUILT_IN)}"
     raise InputError("population", text, expected)
+
+
+def records_of(given: object, name: str | None = None, **columns: str | None) -> Records | None:
+    """The records of a frame or a file of records; None if what is given is neither."""
+    is_published = isinstance(given, (str, PathLike)) and _published(str(fspath(given)))
+    return read_records(given, name, **columns) if is_table(given) and not is_published else None
+
+
+def _published(text: str) -> tuple[Callable[[str], Population], str] | None:
+    """Who reads the published file that a text like `stroke-aspirin:PATH` names, and its path."""
+    known, _, path = (part.strip() for part in text.partition(":"))
+    reader = _FROM_PUBLISHED.get(known.lower())
+    return (reader, path) if reader is not None and path else None

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from adhere.populations.counts import Counts
+from adhere.populations.describe_records import PROTOCOL_TITLES, describe_records, grid, headline
 from adhere.populations.population import Floats, Population
 from adhere.populations.priors import RandomPrior
+from adhere.populations.records import Records
 from adhere.populations.strata import Strata
 
-# Each protocol with the analysis set that it corresponds to.
-PROTOCOL_TITLES = {
-    "chosen": "Chosen (intention-to-treat)",
-    "actual": "Actual (as-treated)",
-    "comply": "Comply (per-protocol)",
-}
 
-
-def describe(population: Population) -> str:
-    """A description in plain text; expectations are under uniform allocation."""
+def describe(population: Population, width: int = 80) -> str:
+    """A description: of counts, estimates with intervals; otherwise expectations under uniform allocation."""
+    if isinstance(population, Counts):
+        parts = [describe_records(Records.of(population), width)]
+        return "\n\n".join(parts + ([f"data: {population.source}"] if population.source else []))
     arms = population.arms
     chosen = [f"chosen {arm}" for arm in arms]
     per_arm = [
@@ -58,9 +57,7 @@ def protocol_table_text(strata: Strata) -> str:
 
 
 def _headline(population: Population) -> str:
-    values = population.reward_values
-    rewards = ", ".join(f"{value:g}" for value in values[:6]) + (", …" if len(values) > 6 else "")
-    lines = [f"{population.name}: {population.n_arms} arms ({', '.join(population.arms)}), rewards {rewards}"]
+    lines = [headline(population.name, population.arms, population.reward_values)]
     if isinstance(population, RandomPrior):
         lines.append("a fresh population for each run; all figures are averages over the prior")
     return "\n".join(lines)
@@ -85,6 +82,4 @@ def _numbers(values: Floats) -> list[str]:
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(grid(rows))

@@ -33,7 +33,8 @@ def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | N
     missing = [title for title in wanted.values() if title.lower() not in known]
     if missing:
         listed = f"missing column{'s' * (len(missing) > 1)}: {', '.join(missing)}"
-        sentence = f"{source}: {listed} (found: {', '.join(titles)}){hint}"
+        found_here = ", ".join(titles[:10]) + (f" and {len(titles) - 10} more" if len(titles) > 10 else "")
+        sentence = f"{source}: {listed} (found: {found_here}){hint}"
         raise InputError(source, ", ".join(titles), f"also {', '.join(missing)}", sentence)
     counts = [given.get("count"), *(_COUNTS if words is _VOCABULARIES[0] else reversed(_COUNTS))]
     count = next((name for name in counts if name is not None and name.lower() in known), None)

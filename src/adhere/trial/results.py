@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from adhere.intervals import mean_interval, wilson
+from adhere.intervals import RewardSums, wilson
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.design import Design
@@ -70,31 +70,6 @@ class Results(msgspec.Struct, frozen=True):
 
 
 @dataclass
-class _Sums:
-    """Rewards of one arm in one analysis set."""
-
-    n: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-    binary: bool = True
-
-    def add(self, reward: float) -> None:
-        self.n += 1
-        self.total += reward
-        self.squares += reward * reward
-        self.binary = self.binary and reward in (0.0, 1.0)
-
-    def estimate(self, arm: str) -> ArmEstimate:
-        if not self.n:
-            return ArmEstimate(arm, 0, None, 0.0, 1.0)
-        mean = self.total / self.n
-        if self.binary:
-            return ArmEstimate(arm, self.n, mean, *wilson(self.total, self.n))
-        variance = max(0.0, self.squares - self.n * mean * mean) / max(1, self.n - 1)
-        return ArmEstimate(arm, self.n, mean, *mean_interval(mean, variance, self.n))
-
-
-@dataclass
 class _Tally:
     """Everything counted in one pass; its size depends on the number of arms alone."""
 
@@ -105,11 +80,11 @@ class _Tally:
     imputed: int = 0
     fallbacks: int = 0
     refused: int = 0
-    views: tuple[list[_Sums], list[_Sums], list[_Sums]] = field(init=False)
+    views: tuple[list[RewardSums], list[RewardSums], list[RewardSums]] = field(init=False)
     taken: list[dict[int | None, int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        by_chosen, by_actual, agreed = ([_Sums() for _ in self.arms] for _ in range(3))
+        by_chosen, by_actual, agreed = ([RewardSums() for _ in self.arms] for _ in range(3))
         self.views = by_chosen, by_actual, agreed
         self.taken = [{} for _ in self.arms]
 
@@ -132,7 +107,8 @@ class _Tally:
             self.views[2][history.chosen].add(history.reward.value)
 
     def estimates(self, view: int) -> list[ArmEstimate]:
-        return [sums.estimate(arm) for arm, sums in zip(self.arms, self.views[view], strict=True)]
+        by_arm = zip(self.arms, self.views[view], strict=True)
+        return [ArmEstimate(arm, sums.n, *sums.estimate()) for arm, sums in by_arm]
 
     def compliance(self, chosen: int) -> Compliance:
         row = self.taken[chosen]

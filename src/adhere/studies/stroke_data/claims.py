@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adhere.populations.describe import PROTOCOL_TITLES
+from adhere.populations.describe_records import PROTOCOL_TITLES
 from adhere.report.proportions import Interval
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, verdict_on
 from adhere.studies.stroke_data.tables import REFERENCE, Facts

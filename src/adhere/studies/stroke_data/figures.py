@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from adhere.populations.describe import PROTOCOL_TITLES
+from adhere.populations.describe_records import PROTOCOL_TITLES
 from adhere.report.dot_rows import common_limits
 from adhere.report.dots import dots
 from adhere.report.flow_diagram import flow_diagram
