@@ -17,6 +17,7 @@ from adhere.compilation.static import MAX_STATIC, static_type
 class Lengths(NamedTuple):
     few: int
     many: int
+    n_arms: int = 2
 
 
 class Nested(NamedTuple):
@@ -79,3 +80,4 @@ def test_what_is_too_long_for_a_stack_is_not_static() -> None:
     assert static_type(short) != static_type(Lengths(MAX_STATIC - 1, 1))
     assert static_type(long) == static_type(Lengths(MAX_STATIC + 2, 1))
     assert (room_for(1024, np.float64).size, room_for(1025, np.float64).size) == (0, 1025)
+    assert room_for(3, np.float64, many_arms=True).size == 3

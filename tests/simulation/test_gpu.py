@@ -54,9 +54,20 @@ def test_every_policy_gives_the_same_on_a_gpu() -> None:
     assert [name for name, equal in found.items() if not equal] == []
 
 
-def test_every_kind_of_population_gives_the_same_on_a_gpu() -> None:
-    found = in_simulator(list(POPULATIONS), ["thompson/actual", "hierarchical(thompson, recycle=true)"])
-    assert len(found) == 3 * len(POPULATIONS)
+def many_arms(n_arms: int) -> str:
+    """A population file of more arms than processors have compiled in."""
+    arms = [f"arm-{arm}" for arm in range(n_arms)]
+    takes = ", ".join(f'{arm} = "{arm}"' for arm in arms)
+    reward = ", ".join(f"{arm} = {number / n_arms}" for number, arm in enumerate(arms))
+    told = f'[[stratum]]\nname = "as told"\nprobability = 1.0\ntakes = {{ {takes} }}\nreward = {{ {reward} }}\n'
+    return f'name = "many arms"\narms = {arms}\n{told}'
+
+
+def test_every_kind_of_population_gives_the_same_on_a_gpu(tmp_path: Path) -> None:
+    (tmp_path / "many.toml").write_text(many_arms(20), encoding="utf-8")
+    populations = [*POPULATIONS, str(tmp_path / "many.toml")]
+    found = in_simulator(populations, ["thompson/actual", "hierarchical(thompson, recycle=true)"])
+    assert len(found) == 3 * len(populations)
     assert [name for name, equal in found.items() if not equal] == []
 
 

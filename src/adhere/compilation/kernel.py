@@ -14,7 +14,7 @@ from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
 from adhere.compilation.compile_errors import as_compile_error
-from adhere.compilation.static import static_type
+from adhere.compilation.static import type_for
 from adhere.compilation.storage import cache_folder, cache_in
 from adhere.errors import CompileError, UnavailableError
 
@@ -22,14 +22,14 @@ from adhere.errors import CompileError, UnavailableError
 class Kernel:
     """A function to be compiled for compositions of rules: one dispatcher, and one folder, for each.
 
-    A `static` kernel is compiled for the whole numbers in its named tuples too (see `static`): it is faster, and
-    there are more of them. Numba's cache may mix up entries when two processes write different ones into one index
-    at once, so no two compositions share an index.
+    A `static` kernel is compiled for the whole numbers in its named tuples too, unless there are many arms (see
+    `static`): it is faster, and there are more of them. Numba's cache may mix up entries when two processes write
+    different ones into one index at once, so no two compositions share an index.
     """
 
     def __init__(self, function: Callable[..., Any], static: bool = False) -> None:
         self._function = function
-        self._type_of = static_type if static else numba.typeof
+        self._type_for = type_for if static else lambda rule: numba.typeof
         self._dispatchers: dict[tuple[Any, bool], Any] = {}
         self._compiled: dict[tuple[Any, ...], Any] = {}
 
@@ -46,7 +46,7 @@ class Kernel:
         """
         if config.DISABLE_JIT:
             return self._function
-        signature = tuple(self._type_of(argument) for argument in (rule, *arguments))
+        signature = self._signature(rule, *arguments)
         if signature not in self._compiled:
             self._compiled[signature] = self._compile(signature, rule, *arguments)
         return self._compiled[signature]
@@ -54,7 +54,7 @@ class Kernel:
     def why_it_allocates(self, rule: Any, *arguments: Any) -> CompileError | None:
         """What keeps the function from being compiled without run-time memory; None if nothing does."""
         try:
-            self._of(rule, False).compile(tuple(self._type_of(argument) for argument in (rule, *arguments)))
+            self._of(rule, False).compile(self._signature(rule, *arguments))
         except NumbaError as error:
             return as_compile_error(error, classes_of(rule))
         return None
@@ -79,14 +79,18 @@ class Kernel:
 
     def _is_ready(self, allocates: bool, *arguments: Any) -> bool:
         dispatcher = self._of(arguments[0], allocates)
-        signature = tuple(self._type_of(argument) for argument in arguments)
+        signature = self._signature(*arguments)
         if signature in dispatcher.overloads:
             return True
         stored = dispatcher._cache
         return not isinstance(stored, NullCache) and stored.holds(signature, dispatcher.targetctx.codegen())
 
+    def _signature(self, rule: Any, *arguments: Any) -> tuple[Any, ...]:
+        type_of = self._type_for(rule)
+        return tuple(type_of(argument) for argument in (rule, *arguments))
+
     def _of(self, rule: Any, allocates: bool) -> Any:
-        composition = self._type_of(rule)
+        composition = self._type_for(rule)(rule)
         if (composition, allocates) not in self._dispatchers:
             # Without Numba's run-time memory, passing arrays around costs no atomic reference counts, which
             # several threads would fight over.

@@ -2,7 +2,7 @@
 
 Their length is known when the loop is compiled and no other code can see them, so that the compiler may keep them in
 registers, and threads of a processor or a GPU never wait for each other's. Lengths that are not static, because they
-are large, get an array from outside: a stack holds only so much.
+or the number of arms are large, get an array from outside: a stack holds only so much.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def local_words(length: int, otherwise: Any) -> Any:
     return np.full(length, 2**64 - 1, np.uint64) if length <= MAX_STATIC else otherwise
 
 
-def room_for(length: int, kind: type[np.generic]) -> Any:
+def room_for(length: int, kind: type[np.generic], many_arms: bool = False) -> Any:
     """What to pass for `otherwise`: an array of the length where one is needed."""
-    return np.zeros(length if length > MAX_STATIC else 0, kind)
+    return np.zeros(length if many_arms or length > MAX_STATIC else 0, kind)
 
 
 _UNROLLED = 64

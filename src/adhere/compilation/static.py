@@ -17,6 +17,19 @@ types: Any = _types  # whose own annotations leave most of it out
 
 # Larger ones are lengths of a state that no register holds: as many rewards as there are patients, say.
 MAX_STATIC = 1024
+# Of more arms no whole number is static: loops over them take longer than what could be saved around them, and one
+# kernel serves them all.
+MAX_STATIC_ARMS = 16
+
+
+def composition_type(rule: Any) -> Any:
+    """The type for which a rule is compiled into loops that are static for few arms."""
+    return type_for(rule)(rule)
+
+
+def type_for(rule: Any) -> Callable[[Any], Any]:
+    """What gives the types of a rule and of what is passed with it: static for few arms."""
+    return static_type if rule.n_arms <= MAX_STATIC_ARMS else numba.typeof
 
 
 def static_type(value: Any) -> Any:

@@ -71,17 +71,19 @@ class Strata(Population):
 
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
         """How patients are drawn, the same in every run."""
-        means = self.mean_given_chosen()[None, :]
+        weights = self._cell_weights()
+        means = weights[:, :, 1].sum(axis=1)[None, :]
         if self._n_patient_types() <= MAX_PATIENT_TYPES:
             probability, takes, rewards = zip(*self._patient_types(), strict=True)
             return PatientTables.from_weights(
                 np.array(probability)[None, None, :], np.array(takes).T, np.array(rewards).T, means
             )
-        k = self.n_arms
-        actual, reward = np.divmod(np.arange(2 * k), 2)
-        return PatientTables.from_weights(
-            self._cell_weights().reshape(1, k, 2 * k), np.tile(actual, (k, 1)), np.tile(reward, (k, 1)), means
-        )
+        # Cells that nobody is in would only be searched: of 2k, each arm has a few.
+        weights = weights.reshape(self.n_arms, -1)
+        is_empty = weights == 0
+        cells = np.argsort(is_empty, axis=1, kind="stable")[:, : (~is_empty).sum(axis=1).max()]
+        actual, reward = np.divmod(cells, 2)
+        return PatientTables.from_weights(np.take_along_axis(weights, cells, axis=1)[None], actual, reward, means)
 
     def reached_by(self, protocol: object) -> dict[str, tuple[Reach, ...]]:
         """For each arm, which rewards r_{s,j} the protocol credits to it.
@@ -110,10 +112,10 @@ class Strata(Population):
         """P(actual a, reward r | chosen c), as [c, a, r]."""
         weights = np.zeros((self.n_arms, self.n_arms, 2))
         total = fsum(stratum.probability for stratum in self.strata)
+        every_arm = np.arange(self.n_arms)
         for stratum in self.strata:
-            for chosen, actual in enumerate(stratum.takes):
-                mean = stratum.reward_when_chosen(chosen)
-                weights[chosen, actual] += np.array([1 - mean, mean]) * (stratum.probability / total)
+            mean = np.array(stratum.reward, dtype=np.float64)[list(stratum.takes)]
+            weights[every_arm, stratum.takes] += np.stack([1 - mean, mean], axis=1) * (stratum.probability / total)
         return weights
 
     def _present(self) -> list[Stratum]:

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adhere.compilation import classes_of
-from adhere.compilation.static import static_type
+from adhere.compilation.static import composition_type, type_for
 from adhere.compilation.storage import cache_folder
 from adhere.errors import CompileError
 from adhere.policies import Policy
 from adhere.policies.policy import TrialShape
 from adhere.populations import PatientTables, Population
-from adhere.randomness import STREAM_SIZE, stream_keys
+from adhere.randomness import stream_keys
 from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Room, Sizes, Tallies
 from adhere.simulation.patients import Arms, Patients
 from adhere.simulation.plan import Integers
@@ -35,13 +35,13 @@ class CompiledRunner(PolicyRunner):
         self.resolved, self.deciders = str(resolved), assembled.deciders
         self._rule, self._state = assembled.rule, assembled.state
         memo_size = assembled.memo_size + assembled.scratch_size
-        self._sizes = Sizes(assembled.state.size, memo_size, STREAM_SIZE, len(self.deciders), Arms(population.n_arms))
+        self._sizes = Sizes(assembled.state.size, memo_size, len(self.deciders), Arms(population.n_arms))
         self.kernel: Any = None
 
     @property
     def composition(self) -> Any:
         """What is compiled: policies of one composition share their compiled code."""
-        return static_type(self._rule)
+        return composition_type(self._rule)
 
     def is_ready(self) -> bool:
         """Whether nothing is left to compile."""
@@ -49,17 +49,18 @@ class CompiledRunner(PolicyRunner):
 
     def to_compile(self) -> object:
         """What is left to compile, the same for all that share it; None if nothing is."""
-        return None if self.is_ready() else (self.composition, self._sizes)
+        return None if self.is_ready() else (self.composition, type_for(self._rule)(self._sizes))
 
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
-        if not self.is_ready():
+        example = self._example()
+        if not self.loop.ready(*example):
             if cache_folder(frozenset(classes_of(self._rule))) is None:
                 reason = "its code is not in a file of its own, or no cache folder can be written"
                 message = f"{self.resolved} is compiled anew each time: {reason}"
                 warnings.warn(message, stacklevel=2)
             announce(f"compiling {self.resolved}{self.target}")
-        self.kernel = self.loop.compiled(*self._example())
+        self.kernel = self.loop.compiled(*example)
 
     def why_it_allocates(self) -> CompileError | None:
         """What keeps the loop from being compiled without run-time memory, which a GPU lacks, if something does."""

@@ -10,7 +10,7 @@ from adhere.compilation import inline, memo_of, state_of
 from adhere.compilation.gpu import GpuKernel, cuda
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
 from adhere.policies.generic import choose, decider, remember, update
-from adhere.randomness import CHOOSE, LEARN, PATIENT, point, step, word_at
+from adhere.randomness import CHOOSE, LEARN, PATIENT, STREAM_SIZE, point, step, word_at
 
 
 class Cells(NamedTuple):
@@ -47,7 +47,7 @@ def run_on_gpu(
     n_arms, before_last = sizes.arms.number, n_patients - n_last
     floats = local_floats(sizes.state, initial)
     state, memo = state_of(rule, floats), memo_of(rule, local_floats(sizes.memo, initial))
-    rng = local_words(sizes.stream, keys[0])
+    rng = local_words(STREAM_SIZE, keys[0])
     pulls = local_integers(sizes.arms.number, grid)
     # Whole numbers too, but as floats: there are many of them, and a GPU has more time for floats.
     decisions, bounds = local_floats(sizes.deciders, initial), local_floats(cells.bounds, initial)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from adhere.compilation import Kernel, memo_of, state_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.policies.generic import choose, decider, remember, update
-from adhere.randomness import CHOOSE, LEARN, point, point_with
-from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, draw_patients
+from adhere.randomness import CHOOSE, LEARN, STREAM_SIZE, point, point_with
+from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, BatchOfManyArms, draw_patients, patient_at
 
 NO_FAULT = -(2**62)
 
@@ -54,22 +55,23 @@ class Room(NamedTuple):
     @staticmethod
     def of(sizes: Sizes) -> Room:
         """Room for one thread."""
+        n_arms = sizes.arms.number
+        many_arms = n_arms > MAX_STATIC_ARMS
         return Room(
-            Batch.of(sizes.arms.number),
-            room_for(sizes.state, np.float64),
-            room_for(sizes.memo, np.float64),
-            room_for(sizes.arms.number, np.int64),
-            room_for(sizes.deciders, np.int64),
+            (BatchOfManyArms if many_arms else Batch).of(n_arms),
+            room_for(sizes.state, np.float64, many_arms),
+            room_for(sizes.memo, np.float64, many_arms),
+            room_for(n_arms, np.int64, many_arms),
+            room_for(sizes.deciders, np.int64, many_arms),
             np.zeros(sizes.memo),
         )
 
 
 class Sizes(NamedTuple):
-    """Lengths that are known when the loop is compiled."""
+    """Lengths that are known when the loop is compiled, unless there are many arms."""
 
     state: int
     memo: int
-    stream: int
     deciders: int
     arms: Arms
 
@@ -85,7 +87,7 @@ def run_block(
     n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, room.batch
     floats, memo_floats = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
     state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
-    rng = local_words(sizes.stream, keys[0])
+    rng = local_words(STREAM_SIZE, keys[0])
     pulls, decisions = local_integers(sizes.arms.number, room.pulls), local_integers(sizes.deciders, room.decisions)
     for run in range(keys.shape[0]):
         copy_into(floats, initial, sizes.state)
@@ -101,7 +103,7 @@ def run_block(
             end = n_patients if n_patients - first < BATCH_SIZE else first + BATCH_SIZE
             if stop[0] != 0:
                 return NO_FAULT
-            draw_patients(sizes.arms, patients, bounds, first, end - first, batch, rng)
+            draw_patients(batch, sizes.arms, patients, bounds, first, end - first, rng)
             while t < end:
                 # Up to the next point where something is noted; in between there is nothing to look out for.
                 until = grid[mark] if grid[mark] < end else end
@@ -113,9 +115,9 @@ def run_block(
                     chosen = choose(rule, state, memo, 1.0, rng)
                     if chosen < 0 or chosen >= n_arms:
                         return chosen
-                    reward = batch.reward[chosen, i]
+                    actual, reward = patient_at(batch, patients, i, chosen)
                     point(rng, t, LEARN)
-                    update(rule, state, memo, chosen, batch.actual[chosen, i], reward, 1.0, rng)
+                    update(rule, state, memo, chosen, actual, reward, 1.0, rng)
                     pulls[chosen] += 1
                     decisions[decider(rule, memo)] += 1
                     total_reward += reward

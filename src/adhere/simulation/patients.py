@@ -6,17 +6,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import no_inline
+from adhere.compilation import generic, implements, inline
 from adhere.compilation.hints import in_wide_vectors
 from adhere.populations import PatientTables
 from adhere.randomness import CHOOSE, PATIENT, step, steps_to, word_at
+from adhere.simulation.cell_search import (
+    FEW_CELLS,
+    find_among_few,
+    find_among_many,
+    look_up,
+    look_up_among_few,
+)
 
 # How many patients are drawn together, and pass between two looks at whether to stop. All of it stays near the core.
 BATCH_SIZE = 512
 
 
 class Arms(NamedTuple):
-    """How many arms there are. Known when a loop is compiled: a division by two is then a product."""
+    """How many arms there are. Known when a loop is compiled for few: a division by two is then a product."""
 
     number: int
 
@@ -39,6 +46,7 @@ class Batch(NamedTuple):
 
     words: Any
     steps: Any
+    cells: Any  # in which the draws landed
     actual: Any  # [arm, patient]; unsigned, since compiled code need not ask whether it counts from the end
     reward: Any  # [arm, patient]
     baseline: Any  # the mean of a patient's rewards over the arms
@@ -49,55 +57,113 @@ class Batch(NamedTuple):
         return Batch(
             np.zeros(BATCH_SIZE, np.uint64),
             np.zeros(BATCH_SIZE, np.int64),
+            np.zeros(BATCH_SIZE, np.uint32),
             np.zeros((n_arms, BATCH_SIZE), np.uint32),
             np.zeros((n_arms, BATCH_SIZE)),
             np.zeros(BATCH_SIZE),
         )
 
 
-@no_inline
-def draw_patients(arms: Any, patients: Any, bounds: Any, first: int, n: int, batch: Any, rng: Any) -> None:
+class BatchOfManyArms(NamedTuple):
+    """The same for many arms, of which only cells are kept: few of a patient's rewards are ever looked at."""
+
+    words: Any
+    steps: Any
+    cells: Any  # [draw, patient]
+    baseline: Any
+
+    @staticmethod
+    def of(n_arms: int) -> BatchOfManyArms:
+        """Room for one thread."""
+        return BatchOfManyArms(
+            np.zeros(BATCH_SIZE, np.uint64),
+            np.zeros(BATCH_SIZE, np.int64),
+            np.zeros((n_arms, BATCH_SIZE), np.uint32),
+            np.zeros(BATCH_SIZE),
+        )
+
+
+@generic
+def draw_patients(batch: Any, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
     """Fill a batch with the next n patients."""
+
+
+@generic
+def patient_at(batch: Any, patients: Any, i: Any, chosen: int) -> Any:
+    """What the ith patient of a batch takes and gains if an arm is chosen."""
+
+
+@implements(draw_patients, Batch, inlined=False)
+def draw_for_few_arms(batch: Batch, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
+    """What every patient takes and gains under every arm."""
     in_wide_vectors()
-    outer, middle = rng[0], rng[1]
-    words, steps, baseline = batch.words, batch.steps, batch.baseline
-    for i in range(n):
-        words[i] = word_at(outer, middle, first + i, CHOOSE, 0)
-        baseline[i] = 0.0
+    steps, cells, baseline = batch.steps, batch.cells, batch.baseline
+    begin(batch, first, n, rng)
     for arm in range(arms.number):
         draw = arm if bounds.shape[0] > 1 else 0
         if arm == draw:
-            for i in range(n):
-                steps[i] = step(word_at(outer, middle, first + i, PATIENT, draw))
+            draw_steps(rng, first, n, draw, steps)
+            if bounds.shape[1] > FEW_CELLS:
+                find_among_many(bounds[draw], n, steps, cells)
         actual, reward = batch.actual[arm], batch.reward[arm]
-        find_cells(bounds[draw], patients.actual[arm], patients.reward[arm], n, steps, actual, reward)
+        if bounds.shape[1] > FEW_CELLS:
+            look_up(patients.actual[arm], patients.reward[arm], n, cells, actual, reward)
+        else:
+            look_up_among_few(bounds[draw], patients.actual[arm], patients.reward[arm], n, steps, actual, reward)
         for i in range(n):
             baseline[i] += reward[i]
     for i in range(n):
         baseline[i] /= arms.number
 
 
-@no_inline
-def find_cells(bounds: Any, actuals: Any, rewards: Any, n: int, steps: Any, actual: Any, reward: Any) -> None:
-    """What each of n patients takes and gains: what belongs to the cell in which its draw lands.
+@implements(patient_at, Batch)
+def patient_of_few_arms(batch: Batch, patients: Any, i: Any, chosen: int) -> Any:
+    """As drawn."""
+    return batch.actual[chosen, i], batch.reward[chosen, i]
 
-    Three boundaries in one pass: two arms and two rewards make four cells.
-    """
+
+@implements(draw_patients, BatchOfManyArms)
+def draw_for_many_arms(
+    batch: BatchOfManyArms, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any
+) -> None:
+    """The cells of every patient, and what it gains on average."""
     in_wide_vectors()
-    last = bounds.size - 1
-    for i in range(n):
-        actual[i], reward[i] = actuals[0], rewards[0]
-    for cell in range(0, last, 3):
-        # Beyond the last cell there is a boundary that no draw reaches.
-        next_1, next_2, next_3 = cell + 1, cell + 2, cell + 3
-        next_2 = next_2 if next_2 < last else last
-        next_3 = next_3 if next_3 < last else last
-        bound_1, bound_2, bound_3 = bounds[cell], bounds[next_1], bounds[next_2]
-        actual_1, actual_2, actual_3 = actuals[next_1], actuals[next_2], actuals[next_3]
-        reward_1, reward_2, reward_3 = rewards[next_1], rewards[next_2], rewards[next_3]
+    steps, baseline = batch.steps, batch.baseline
+    begin(batch, first, n, rng)
+    for arm in range(arms.number):
+        draw = arm if bounds.shape[0] > 1 else 0
+        cells, reward = batch.cells[draw], patients.reward[arm]
+        if arm == draw:
+            draw_steps(rng, first, n, draw, steps)
+            if bounds.shape[1] > FEW_CELLS:
+                find_among_many(bounds[draw], n, steps, cells)
+            else:
+                find_among_few(bounds[draw], n, steps, cells)
         for i in range(n):
-            its_actual, its_reward, draw = actual[i], reward[i], steps[i]
-            its_actual, its_reward = (actual_1, reward_1) if draw >= bound_1 else (its_actual, its_reward)
-            its_actual, its_reward = (actual_2, reward_2) if draw >= bound_2 else (its_actual, its_reward)
-            its_actual, its_reward = (actual_3, reward_3) if draw >= bound_3 else (its_actual, its_reward)
-            actual[i], reward[i] = its_actual, its_reward
+            baseline[i] += reward[cells[i]]
+    for i in range(n):
+        baseline[i] /= arms.number
+
+
+@implements(patient_at, BatchOfManyArms)
+def patient_of_many_arms(batch: BatchOfManyArms, patients: Any, i: Any, chosen: int) -> Any:
+    """What belongs to the cell."""
+    cell = batch.cells[chosen if patients.bounds.shape[1] > 1 else 0, i]
+    return patients.actual[chosen, cell], patients.reward[chosen, cell]
+
+
+@inline
+def begin(batch: Any, first: int, n: int, rng: Any) -> None:
+    """Draw the first word of each decision."""
+    words, baseline, outer, middle = batch.words, batch.baseline, rng[0], rng[1]
+    for i in range(n):
+        words[i] = word_at(outer, middle, first + i, CHOOSE, 0)
+        baseline[i] = 0.0
+
+
+@inline
+def draw_steps(rng: Any, first: int, n: int, draw: int, steps: Any) -> None:
+    """One of the draws of each patient."""
+    outer, middle = rng[0], rng[1]
+    for i in range(n):
+        steps[i] = step(word_at(outer, middle, first + i, PATIENT, draw))
