@@ -23,6 +23,7 @@ from adhere.policies import (
     remember,
 )
 from adhere.policies.generic import decider, replay_choice, update
+from adhere.policies.policy import TrialShape
 from adhere.policies.recycling import holds_arm
 
 
@@ -103,7 +104,7 @@ def test_what_would_not_run_is_refused(generic: Any, owner: Any, function: Any, 
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_a_function_is_implemented_once_and_before_it_is_compiled() -> None:
+def test_a_function_is_implemented_once_and_before_the_policy_runs() -> None:
     @policy("implemented-twice")
     class Twice(Learner):
         """For this test."""
@@ -111,6 +112,12 @@ def test_a_function_is_implemented_once_and_before_it_is_compiled() -> None:
     implements(choose, Twice)(with_5)
     with pytest.raises(InputError, match=r"got 'a second choose of Twice', expected one: with_5 is it"):
         implements(choose, Twice)(with_5)
+    with pytest.raises(InputError, match="got 'no learn'"):
+        Twice().assemble(TrialShape(2))
+    implements(learn, Twice)(with_7)
+    Twice().assemble(TrialShape(2))
+    with pytest.raises(InputError, match="got 'a late remember of Twice', expected it before the policy first runs"):
+        implements(remember, Twice)(lambda rule, state, memo: None)
 
 
 def declare(kind: type, **options: Any) -> Callable[[], Any]:

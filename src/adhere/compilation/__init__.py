@@ -10,6 +10,7 @@ from adhere.compilation.dispatch import implementation as implementation
 from adhere.compilation.dispatch import implements as implements
 from adhere.compilation.dispatch import inline as inline
 from adhere.compilation.dispatch import no_inline as no_inline
+from adhere.compilation.dispatch import settle as settle
 from adhere.compilation.dispatch import specialise as specialise
 from adhere.compilation.hints import guessed as guessed
 from adhere.compilation.hints import unlikely as unlikely

@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound=AnyFunction)
 _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
 _implemented: dict[AnyFunction, dict[type, AnyFunction]] = {}
-_compiled: set[tuple[AnyFunction, type]] = set()  # what compiled code has looked up already
+_settled: set[type] = set()
 
 
 def inline(function: Function) -> Function:
@@ -82,9 +82,7 @@ def _declare(generic: AnyFunction, inlined: bool = True) -> None:
     _implemented[generic] = {}
 
     def pick(rule: Any, *_: Any) -> AnyFunction | None:
-        rule_class = getattr(rule, "instance_class", type(None))
-        _compiled.add((generic, rule_class))
-        return implementation(generic, rule_class)
+        return implementation(generic, getattr(rule, "instance_class", type(None)))
 
     specialise(generic, pick, inlined=inlined)
 
@@ -107,8 +105,8 @@ def _checked(generic: AnyFunction, owner: Any, function: Any) -> Any:
     known = _implemented[generic].get(rule_class)
     if known is not None:
         raise refusal(function, f"a second {what}", f"one: {name_of(known)} is it; declare the class again too")
-    if (generic, rule_class) in _compiled:
-        raise refusal(function, f"a new {what}", "none any more: the policy is compiled; declare the class again too")
+    if rule_class in _settled:
+        raise refusal(function, f"a late {what}", "it before the policy first runs; declare the class again too")
     return rule_class
 
 
@@ -128,3 +126,8 @@ def implementation(generic: AnyFunction, rule_class: type) -> AnyFunction | None
 def implementations_of(rule_class: type) -> dict[str, AnyFunction]:
     """Every function that implements something for a class of rules, by the name of what it implements."""
     return {generic.__name__: known[rule_class] for generic, known in _implemented.items() if rule_class in known}
+
+
+def settle(rule_class: type) -> None:
+    """Take no more implementations for a class of rules: it may be compiled from now on, or loaded as it was."""
+    _settled.add(rule_class)

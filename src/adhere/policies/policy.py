@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
-from adhere.compilation import implementation, layout_of
+from adhere.compilation import implementation, layout_of, settle
 from adhere.compilation.layout import Floats
 from adhere.compilation.refusing import check_arguments, refusal
 from adhere.errors import InputError
@@ -174,6 +174,7 @@ class AnyLearner(Policy):
             if implementation(function, self.rule_class) is None:
                 expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"
                 raise InputError(f"policy {self.name}", f"no {function.__name__}", expected)
+        settle(self.rule_class)
         numbers = (getattr(self, name) for name in parameters_of(type(self)))
         known = (math.nan if number is None else number for number in numbers)
         return CompiledPolicy(self.rule_class(*known, shape.n_arms, *self._tables(shape)), (str(self),))
