@@ -10,6 +10,7 @@ import pytest
 
 import adhere
 from adhere.cli.main import main
+from adhere.contract.compiled import check_compiled, findings_of
 from adhere.contract.findings import (
     ARMS,
     COMPILES,
@@ -23,6 +24,7 @@ from adhere.contract.findings import (
     REPEATABLE,
     RUNS,
     STATE,
+    Finding,
 )  # fmt: skip
 from adhere.contract.interpreted import as_python
 from adhere.contract.promises import late, match_frequencies, repeatable, runs, works_in_hierarchy
@@ -98,7 +100,6 @@ BROKEN = {
     "whole": ("# CHOOSE", "np.add(state.means, 1, out=state.means)  # HERE", STATE, "the state is changed here"),
     "wrong-arm": ("return best", "return rule.n_arms  # HERE", ARMS, "choose returns 2; it must return a whole num"),
     "no-number": ("return best", "return None  # HERE", ARMS, "choose returns None; it must return a whole number"),
-    "generator": ("return best", "yield best\n    return 0  # HERE", ARMS, "choose returns <generator"),
     "elsewhere": ("# CHOOSE", "weight += np.random.random()  # HERE", REPEATABLE, "numpy.random.random is not rep"),
     "memo": ("# LEARN", "reward *= memo.kept  # HERE", MEMO, "the memo is read here before it is written"),
     "not-a-number": ("# LEARN", "state.means[arm] = math.nan  # HERE", FINITE, "nan is written into the state"),
@@ -159,30 +160,50 @@ def test_a_policy_that_sees_both_arms_is_told_of_none(tmp_path: Path, monkeypatc
     line = source[: source.index("state.counts[arm] += 1.0")].count("\n") + 1
     assert broken.promise == INDICES
     assert re.match(rf"both.py line {line}: index -[12] is negative here", broken.note)
-    example = adhere.import_policies(SOFTMAX.with_name("borrowing.py"))
-    with as_python(example):
-        for promise in (runs, late, works_in_hierarchy):
-            assert promise(parse_policy("borrowing")) == ""
 
 
-def test_a_good_policy_passes_and_one_that_does_not_compile_is_found(
+def test_the_example_that_sees_both_arms_passes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(SOFTMAX.parent)
+    assert main(["policies", "--check", "borrowing.py"]) == 0
+    name, *findings, total = capsys.readouterr().out.splitlines()
+    assert name == "borrowing"
+    assert [line[2] for line in findings] == ["–" if PROBABILITIES in line else "✓" for line in findings]
+    assert [line.partition(":")[0][4:] for line in findings] == list(PROMISES)
+    assert f"{GPU}: it makes no arrays" in findings[-1]
+    assert total == f"{len(PROMISES)} checks, none failed"
+
+
+def test_a_broken_promise_is_the_exit_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file, _ = written(tmp_path, "good")
-    assert main(["policies", "--check", file.name]) == 0
+    file, _ = written(tmp_path, "broken", "# LEARN", "state.counts[arm + 1] += 1.0")
+    assert main(["policies", "--check", file.name, "broken(epsilon=0.5)"]) == 1
     out = capsys.readouterr().out.splitlines()
-    assert out[0] == "good"
-    assert [line[:3] for line in out[1:-1]] == ["  ✓"] * len(PROMISES)
-    assert f"{GPU}: it makes no arrays" in out[-2]
-    assert out[-1] == f"{len(PROMISES)} checks, none failed"
-
-    file, line = written(tmp_path, "uncompilable", "# CHOOSE", "state.total = weight  # HERE")
-    assert main(["policies", "--check", file.name]) == 1
-    out = capsys.readouterr().out.splitlines()
-    (found,) = [one for one in out if "✗" in one]
-    assert found.startswith(f"  ✗ {COMPILES}: uncompilable.py line {line}: GoodState has no field total; it has ")
+    assert out[0] == "broken(epsilon=0.5)"
+    assert sum("✗" in line for line in out) == 1
     assert out[-1] == f"{len(PROMISES)} checks, 1 failed"
+
+
+def test_what_runs_as_python_but_does_not_compile_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file, line = written(tmp_path, "uncompilable", "# CHOOSE", "state.total = weight  # HERE")
+    adhere.import_policies(file)
+    (found,) = findings_of(parse_policy("uncompilable"))
+    sentence = f"uncompilable.py line {line}: GoodState has no field total; it has counts, means"
+    assert found == Finding(COMPILES, False, sentence)
+
+
+def test_code_that_ends_its_process_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ending = "\nimport os, sys\nif 'contract' in sys.argv[0]:\n    os._exit(7)\n"
+    Path("ending.py").write_text(GOOD.replace('"good"', '"ending"') + ending)
+    module = adhere.import_policies("ending.py")
+    (found,) = check_compiled(Path(str(module.__file__)), parse_policy("ending"))
+    assert found.kept is False
+    assert found.note == "ending.py line 22: compiling or running it ended the process: exit status 7"
 
 
 def test_what_makes_arrays_is_told_why_it_cannot_run_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,6 +228,10 @@ def test_built_in_policies_keep_their_promises_as_python(name: str) -> None:
         (["empty.py"], "empty.py declares no policy"),
         (["syntax.py"], "syntax.py line 1: SyntaxError"),
         (["good.py", "thompson"], "good.py declares no thompson; it has good-one"),
+        (
+            ["generator.py"],
+            "generator.py line 26: choose_good: got 'yield or async', expected a function that returns",
+        ),
         (["needs.py"], "needs cannot be made without parameters"),
     ],
 )
@@ -221,6 +246,7 @@ def test_what_cannot_be_checked_is_refused(
     Path("empty.py").write_text("X = 1\n")
     Path("syntax.py").write_text("def\n")
     Path("good.py").write_text(GOOD.replace('"good"', '"good-one"'))
+    Path("generator.py").write_text(GOOD.replace("return best", "yield best"))
     Path("needs.py").write_text(GOOD.replace('"good"', '"needs"').replace(" = parameter(default=0.3)", ""))
     assert main(["policies", "--check", *arguments]) == 2
     assert capsys.readouterr().err.startswith(f"error: {sentence}")

@@ -35,6 +35,8 @@ def check_arguments(
     names = names or list(inspect.signature(generic).parameters)
     if not inspect.isfunction(function):
         raise refusal(function, what, "a plain function, which adhere compiles itself")
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):  # LLVM would end the process
+        raise refusal(function, "yield or async", "a function that returns")
     own = inspect.signature(function).parameters
     by_place = all(parameter.kind in _BY_PLACE for parameter in own.values())
     if not by_place or len(own) != len(names):

@@ -24,6 +24,7 @@ from adhere.policies import Policy, import_policies
 from adhere.policies.catalogue import from_json
 from adhere.populations import Population
 from adhere.simulation.compiled_runner import CompiledRunner
+from adhere.simulation.kernel import run_block
 from adhere.trial import Trial
 
 N_PATIENTS = 60
@@ -47,11 +48,12 @@ def check_compiled(file: Path, policy: Policy) -> list[Finding]:
 def main(file: str, policy: str) -> None:
     """What the process of its own does: print each finding as a line of JSON."""
     import_policies(file)
-    for finding in _findings(from_json(json.loads(policy))):
+    for finding in findings_of(from_json(json.loads(policy))):
         print(json.dumps(finding), flush=True)
 
 
-def _findings(policy: Policy) -> Iterator[Finding]:
+def findings_of(policy: Policy) -> Iterator[Finding]:
+    """Whether each promise is kept by the code that this process compiles."""
     try:
         different = _differences(policy)
         yield Finding(COMPILES, True, "with bounds checks")
@@ -95,7 +97,9 @@ def _differences(policy: Policy) -> str:
 
 def _arms_of_both(policy: Policy, n_arms: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     population = mixed(n_arms)
-    return live_arms(policy, population, N_PATIENTS, SEED), simulated_arms(policy, population, N_PATIENTS, SEED)
+    # Each number of arms takes seconds to compile, and the steps of a live trial are the same for all of them.
+    live = live_arms(policy, population, N_PATIENTS, SEED)
+    return live, simulated_arms(policy, population, N_PATIENTS, SEED, compiled=n_arms == ARM_COUNTS[0])
 
 
 def live_arms(policy: Policy, population: Population, n_patients: int, seed: int) -> NDArray[np.int64]:
@@ -110,12 +114,18 @@ def live_arms(policy: Policy, population: Population, n_patients: int, seed: int
     return np.array(chosen)
 
 
-def simulated_arms(policy: Policy, population: Population, n_patients: int, seed: int) -> NDArray[np.int64]:
-    """The arms of the simulation's first run."""
+def simulated_arms(
+    policy: Policy, population: Population, n_patients: int, seed: int, *, compiled: bool = True
+) -> NDArray[np.int64]:
+    """The arms of the simulation's first run, compiled or as Python."""
     runner = CompiledRunner(policy, population, n_patients, np.arange(1, n_patients + 1))
-    runner.prepare(lambda message: None)
+    if compiled:
+        runner.prepare(lambda *_: None)
+    else:
+        runner.kernel = run_block
     counts = np.zeros((2, 1), np.int64)
-    pulls = runner.start(seed, range(1), population.tables(seed, 0, 1), *counts)().pulls[0]
+    with np.errstate(all="ignore"):
+        pulls = runner.start(seed, range(1), population.tables(seed, 0, 1), *counts)().pulls[0]
     arms: NDArray[np.int64] = np.diff(pulls, axis=0, prepend=0).argmax(axis=1)
     return arms
 
