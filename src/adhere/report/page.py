@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[-+−±<≤>≥≈]?\s*\d[\de\s.,%×·^⁻⁰¹²³⁴-�
 _LONG_WORD = re.compile(r"\S{20,}")
 _BREAK = re.compile(r"(?<=[\w)\]][(\[,/_])(?=\w)")  # within a long word, such as a policy; not where one opens it
 _MINUS = re.compile(r"(?<![^\s(\[])-(?=\d)")
-_INTERVAL = re.compile(r"\[[-+−]?[\d.,]+%?, [-+−]?[\d.,]+%?\]")
+_WHOLE = re.compile(r"\[[-+−]?[\d.,]+%?, [-+−]?[\d.,]+%?\]|ε-greedy")  # intervals, and a name with a hyphen
 _NO_NUMBER = {"", "-", "–", "—", "reference"}  # what stands in a column of numbers where there is none
 _LONG_CELL = 28  # letters, from which on a cell needs room
 
@@ -63,7 +63,7 @@ def _breakable(text: str) -> Markup:
 
     text = text.replace("γ = ", "γ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
     escaped = _LONG_WORD.sub(lambda word: _BREAK.sub("<wbr>", word[0]), str(escape(_MINUS.sub("−", text))))
-    return Markup(_INTERVAL.sub(lambda interval: f'<span class="whole">{interval[0]}</span>', escaped))
+    return Markup(_WHOLE.sub(lambda found: f'<span class="whole">{found[0]}</span>', escaped))
 
 
 def _classes(listing: Listing) -> list[str]:
