@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from functools import partial
+from statistics import median
 
 from benchmarks.cpu.measuring import Narrator, timed
 from benchmarks.cpu.ours import N_PATIENTS, THREE_ARMS, TWO_ARMS
@@ -55,3 +56,23 @@ def stroke_study(n_runs: int, narrator: Narrator) -> float:
         adhere.simulate(policies, trials, 10, 1, progress=False)
         step("simulating")
         return timed(lambda: adhere.simulate(policies, trials, N_PATIENTS, n_runs, n_threads=2, progress=False))
+
+
+def beside_imports(n_times: int, narrator: Narrator) -> float:
+    """How many times as long as `import numba, polars` a command with a policy compiled before takes: of medians."""
+    narrator.heading(f"adhere simulate of a cached policy, and import numba, polars: {n_times} times each, by turns")
+    took: dict[str, list[float]] = {"simulate": [], "imports": []}
+    imports = [sys.executable, "-c", "import numba, polars"]
+    with tempfile.TemporaryDirectory() as cache, narrator.steps(n_times) as step:
+        _command(COMMANDS[0], cache)
+        for number in range(n_times):
+            step(f"turn {number + 1}")
+            took["simulate"].append(timed(partial(_command, COMMANDS[0], cache)))
+            took["imports"].append(timed(partial(subprocess.run, imports, check=True)))
+    simulate, bare = (median(seconds) for seconds in took.values())
+    narrator.note(f"{simulate:.2f} s and {bare:.2f} s: {simulate / bare:.2f} times as long")
+    return simulate / bare
+
+
+if __name__ == "__main__":
+    beside_imports(15, Narrator())

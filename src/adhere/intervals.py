@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-import numpy as np
-
 Z95 = 1.959963984540054  # how many standard errors a 95% interval reaches to each side
 _Z = NormalDist().inv_cdf(0.975)  # the same but for the last bit, which Wilson's intervals in data files depend on
 
@@ -88,6 +86,8 @@ def t95(freedom: float) -> float:
     >>> round(t95(1), 3), round(t95(7), 3), round(t95(10_000), 3)
     (12.706, 2.365, 1.96)
     """
+    import numpy as np  # not with the module: `adhere --help` need not wait for it
+
     angle = np.linspace(-np.pi / 2, np.pi / 2, 40_001)  # t is its tangent times √freedom
     density = np.cos(angle).clip(0.0) ** (freedom - 1.0)
     below = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])

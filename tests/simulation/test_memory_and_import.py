@@ -41,6 +41,11 @@ def test_import_is_light() -> None:
     assert not [name for name in loaded if name.partition(".")[0] in HEAVY]
 
 
+def test_help_waits_for_no_compiler_and_no_arrays() -> None:
+    loaded = printed_by("import sys, adhere.cli.main; print(*sys.modules)").split()
+    assert not {"numpy", "numba", "polars", "rich", "pydantic"} & set(loaded)
+
+
 def test_import_is_quick() -> None:
     """Beyond NumPy and Numba; in processor time, and once out of several, as other processes disturb."""
     program = """

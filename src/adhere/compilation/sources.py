@@ -30,7 +30,8 @@ def note_sources(module: str) -> None:
     if file and Path(file).is_file():
         _noted.pop(Path(file), None)
         _note({Path(file)})
-    _note(_loaded_modules(package=None))
+    if module.partition(".")[0] != "adhere":  # whose own modules lean on installed ones only
+        _note(_loaded_modules(package=None))
 
 
 def noted_digest(module: str) -> str | None:
@@ -79,4 +80,4 @@ def _loaded_modules(package: str | None) -> set[Path]:
     return {path for path in found if path.is_file()}
 
 
-_note(_own_sources())
+_note(_own_sources() | _loaded_modules(package=None))
