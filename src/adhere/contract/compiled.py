@@ -148,6 +148,7 @@ def _on_gpu(policy: Policy) -> Finding:
 
 
 def _tried_on_gpu(policy: Policy) -> Finding:
+    from adhere.compilation.gpu import SIMULATED
     from adhere.simulation.simulate import simulate
 
     try:
@@ -157,7 +158,8 @@ def _tried_on_gpu(policy: Policy) -> Finding:
         )
     except InputError as error:
         return Finding(GPU, None, f"no: {error}")
-    same = there == here
+    if there != here:
+        return Finding(GPU, False, f"{place_of_class(type(policy))}: the results differ from those of the processor")
     return Finding(
-        GPU, same, "" if same else f"{place_of_class(type(policy))}: the results differ from the processor's"
+        GPU, True, "tried in Numba's simulator of CUDA, not on a GPU" if SIMULATED else "tried on the one here"
     )
