@@ -31,7 +31,7 @@ def test_what_is_there_and_what_is_missing(
     assert "NUMBA_BOUNDSCHECK=1" in told.out
     if find_spec("numba_cuda") is None:
         assert re.search(r"missing numba-cuda: pip install (--editable )?'.*\[gpu]'", told.out)
-        assert "GPU\n  - not available: the extra `gpu` is not installed" in told.out
+        assert "GPU\n  - not available: the extra gpu is not installed: pip install" in told.out
 
 
 def test_no_folder_for_compiled_code(

@@ -99,6 +99,8 @@ READS = [
     "export?format=csv&format=csv",
     "accesses?after=x",
     "accesses?after=-1",
+    "export?fmt=parquet",
+    "results?format=csv",
     "recommendations/x",
 ]
 READS += ["recommendations/99", "recommendations/-1", "recommendations/", "result", "accesses?after=" + "9" * 40]

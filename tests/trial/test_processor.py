@@ -182,6 +182,7 @@ def test_what_was_withdrawn_takes_no_more_reports() -> None:
     live.send(Withdraw(trial="t", request_id="w", recommendation_id=made, reason="left the study"))
     with pytest.raises(ConflictError, match="was withdrawn"):
         live.report(made, actual="walk")
+    live.send(Withdraw(trial="t", request_id="w2", recommendation_id=made, reason="left the study"))  # is only noted
     assert live.recommend("s").recommendation_id == 1
 
 

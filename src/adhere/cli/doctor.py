@@ -123,7 +123,8 @@ def _gpu() -> str:
         return f"- not available: {error}"
     why_not = why_no_gpu()
     if why_not is not None:
-        return f"- not available: {why_not}"
+        missing = f"the extra gpu is not installed: {_command('gpu', [])}" if "extra" in why_not else why_not
+        return f"- not available: {missing}"
     if SIMULATED:
         return "- simulated in Python, since NUMBA_ENABLE_CUDASIM is set: slow, for tests"
     name = cuda.get_current_device().name

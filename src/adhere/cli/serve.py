@@ -34,7 +34,7 @@ def serve(
 
     \b
       curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-           -d '{"name": "headache", "policy": "thompson/actual", "arms": ["walk", "aspirin"]}' \\
+           -d '{"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]}' \\
            http://127.0.0.1:8000/trials
 
     Or from Python: adhere.Client("http://127.0.0.1:8000", token). /openapi.json describes every request. Stop with

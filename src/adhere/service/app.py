@@ -34,6 +34,7 @@ from adhere.service.parsing import (
     parse_trial,
 )
 from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
+from adhere.service.queries import check_query
 from adhere.service.router import Router
 from adhere.service.routes import SITE, Route, routes
 from adhere.service.settings import ServiceSettings
@@ -109,6 +110,8 @@ class App:
         if route.body is not None:
             context.body = await parse_body(receive, headers, self._decoders[route], self._max_body)
         context.query, context.headers = scope["query_string"], scope["headers"]
+        if context.query:
+            check_query(context.query, [name for name, _ in route.query])
         if route.reveals and context.holder.role != SITE:
             return await answer(route.handler, context, route.reveals)
         return await route.handler(context)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import parse_qsl
 
-from adhere.errors import InputError
+from adhere.errors import InputError, short
 
 _MAX_DIGITS = 15
+
+
+def check_query(query: bytes, known: Sequence[str]) -> None:
+    """Refuse a parameter that a path does not take: it may be a misspelt one that it does."""
+    for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+        if name not in known:
+            takes = f"this path takes {', '.join(known) or 'none'}"
+            raise InputError(name, None, takes, f"unknown parameter {short(name)} after the question mark; {takes}")
 
 
 def query_value(query: bytes, name: str, default: str, expected: str) -> str:

@@ -52,16 +52,25 @@ class NewTrial(Body, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             max_length=1000,
-            examples=["thompson/actual"],
-            description="In text, e.g. thompson/actual; the command adhere policies lists them.",
+            examples=["thompson"],
+            description="In text, e.g. thompson; the command adhere policies lists them.",
         ),
     ]
     arms: Annotated[tuple[str, ...], Meta(description="The names of the arms, 2 to 100.")]
-    seed: Annotated[Seed | None, Meta(description="As text if 2**53 or more.")] = None
+    seed: Annotated[
+        Seed | None,
+        Meta(description="As text if 2**53 or more. Left out, one is drawn that nobody can guess."),
+    ] = None
     horizon: Annotated[Horizon | None, Meta(description="Planned number of patients; some policies need it.")] = None
-    reward_values: Annotated[tuple[Reward, ...], Meta(description="Every reward that can occur.")] = (0.0, 1.0)
+    reward_values: Annotated[
+        tuple[Reward, ...],
+        Meta(description="Every reward that can occur; only policies that recycle need it."),
+    ] = (0.0, 1.0)
     blinded: Annotated[bool, Meta(description="Sites get kit codes instead of arms.")] = False
-    repeats: Annotated[bool, Meta(description="A subject may get another recommendation while one is open.")] = False
+    repeats: Annotated[
+        bool,
+        Meta(description="A subject may get another recommendation while one is open, not only once it is reported."),
+    ] = False
     impute: Annotated[Imputation | None, Meta(description="What to assume where reports stay missing.")] = None
 
 
@@ -87,7 +96,9 @@ class NewReport(RewardBody, frozen=True, kw_only=True):
     actual: Actual = None
     took_nothing: TookNothing = False
     took_other: TookOther = None
-    happened: Annotated[datetime | None, Meta(description="When, with its time zone.")] = None
+    happened: Annotated[
+        datetime | None, Meta(description="When it was taken or observed, with its time zone; left out, now.")
+    ] = None
 
 
 class NewCorrection(RewardBody, frozen=True, kw_only=True):
@@ -139,7 +150,7 @@ class NewToken(Body, frozen=True, kw_only=True):
 
 # One body of each kind that would be accepted, for the documentation.
 EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
-    NewTrial: {"name": "headache", "policy": "thompson/actual", "arms": ["walk", "aspirin"], "seed": "7"},
+    NewTrial: {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]},
     NewRecommendation: {"subject": "S-001"},
     NewReport: {"actual": "aspirin", "reward": 1},
     NewCorrection: {"reason": "typing error", "reward": 0},

@@ -77,6 +77,8 @@ def make_design(
         impute = _checked(impute, names)
     if "/" in check_text("name", name):
         raise InputError("name", name, "a name without a slash")
+    if name in (".", ".."):  # which addresses take for this folder and the one above
+        raise InputError("name", name, "a name with more than dots")
     draft = Design(
         name=check_text("name", name),
         policy=policy if isinstance(policy, str) else str(policy),

@@ -26,6 +26,8 @@ from adhere_client.answers import (
 from adhere_client.errors import InputError
 from adhere_client.request import Request, Steps, ask, get, trial_path, write
 
+_FORMATS = ("csv", "parquet", "log")
+
 
 class _Created(msgspec.Struct):
     design: Design
@@ -195,9 +197,16 @@ def accesses(trial: str) -> Steps[list[Access]]:
     return found
 
 
-def export(trial: str, path: str | Path, format: str = "csv") -> Steps[str]:  # noqa: A002
-    """Write a trial to a file (csv, parquet, log); returns the hash of the last record in it."""
-    address = f"{trial_path(trial, 'export')}?{urlencode({'format': format})}"
+def export(trial: str, path: str | Path, format: str | None = None) -> Steps[str]:  # noqa: A002
+    """Write a trial to a file (csv, parquet, log); returns the hash of the last record in it.
+
+    Without a format, the file's ending says which.
+    """
+    form = Path(path).suffix.removeprefix(".").lower() if format is None else format
+    if form not in _FORMATS:
+        what = "path" if format is None else "format"
+        raise InputError(what, str(path) if format is None else format, f"one of {', '.join(_FORMATS)}")
+    address = f"{trial_path(trial, 'export')}?{urlencode({'format': form})}"
     return ask(Request("GET", address, str, into=Path(path)))
 
 

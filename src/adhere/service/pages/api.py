@@ -26,7 +26,7 @@ _INTRO = """<header><h1>adhere <small>API {version}</small></h1>
 sentence, <code>detail</code>.
 A request that writes to a trial needs a new <code>Idempotency-Key</code>: sent again under the same key, it is
 executed once.
-The document for programs is <a href="openapi.json">openapi.json</a>; <a href="./">start</a>.</p>
+The document for programs is <a href="openapi.json">openapi.json</a>; <a href="./">back to the start page</a>.</p>
 <form class="token"><label>Your token, to try requests here (kept in this page only, until you leave it)
 <input id="token" type="password" autocomplete="off" placeholder="adh_…"></label></form></header>"""
 

@@ -55,7 +55,7 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
 
 def _told(design: Design, event: AnyEvent, words: str | None) -> str:
     if isinstance(event, Repeated):
-        return "asked for, or reported, again"
+        return "requested or reported once more, with nothing new"
     if isinstance(event, Reported):
         return f"reported: {_values(design.arms, event, words)}"
     if isinstance(event, Imputed):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
-from adhere.errors import ConflictError
 from adhere.trial.commands import Withdraw
-from adhere.trial.events import Withdrawn
+from adhere.trial.events import Repeated, Withdrawn
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context, find_history
 
 
 def decide(state: TrialState, command: Withdraw, context: Context) -> list[Change]:
-    """A withdrawal, once."""
+    """A withdrawal; again, it is only acknowledged."""
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
+    stamp, number = context.stamp(state), history.recommendation_id
     if history.withdrawn:
-        number = command.recommendation_id
-        sentence = f"recommendation {number} was withdrawn (lost to follow-up) before"
-        raise ConflictError("recommendation", number, "one that was not withdrawn before", sentence)
-    stamp = context.stamp(state)
-    return [Change(Withdrawn(**stamp, recommendation_id=history.recommendation_id, reason=reason))]
+        return [Change(Repeated(**stamp, recommendation_id=number))]
+    return [Change(Withdrawn(**stamp, recommendation_id=number, reason=reason))]
