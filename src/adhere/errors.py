@@ -89,6 +89,10 @@ class UnavailableError(Exception):
     """Something the machine lacks for now (memory, open files, compiled code): nothing was done, try again."""
 
 
+class UnknownPolicyError(UnavailableError):
+    """A trial that exists, of a policy that cannot be made here: the fault of whoever runs it, not of who asks."""
+
+
 class StoreError(Exception):
     """A store that cannot be opened, read or written, in one sentence."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adhere import Trial
+from adhere.policies.registry import registry
 from adhere.store import open_store
 from adhere.trial.commands import Correct, Recommend, RecommendationResponse, Report
 from adhere.trial.design import make_design
@@ -38,6 +39,15 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.parametrize("command", ["replay", "results"])
+def test_a_policy_that_is_not_known_here_is_to_be_imported(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.delitem(registry, "thompson")
+    told = in_this_process(capsys, "trial", command, str(file))
+    check_complaint(told, "trial 'headache' cannot be run here", "thompson", "--import FILE.py")
+
+
 def test_the_life_of_a_log(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """List, verify, replay, export, import elsewhere, verify with the head, and it is all the same."""
     shown = in_this_process(capsys, "trial", "list", str(file))
@@ -51,7 +61,9 @@ def test_the_life_of_a_log(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     head = exported.out.split()[-1]
     assert verified.out.split()[-1] == head
     assert in_this_process(capsys, "trial", "replay", str(log)).out == replayed.out
+    assert in_this_process(capsys, "trial", "list", str(log)).out == shown.out
     assert in_this_process(capsys, "trial", "import", str(log), "--into", str(other)).status == 0
+    assert in_this_process(capsys, "trial", "list", str(other)).out == shown.out
     again = in_this_process(capsys, "trial", "verify", str(other), "--head", head)
     assert (again.status, again.out) == (0, verified.out)
     check_complaint(

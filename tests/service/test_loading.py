@@ -89,10 +89,17 @@ def test_a_policy_unknown_here_holds_up_neither_readiness_nor_the_others(
         wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200, 60)
         assert list((tmp_path / "kernels").rglob("*.nbc"))  # compiled before anybody asked
         assert service.send("POST", "/trials/b/recommendations", {"subject": "s"}).status == 201
-        reply = service.send("POST", "/trials/a/recommendations", {"subject": "s"})
-        assert (reply.status, reply.json["value"]) == (422, "absent")
+        for place, body in (("recommendations", {"subject": "s"}), ("recommendations/0/reports", {"reward": 1})):
+            reply = service.send("POST", f"/trials/a/{place}", body)  # the service's fault: a client tries again
+            assert (reply.status, "retry-after" in reply.headers) == (503, True), reply.json
+            assert "the trial's policy cannot be used here" in reply.json["detail"]
+        assert service.send("GET", "/trials/a/results").status == 503
+        assert [line["status"] for line in service.send("GET", "/trials").json["trials"]] == ["open", "open"]
         errors = process.errors.read_text()
-    assert errors.count("cannot be served") == 1
+    (line,) = (line for line in errors.splitlines() if "cannot be run here" in line)
+    assert "trial 'a'" in line
+    assert "'absent'" in line
+    assert "--import FILE.py" in line
 
 
 def test_not_ready_until_loaded_but_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

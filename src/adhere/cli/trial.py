@@ -41,16 +41,14 @@ def trial(context: typer.Context) -> None:
 def list_trials(source: Source) -> None:
     """What trials there are: name, status, recommendations, records, policy."""
     from adhere.trial.events import created_event
-    from adhere.trial.snapshot import decode_snapshot
+    from adhere.trial.log.standing import standing
 
     with every_trial(source) as view:
         for name, number in view.trials().items():
             head, design = view.head(number), created_event(view, number).design
-            snapshot = decode_snapshot(head.snapshot)
-            said = [counted(head.position, "record"), rounded_numbers(design.policy)]
-            if snapshot is not None:  # a log has none, nor a trial that was not used since its import
-                said = [snapshot.status, counted(snapshot.n_recommendations, "recommendation"), *said]
-            typer.echo(f"{name}: {', '.join(said)}")
+            status, n_recommendations = standing(view, number)
+            counts = [counted(n_recommendations, "recommendation"), counted(head.position, "record")]
+            typer.echo(f"{name}: {', '.join([status, *counts, rounded_numbers(design.policy)])}")
 
 
 @app.command(short_help="Check that a log is as it was written.")

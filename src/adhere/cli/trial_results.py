@@ -49,7 +49,7 @@ def results(
     import_all(imports)
     with one_trial(source, name) as found:
         design = created_event(found.view, found.number).design
-        found_results = results_of(found.view, found.number, design, design.engine())
+        found_results = results_of(found.view, found.number, design, design.recorded_engine())
     text = msgspec.json.format(msgspec.json.encode(found_results), indent=2) + b"\n"
     if json_file == _STANDARD_OUTPUT:
         typer.echo(text.decode(), nl=False)

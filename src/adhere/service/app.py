@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adhere.errors import InputError, UnavailableError
+from adhere.errors import InputError, UnavailableError, UnknownPolicyError
 from adhere.service.accesses import answer
 from adhere.service.auth import Authenticator
 from adhere.service.background import background_tasks
@@ -142,6 +142,8 @@ def _problem(error: Exception, route: Route | None) -> ProblemError:
         return input_problem(error)
     if isinstance(error, (StoreError, ShutdownError, UnavailableError, MemoryError)):
         detail = "nothing was written; send the same request again"
+        if isinstance(error, UnknownPolicyError):
+            detail = f"the trial's policy cannot be used here; the service's log says why; {detail}"
         if isinstance(error, OutcomeUnknownError) and route is not None:
             detail = f"it is not known whether the request was written; {route.if_unknown}"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})

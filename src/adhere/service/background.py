@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from adhere.errors import InputError, UnavailableError
+from adhere.errors import UnavailableError, UnknownPolicyError
 from adhere.service.context import Service
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
@@ -92,7 +92,7 @@ def _load(service: Service, live: LiveTrial) -> None:
     try:
         service.processor.make_ready(live)
     except (StoreError, UnavailableError) as error:
-        log.error("a trial cannot be loaded: %s", error.__cause__ or error)
+        log.error("trial %r cannot be loaded: %s", live.design.name, error.__cause__ or error)
 
 
 async def _trials(service: Service) -> list[LiveTrial] | None:
@@ -106,9 +106,9 @@ async def _trials(service: Service) -> list[LiveTrial] | None:
                 continue
             try:
                 found.append(service.processor.trial(name))
-            except InputError as error:  # its policy was not imported; requests to the trial say so too
+            except UnknownPolicyError as error:  # it was not imported; requests to the trial are answered 503
                 service.unservable.add(name)
-                log.warning("trial cannot be served: %s", error)
+                log.error("%s", error)
         return found
 
     try:

@@ -7,13 +7,14 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError
 from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial, seed_of
 from adhere.service.responses import DesignView, TrialCreated, TrialLine, TrialList, TrialView
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design, make_design
+from adhere.trial.log.standing import standing
 from adhere.trial.projection import read_state
 from adhere.trial.results import Results
 from adhere.trial.snapshot import Snapshot, decode_snapshot, snapshot_of
@@ -39,7 +40,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
     def created() -> TrialCreated:
         chosen = design
         if body.seed is None:  # any seed will do, so the same request again finds the trial it made
-            with suppress(UnknownError):
+            with suppress(UnknownError, UnavailableError):
                 chosen = replace(design, seed=service.processor.trial(design.name).design.seed)
         return TrialCreated(service.processor.create(chosen, by=context.by).record, DesignView(**_shown(chosen)))
 
@@ -60,8 +61,8 @@ def _shown(design: Design) -> dict[str, Any]:
 def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
     """List the trials and their status."""
     only = context.holder.trial
-    names = [name for name in view.trials() if only in (None, name)]
-    return TrialList([TrialLine(name, _snapshot(context, view, name).status) for name in names])
+    numbers = {name: number for name, number in view.trials().items() if only in (None, name)}
+    return TrialList([TrialLine(name, standing(view, number).status) for name, number in numbers.items()])
 
 
 def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Snapshot:

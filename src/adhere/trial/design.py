@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from adhere.checks import check_reward, check_text, is_number
-from adhere.errors import InputError
+from adhere.errors import InputError, UnknownPolicyError
 from adhere.randomness import check_seed
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.engine import Engine
@@ -48,6 +48,14 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         return Engine(
             self.policy, len(self.arms), seed=self.seed, horizon=self.horizon, reward_values=self.reward_values
         )
+
+    def recorded_engine(self) -> Engine:
+        """As `engine`, for a design that was read from a log, and was valid where that was written."""
+        try:
+            return self.engine()
+        except InputError as error:
+            hint = "if this policy is your own, give its file with --import FILE.py"
+            raise UnknownPolicyError(f"trial {self.name!r} cannot be run here: {error}; {hint}") from error
 
 
 def make_design(

@@ -83,8 +83,8 @@ class CommandProcessor:
         design.engine().load()  # before the transaction: it may take seconds, or refuse the policy
         with self._lock, self.store.writing() as writing:
             writing.wait_turn()  # or another process may create it after the next line has looked
-            if design.name in writing.trials():
-                if self._live(writing, design.name).design != design:
+            if (number := writing.trials().get(design.name)) is not None:
+                if created_event(writing, number).design != design:
                     sentence = f"there is a trial {design.name!r} of another design already; choose another name"
                     raise ConflictError("name", design.name, "a name that no other trial has", sentence)
             else:
@@ -103,7 +103,7 @@ class CommandProcessor:
             trials = self._transactions(writing, commands)
             for command in commands:
                 trial = trials[command.trial]
-                if isinstance(trial, InputError):
+                if not isinstance(trial, TrialTransaction):
                     responses.append(trial)
                 elif not trial.engine.is_loaded and (why := _why_unloaded(trial.engine, command)) is not None:
                     responses.append(why)
@@ -122,15 +122,15 @@ class CommandProcessor:
 
     def _transactions(
         self, writing: WriteTransaction, commands: Sequence[Command]
-    ) -> dict[str, TrialTransaction | InputError]:
+    ) -> dict[str, TrialTransaction | InputError | UnavailableError]:
         """The trials that commands name, locked and with what the commands will need."""
         commands_on = by_trial(commands)
-        trials: dict[str, TrialTransaction | InputError] = {}
+        trials: dict[str, TrialTransaction | InputError | UnavailableError] = {}
         known: list[LiveTrial] = []
         for name in commands_on:
             try:
                 known.append(self._live(writing, name))
-            except InputError as error:
+            except (InputError, UnavailableError) as error:
                 trials[name] = error
         # Always in the same order, so that two processes cannot deadlock.
         known.sort(key=lambda live: live.number)
@@ -246,7 +246,7 @@ class CommandProcessor:
             number = numbers[name]
             created = created_event(view, number)
             kits = kits_of(created, view.kit_secret(number))
-            live = LiveTrial(number, created.design, created.design.engine(), kits)
+            live = LiveTrial(number, created.design, created.design.recorded_engine(), kits)
             self._trials.setdefault(name, live)  # another thread may have been first
         return self._trials[name]
 
