@@ -1,4 +1,4 @@
-"""Text in CSV files that spreadsheets must not take for formulas.
+"""Cells of CSV files: text that spreadsheets must not take for formulas, missing values, and rewards.
 
 A cell that begins with =, +, -, @, a tab or the end of a line gets an apostrophe in front, and so does one in which
 apostrophes precede such a character: taking one apostrophe away gives back exactly what was there. Numbers are no
@@ -12,6 +12,8 @@ import re
 # In the syntax that Python's and polars' regular expressions share.
 FORMULA = r"^'*[=+\-@\t\r\n]"
 ESCAPED_FORMULA = r"^'+[=+\-@\t\r\n]"
+
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "."})
 
 
 def escape(text: str) -> str:
@@ -30,6 +32,15 @@ def unescape(cell: str) -> str:
     ('=1+1', "'t Hooft")
     """
     return cell[1:] if re.match(ESCAPED_FORMULA, cell) else cell
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that its value is missing: R writes NA, pandas NaN, SAS a point, databases null.
+
+    >>> is_missing("NA"), is_missing(""), is_missing("none")
+    (True, True, False)
+    """
+    return text.strip().lower() in _MISSING
 
 
 def reward_in(cell: str) -> float:

@@ -6,6 +6,7 @@ import io
 import tempfile
 from pathlib import Path
 
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,9 +82,30 @@ def test_what_is_missing_stays_missing_and_is_counted(tmp_path: Path) -> None:
     }
     reasons = "1 without an assigned arm, 5 without an outcome, 4 without the arm taken"
     assert records.note() == f"{path}: 10 of 21 patients left out: {reasons}"
-    # An arm may be called so.
-    path.write_text("chosen,actual,reward\nNA,NA,1\nnone,NA,0\n")
-    assert read_records(path).population().arms == ("NA", "none")
+
+
+@pytest.mark.parametrize("word", ["NA", "n/a", "NaN", "NULL", "."])
+def test_a_word_for_missing_is_no_arm(word: str, tmp_path: Path) -> None:
+    path = tmp_path / "trial.csv"
+    path.write_text(f"{GOOD}{word},{word},1,2\n{word},none,1,1\nnone,{word},1,1\n")  # R writes NA
+    records = read_records(path)
+    assert records.population() == READ
+    assert records.left_out() == {"without an assigned arm": 3, "without the arm taken": 1}
+    frame = polars.DataFrame({"chosen": ["a", "b", word], "actual": ["a", word, "b"], "reward": ["1", "0", word]})
+    assert read_records(frame).left_out() == {"without an assigned arm": 1, "without the arm taken": 1}
+    # An export of adhere's has a column PROB_… for each arm: an arm that was called so is one there.
+    path.write_text(f"TRTP,TRTA,AVAL,PROB_none,PROB_{word}\n{word},{word},1,.5,.5\nnone,none,0,.5,.5\n")
+    assert read_records(path).population().arms == (word, "none")
+
+
+def test_who_took_none_of_the_arms_is_said_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "trial.csv"
+    path.write_text(GOOD + "none,Took nothing,1,4\naspirin,took something else,0,1\n")
+    records = read_records(path)
+    assert records.population() == READ
+    assert records.left_out() == {"that took nothing": 4, "that took something else": 1}
+    with pytest.raises(InputError, match=r"expected one of none, aspirin.*, or took nothing or took something else$"):
+        read(GOOD + "none,nothing,1,4\n")
 
 
 def write(population: Counts, header: tuple[str, ...]) -> list[list[str]]:
@@ -157,6 +179,7 @@ def test_junk_is_an_input_error(junk: bytes) -> None:
             "trial.csv, line 5: arm 'asprin' was taken but never assigned; expected one of none, aspirin (did",
         ),
         (GOOD + "none,none,0_1,1\n", "trial.csv, line 5, column reward: got '0_1', expected a number"),
+        (GOOD + "none,none,yes,1\n", "got 'yes', expected a number from 0 to 1, true or false, or nothing (also NA)"),
         (GOOD + "none,none,1,1_0\n", "trial.csv, line 5, column count: got '1_0', expected a number"),
         (
             GOOD + "none,heparin,1,0\n",

@@ -3,9 +3,11 @@
 The columns are `chosen, actual, reward[, count]`, or in the words of CDISC `TRTP, TRTA, AVAL[, N]` or `ARM, ACTARM,
 AVAL`, in any order and case, or those that are named; others are ignored. Without a count (or `n`) each row is one
 patient. The arms are those that were chosen, in order of first appearance; every arm taken must be one of them.
-What is missing stays missing: an empty cell, and for rewards and arms taken also NA, NaN and a point. A table that
-`adhere trial export` wrote says also who took nothing or something else (TRTASTAT), who was lost to follow-up
-(WITHDFL), and what is only assumed (TRTADTYP, DTYPE); its arms are unescaped (`adhere.csv_cells`). ::
+What is missing stays missing: an empty cell, NA, N/A, NaN, null or a point, in any case. An arm cannot be called so,
+unless a column PROB_… says that there is such an arm, as in an export. Who took none of the arms has "took nothing"
+or "took something else" in place of the arm taken. A table that `adhere trial export` wrote says so in TRTASTAT, and
+also who was lost to follow-up (WITHDFL) and what is only assumed (TRTADTYP, DTYPE); its arms are unescaped
+(`adhere.csv_cells`). ::
 
     chosen,actual,reward,count
     none,none,1,8666
@@ -17,7 +19,7 @@ What is missing stays missing: an empty cell, and for rewards and arms taken als
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from os import PathLike
@@ -25,7 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adhere.checks import check_count, check_reward
-from adhere.csv_cells import reward_in, unescape
+from adhere.csv_cells import is_missing, reward_in, unescape
 from adhere.errors import InputError, nearest
 from adhere.files import unreadable
 from adhere.frames import Frame, arm_text, is_frame
@@ -36,8 +38,9 @@ from adhere.populations.records import NoArm, Record, Records
 T = TypeVar("T")
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
-_MISSING = ("", "na", "n/a", "nan", ".", "null")
 _STATUS = {"NOTHING": NoArm.NOTHING, "OTHER": NoArm.OTHER}
+_IN_WORDS = {kind.value: kind for kind in _STATUS.values()}
+_A_REWARD = "a number from 0 to 1, true or false, or nothing (also NA) where it is missing"
 _OF_A_FILE = "; --chosen, --actual and --reward (in Python: chosen=…) say which columns are meant"
 _OF_A_FRAME = "; as_population(frame, chosen=…, actual=…, reward=…) says which columns are meant"
 
@@ -67,6 +70,7 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
     if found["actual"].upper() == "TRTA":
         roles |= {title.upper(): title for title in table.titles if title.upper() in EXPORTED}
 
+    listed = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
     patients: dict[Record, int] = defaultdict(int)
     first_taken: dict[str, str] = {}
     imputed: dict[str, int] = defaultdict(int)
@@ -76,8 +80,11 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
         where = {role: f"{table.source}, {place}, column {title}" for role, title in found.items()}
         count = _count(where["count"], cell["count"]) if "count" in found else 1
         status = arm_text(cell.get("TRTASTAT")).upper()
-        taken = _STATUS.get(status) or arm_text(cell["actual"]) or NoArm.UNKNOWN
-        record = Record(arm_text(cell["chosen"]), taken, _reward(where["reward"], cell["reward"], table.separator))
+        actual = _arm(cell["actual"], listed)
+        taken = _STATUS.get(status) or _IN_WORDS.get(actual.lower()) or actual or NoArm.UNKNOWN
+        record = Record(
+            _arm(cell["chosen"], listed), taken, _reward(where["reward"], cell["reward"], table.separator)
+        )
         patients[record] += count
         lost += count if record.reward is None and arm_text(cell.get("WITHDFL")).upper() == "Y" else 0
         for part, title in (("arms taken", "TRTADTYP"), ("outcomes", "DTYPE")):
@@ -87,28 +94,25 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
     if not patients:
         raise InputError(table.source, "no rows", "at least one row below the header")
     arms = tuple(dict.fromkeys(record.chosen for record in patients if record.chosen))
-    patients = _with_known_arms(table.source, patients, arms, first_taken)
+    for arm, place in first_taken.items():
+        if arm not in arms:
+            expected = nearest(arm, arms)
+            sentence = (
+                f"{table.source}, {place}: arm {arm!r} was taken but never assigned; expected {expected}, or"
+                f" {' or '.join(_IN_WORDS)}"
+            )
+            raise InputError(f"{table.source}, {place}", arm, expected, sentence)
     unit = "patients" if "count" in found else "rows"
     return Records(
-        name or table.name, table.source, arms, patients, found, unit, lost,
+        name or table.name, table.source, arms, dict(patients), found, unit, lost,
         {part: n for part, n in imputed.items() if n}, table.separator,
     )  # fmt: skip
 
 
-def _with_known_arms(
-    source: str, patients: dict[Record, int], arms: tuple[str, ...], first_taken: dict[str, str]
-) -> dict[Record, int]:
-    """The same patients; NA and the like is an arm if it was assigned, and else missing."""
-    for arm, place in first_taken.items():
-        if arm not in arms and arm.lower() not in _MISSING:
-            expected = nearest(arm, arms)
-            sentence = f"{source}, {place}: arm {arm!r} was taken but never assigned; expected {expected}"
-            raise InputError(f"{source}, {place}", arm, expected, sentence)
-    found: dict[Record, int] = defaultdict(int)
-    for record, count in patients.items():
-        known_arm = isinstance(record.taken, NoArm) or record.taken in arms
-        found[record if known_arm else record._replace(taken=NoArm.UNKNOWN)] += count
-    return dict(found)
+def _arm(value: object, listed: Collection[str]) -> str:
+    """The name of an arm, "" if it is missing; `listed` are names that are arms though they mean "missing"."""
+    name = arm_text(value)
+    return "" if is_missing(name) and name not in listed else name
 
 
 def _reward(where: str, value: object, separator: str) -> float | None:
@@ -117,26 +121,26 @@ def _reward(where: str, value: object, separator: str) -> float | None:
     if not isinstance(value, str):
         return check_reward(where, float(value) if isinstance(value, Decimal) else value)
     text = value.strip()
-    if text.lower() in _MISSING:
+    if is_missing(text):
         return None
     # Where columns are separated by semicolons, a comma in a number can only be a decimal point.
-    return _number(lambda cell: check_reward(where, reward_in(cell)), where, text, separator == ";")
+    return _number(lambda cell: check_reward(where, reward_in(cell)), where, text, _A_REWARD, separator == ";")
 
 
 def _count(where: str, value: object) -> int:
     if not isinstance(value, str):
         return check_count(where, value)
-    return _number(lambda cell: check_count(where, float(cell.replace("_", "?"))), where, value.strip())
+    return _number(lambda cell: check_count(where, float(cell.replace("_", "?"))), where, value.strip(), "a number")
 
 
-def _number(check: Callable[[str], T], where: str, text: str, decimal_comma: bool = False) -> T:
+def _number(check: Callable[[str], T], where: str, text: str, expected: str, decimal_comma: bool = False) -> T:
     """Check a number written as text; an error shows the text as it was written."""
     try:
         return check(text.replace(",", ".") if decimal_comma else text)
     except InputError as error:
         raise InputError(where, text, error.expected) from None
     except ValueError:
-        raise InputError(where, text, "a number") from None
+        raise InputError(where, text, expected) from None
 
 
 def _frame_table(source: str, frame: Frame) -> _Table:

@@ -90,10 +90,18 @@ def test_a_table_is_read_back_into_the_same_state(live: Live, tmp_path: Path, su
     assert once.to_dicts() == twice.to_dicts()
 
 
+def test_an_arm_listed_by_its_probabilities_may_have_any_name(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("USUBJID,TRTP,TRTA,AVAL,PROB_NA,PROB_b\nx,NA,NA,1,0.5,0.5\ny,b,.,NA,0.5,0.5\n")
+    table = read_table(path)
+    assert table.select("TRTP", "TRTA", "AVAL").rows() == [("NA", "NA", "1"), ("b", None, None)]
+
+
 def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> None:
     path = tmp_path / "plain.csv"
-    path.write_text("subject,chosen,actual,reward\nx,a,b,1\ny,b,b,0\nz,a,,\n")
+    path.write_text("subject,chosen,actual,reward\nx,a,b,1\ny,b,b,0\nz,a,NA,n/a\n")  # R writes NA
     table, store = read_table(path), open_store()
+    assert (arms_in(table), sorted(rewards_in(table))) == (["a", "b"], [0.0, 1.0])
     import_table(table, store, make_design("plain", "thompson/actual", arms_in(table), seed=1))
     with store.reading() as view:
         snapshot = decode_snapshot(view.head(1).snapshot)
@@ -110,9 +118,11 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
     [
         ("a,b\n1,2\n", "USUBJID is missing"),
         ("USUBJID,TRTP,TRTA,AVAL\nx,a,c,2\n", "row 1, reward: got 2.0"),
-        ("USUBJID,TRTP,AVAL\nx,a,much\ny,b,0\n", "AVAL: got 'much', expected a number"),
+        ("USUBJID,TRTP,AVAL\nx,a,much\ny,b,0\n", "AVAL: got 'much', expected a number, true or false"),
         ("USUBJID,TRTP,RANDDTM\nx,a,yesterday\ny,b,\n", "row 1, RANDDTM: got 'yesterday'"),
         ("", "a table in CSV or Parquet"),
+        ("USUBJID,TRTP\nx,a\ny,b\nz,NA\n", "row 3, TRTP: got None, expected one of a, b"),
+        ("USUBJID,TRTP\nx,a\nNA,b\n", "row 2, USUBJID: got ''"),
         ("USUBJID,subject,TRTP\nx,x,a\n", "subject and USUBJID"),
         ("USUBJID,TRTP,MEMO\nx,a,abc\ny,b,\n", "row 1, MEMO: got 'abc'"),
         ("USUBJID,TRTP,RECPOS\nx,a,nan\ny,b,1\n", "RECPOS: got 'nan'"),

@@ -17,7 +17,7 @@ import msgspec
 import polars as pl
 
 from adhere.checks import check_text
-from adhere.csv_cells import reward_in
+from adhere.csv_cells import is_missing, reward_in
 from adhere.errors import InputError, nearest
 from adhere.frames import Frame, arm_text, is_frame
 from adhere.store import Store
@@ -41,6 +41,9 @@ _ALSO_CALLED = {
     "reward": "AVAL",
 }
 
+_DATES, _FLAGS = ("RANDDTM", "TRTADTM", "ADTM"), ("TRTADTYP", "DTYPE", "WITHDFL")
+_MAY_BE_MISSING = ("USUBJID", "TRTP", "TRTA", "TRTASTAT", "AVAL", *_DATES, *_FLAGS)
+
 
 class _Step(NamedTuple):
     """An event that a row stands for, and its place in the order of all."""
@@ -61,6 +64,20 @@ def read_table(given: object) -> pl.DataFrame:
     for column in ("USUBJID", "TRTP"):
         if column not in table.columns:
             raise InputError("columns", ", ".join(table.columns), f"at least USUBJID and TRTP; {column} is missing")
+    return _without_words_for_missing(table)
+
+
+def _without_words_for_missing(table: pl.DataFrame) -> pl.DataFrame:
+    """NA and the like made null, but where a column PROB_… says that an arm is called so."""
+    listed = {column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")}
+    for column in {*_MAY_BE_MISSING, *(f"PROB_{arm}" for arm in listed)}.intersection(table.columns):
+        values = table[column]
+        if values.dtype == pl.String:
+            arms = listed if column in ("TRTP", "TRTA") else set()
+            words = [word for word in values.drop_nulls().unique() if is_missing(word) and word not in arms]
+            table = table.with_columns(pl.when(~pl.col(column).is_in(words)).then(pl.col(column)).alias(column))
+        elif values.dtype.is_float():
+            table = table.with_columns(pl.col(column).fill_nan(None))
     return table
 
 
@@ -247,7 +264,7 @@ def _number(
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(column, text, "a number")
+        raise InputError(column, text, "a number, true or false" if number_in is reward_in else "a number")
     return number
 
 
