@@ -110,3 +110,18 @@ def test_a_csv_export_holds_no_formulas(service: Service, tmp_path: Path) -> Non
     service.client("site").report(trial, advice.id, took_other="@SUM(A1)")
     service.client("statistician").export(trial, tmp_path / "t.csv")
     assert ",'@SUM(A1)," in (tmp_path / "t.csv").read_text()
+
+
+def test_a_trial_is_not_ended_by_mistake_while_reports_are_awaited(service: Service) -> None:
+    name = service.new_trial()
+    with service.client() as admin:
+        made = admin.recommend(name, "S-1")
+        admin.recommend(name, "S-2")
+        admin.report(name, made.id, actual="walk", reward=1)
+        with pytest.raises(ConflictError, match=r"1 recommendation with no report.* pause .*accept_open"):
+            admin.end_trial(name, "as planned")
+        assert admin.trials()[name] == "open"
+        admin.end_trial(name, "as planned", accept_open=True, request_id="end")
+        assert admin.end_trial(name, "as planned", accept_open=True, request_id="end").record == 5
+        with pytest.raises(ConflictError, match="closed: it has ended"):
+            admin.end_trial(name, "as planned")

@@ -8,6 +8,7 @@ import pytest
 
 from adhere.service.requests import (
     Body,
+    Ending,
     NewCorrection,
     NewErasure,
     NewRecommendation,
@@ -27,6 +28,7 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     NewReport: {"reward": 1},
     NewCorrection: {"reason": "a slip", "reward": 0},
     Reason: {"reason": "because"},
+    Ending: {"reason": "because"},
     NewUnblinding: {"kit": "0000-0000", "reason": "an emergency"},
     NewErasure: {"subject": "nobody"},
     Rotation: {},

@@ -162,14 +162,16 @@ def test_paused_and_closed_trials() -> None:
 
     change("paused", "p")
     change("paused", "p")  # the same request again
+    change("paused", "p2")  # changes nothing
     with pytest.raises(ConflictError, match="is paused"):
         live.recommend("another")
+    assert live.recommend("s").recommendation_id == made  # which is open: nobody new is recruited
     live.report(made, reward=1.0)
     change("open", "o")
     live.recommend("another")
     change("closed", "c")
     for refused in (lambda: live.recommend("third"), lambda: live.report(made, actual="walk")):
-        with pytest.raises(ConflictError, match="is closed"):
+        with pytest.raises(ConflictError, match="is closed: it has ended, and nothing more can be recorded"):
             refused()
     with pytest.raises(ConflictError, match="is closed"):
         change("open", "again")

@@ -117,6 +117,14 @@ class Reason(Body, frozen=True, kw_only=True):
     reason: Text
 
 
+class Ending(Reason, frozen=True, kw_only=True):
+    """The reason of an end, and whether reports that are still awaited are given up."""
+
+    accept_open: Annotated[
+        bool, Meta(description="End it although reports are awaited, which then can never be recorded.")
+    ] = False
+
+
 class NewUnblinding(Body, frozen=True, kw_only=True):
     """The kit to unblind, and the reason."""
 
@@ -155,6 +163,7 @@ EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     NewReport: {"actual": "aspirin", "reward": 1},
     NewCorrection: {"reason": "typing error", "reward": 0},
     Reason: {"reason": "planned"},
+    Ending: {"reason": "as planned"},
     NewUnblinding: {"kit": "4K7T-9QXA", "reason": "adverse event"},
     NewErasure: {"subject": "S-001", "site": "Leeds"},
     Rotation: {"overlap_seconds": 3600},

@@ -130,7 +130,7 @@ ROUTES: Final = (
     _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Receipt, requests.Reason),
     _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, Receipt, requests.Reason),
     _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, Receipt, requests.Reason),
-    _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Reason),
+    _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Ending),
     _write(
         f"{_TRIAL}/unblindings",
         ANALYST_ROLES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -14,7 +15,7 @@ from adhere.service.responses import DesignView, TrialCreated, TrialLine, TrialL
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design, make_design
-from adhere.trial.log.standing import standing
+from adhere.trial.log.standing import count_open, standing
 from adhere.trial.projection import read_state
 from adhere.trial.results import Results
 from adhere.trial.snapshot import Snapshot, decode_snapshot, snapshot_of
@@ -94,7 +95,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
 
 
 async def pause(context: RequestContext) -> Response:
-    """Pause a trial."""
+    """Pause a trial: nobody new gets a recommendation, reports are accepted."""
     return await context.execute(ChangeStatus, status="paused", reason=context.body.reason)
 
 
@@ -104,8 +105,27 @@ async def resume(context: RequestContext) -> Response:
 
 
 async def close(context: RequestContext) -> Response:
-    """End a trial for good; its status becomes closed."""
+    """End a trial for good: reports and corrections are refused from then on."""
+    if not context.body.accept_open:
+        await context.service.in_background(partial(_check_none_open, context))
     return await context.execute(ChangeStatus, status="closed", reason=context.body.reason)
+
+
+def _check_none_open(context: RequestContext) -> None:
+    """Refuse to end a trial by mistake; not in the transaction of the end, so that no writer waits for the count."""
+    name = context.trial
+    with context.service.store.reading() as view:
+        number = view.trials().get(name)
+        if number is None or standing(view, number).status == "closed":  # which the command itself is told
+            return
+        n_open = count_open(view, number)
+    if n_open:
+        many = f"{n_open} recommendation{'s' * (n_open > 1)}"
+        sentence = (
+            f"trial {name!r} has {many} with no report or only a part of one, and takes none once it has ended: "
+            "pause it until they are in, or end it with accept_open to do without them"
+        )
+        raise ConflictError("trial", name, "a trial without open recommendations, or accept_open", sentence)
 
 
 async def unblind(context: RequestContext) -> Response:

@@ -147,9 +147,8 @@ class CommandProcessor:
         if (event := transaction.recorded(command.request_id)) is None:
             if transaction.state.status == "closed" and not command.when_closed:
                 name = transaction.state.design.name
-                raise ConflictError(
-                    "trial", name, "a trial that is not closed", f"trial {name!r} is closed: it has ended"
-                )
+                sentence = f"trial {name!r} is closed: it has ended, and nothing more can be recorded"
+                raise ConflictError("trial", name, "a trial that is not closed", sentence)
             if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
                 transaction.load(needed_ids)
             if isinstance(command, Recommend):

@@ -155,7 +155,7 @@ def withdraw(trial: str, id: int, reason: str, *, request_id: str | None = None)
 
 
 def pause(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
-    """Pause a trial."""
+    """Pause a trial, as when recruitment ends: nobody new gets a recommendation, reports are accepted."""
     return write(trial_path(trial, "pause"), Recorded, {"reason": reason}, request_id)
 
 
@@ -164,9 +164,15 @@ def resume(trial: str, reason: str, *, request_id: str | None = None) -> Steps[R
     return write(trial_path(trial, "resume"), Recorded, {"reason": reason}, request_id)
 
 
-def end_trial(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
-    """End a trial for good."""
-    return write(trial_path(trial, "close"), Recorded, {"reason": reason}, request_id)
+def end_trial(
+    trial: str, reason: str, *, accept_open: bool = False, request_id: str | None = None
+) -> Steps[Recorded]:
+    """End a trial for good, when the last report is in: reports and corrections are refused from then on.
+
+    While reports are awaited this is refused, unless `accept_open` gives them up.
+    """
+    body = {"reason": reason, "accept_open": accept_open}
+    return write(trial_path(trial, "close"), Recorded, body, request_id)
 
 
 def unblind(trial: str, kit: str, reason: str, *, request_id: str | None = None) -> Steps[IssuedRecommendation]:

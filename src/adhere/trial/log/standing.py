@@ -1,4 +1,4 @@
-"""Where a trial stands: its status and its number of recommendations, from its log alone, without its policy."""
+"""Where a trial stands: its status and its recommendations, from its log alone, without its policy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import NamedTuple
 import msgspec
 
 from adhere.store import ReadTransaction
+from adhere.trial.events import decode
+from adhere.trial.history import history_of
 from adhere.trial.log.chain import walk
 from adhere.trial.snapshot import decode_snapshot
 
+_BATCH = 1000
 _STATUS = {"paused": "paused", "resumed": "open", "closed": "closed"}  # after an event
 
 
@@ -36,3 +39,12 @@ def standing(view: ReadTransaction, trial: int) -> Standing:
         status = _STATUS.get(event, status)
         n_recommendations += event == "recommended"
     return Standing(status, n_recommendations)
+
+
+def count_open(view: ReadTransaction, trial: int) -> int:
+    """How many recommendations still await a report."""
+    n_open, end = 0, standing(view, trial).n_recommendations
+    for first in range(0, end, _BATCH):
+        found = view.histories(trial, range(first, min(first + _BATCH, end)))
+        n_open += sum(history_of(map(decode, bodies)).is_open for bodies in found.values())
+    return n_open

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
-from adhere.errors import ConflictError, InputError
+from adhere.errors import InputError
 from adhere.trial.commands import ChangeStatus
 from adhere.trial.events import Closed, Paused, Resumed
 from adhere.trial.state import TrialState
@@ -13,11 +13,8 @@ _EVENTS: dict[str, type[Paused | Resumed | Closed]] = {"paused": Paused, "open":
 
 
 def decide(state: TrialState, command: ChangeStatus, context: Context) -> list[Change]:
-    """A change to another status."""
+    """A change to another status; to the same one, the record only has another reason."""
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     if command.status not in _EVENTS:
         raise InputError("status", command.status, f"one of {', '.join(_EVENTS)}")
-    if command.status == state.status:
-        sentence = f"trial {command.trial!r} is {command.status} already"
-        raise ConflictError("trial", command.trial, f"a trial that is not {command.status} already", sentence)
     return [Change(_EVENTS[command.status](**context.stamp(state), reason=reason))]

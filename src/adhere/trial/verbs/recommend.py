@@ -19,14 +19,14 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     """A new recommendation; a failing policy is replaced by equal probabilities."""
     subject = context.subject
     assert subject is not None
-    if state.status == "paused":
-        sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
-        raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
     if state.design.blinded:
         context.kits.check_usable()
     latest = subject.latest
     if latest is not None and not state.design.repeats and state.histories[latest].is_open:
         return [Change(Repeated(**context.stamp(state), recommendation_id=latest))]
+    if state.status == "paused":
+        sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
+        raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
     choice = state.engine.choose_or_fall_back(state.policy_state, state.n_recommendations)
     event = recommended(state, choice, **context.stamp(state), subject=subject.key, site=command.site or "")
     return [Change(event, subject._replace(latest=event.recommendation_id))]
