@@ -99,7 +99,8 @@ def test_a_token_that_ends_and_one_in_its_place(file: str, capsys: pytest.Captur
 def test_the_way_back_in(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     store = open_store(file)
     Tokens(store).make_first()
-    check_complaint(in_this_process(capsys, "token", "reset", "--data", file), "is being written by another process")
+    busy = "is being written by another process"
+    check_complaint(in_this_process(capsys, "token", "reset", "--data", file), busy, "adhere token make --server URL")
     store.close()
     done = in_this_process(capsys, "token", "reset", "--data", file).out
     assert done.startswith("token 2, an admin's, shown only now: adh_")
@@ -123,6 +124,8 @@ def test_through_a_running_service(
         check_complaint(in_this_process(capsys, "token", "list", *server, "--data", "a.db"), "either --server, or")
         monkeypatch.setenv("ADHERE_TOKEN", f" {service.admin}\n")
         in_this_process(capsys, "token", "list", *server)
+        monkeypatch.delenv("ADHERE_TOKEN")  # and no terminal to ask for it
+        check_complaint(in_this_process(capsys, "token", "list", *server), "set ADHERE_TOKEN to an admin's token")
         monkeypatch.setenv("ADHERE_TOKEN", "not one")
         check_complaint(in_this_process(capsys, "token", "list", *server), "ADHERE_TOKEN: got text with a space")
         monkeypatch.setenv("ADHERE_TOKEN", "adh_wrong")

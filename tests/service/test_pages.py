@@ -39,6 +39,11 @@ def test_browsers_get_a_page_and_programs_json(service: Service, accept: str, ht
 
 
 @pytest.mark.parametrize("path", ["/", "/docs"])
+def test_pages_show_text_and_no_markup(service: Service, path: str) -> None:
+    assert b"`" not in service.send("GET", path, headers={"Accept": "text/html"}).body.partition(b"<script")[0]
+
+
+@pytest.mark.parametrize("path", ["/", "/docs"])
 def test_pages_allow_nothing_but_themselves(service: Service, path: str) -> None:
     reply = service.send("GET", path, role=None, headers={"Accept": BROWSER})
     policy = dict(part.split(" ", 1) for part in reply.headers["content-security-policy"].split("; "))

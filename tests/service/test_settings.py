@@ -57,6 +57,7 @@ def test_lists_are_separated_by_commas() -> None:
         ("trusted_proxies = ['nginx']", r"trusted_proxies: got \['nginx'\], expected IP addresses or networks"),
         ("root_path = 'adhere/'", r"root_path: got 'adhere/', expected a path such as /adhere"),
         ("port = ", r"settings: got '.*', expected valid TOML: Invalid value \(at end of document\)"),
+        ('cors_origins = "https://a.example"', r"a list: \[\"https://a.example\"\]"),
     ],
 )
 def test_what_is_unknown_or_invalid_in_the_file_is_refused(tmp_path: Path, text: str, says: str) -> None:

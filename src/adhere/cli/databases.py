@@ -26,8 +26,16 @@ DatabaseUrl = Annotated[
 ]
 
 
+def refuse_address(option: str, file: Path | str, instead: str) -> None:
+    """Refuse the address of a PostgreSQL where a file is needed."""
+    if str(file).startswith(("postgresql:/", "postgres:/")):
+        raise InputError(option, "postgresql://…", "a file", f"{option} takes a file, not PostgreSQL: {instead}")
+
+
 def database(file: Path | None, url: str | None) -> str | Path:
     """The store that was asked for."""
+    if file is not None:
+        refuse_address("--data", file, "give its address with --database-url")
     if url is None:
         return file or DEFAULT_FILE
     if file is not None:

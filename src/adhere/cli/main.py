@@ -20,6 +20,8 @@ from adhere.errors import InputError, StoreError, UnavailableError
 # Typer shows only this one of its usage errors; the parent of them all is its base.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _INVALID = re.compile(r"^Invalid value for '(.*?)': ")
+_PASSWORD = re.compile(r"(\w:/+[^\s:/@]*):\S*@")  # in an address, which may have become the path of a file
+_HIDDEN = r"\1:…@"
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
@@ -90,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print_error(sentence: str) -> int:
-    print(f"error: {sentence}", file=sys.stderr)
+    print(f"error: {_PASSWORD.sub(_HIDDEN, sentence)}", file=sys.stderr)
     return WRONG_INPUT
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
@@ -118,6 +119,9 @@ def _on_server(url: str) -> Iterator[TokenPlace]:
         from adhere.client import Client, ServiceError
     except ModuleNotFoundError as error:
         raise InputError("--server", url, f"an installation with the client ({error})") from None
+    if not os.environ.get(TOKEN_VARIABLE) and not sys.stdin.isatty():
+        sentence = f"set {TOKEN_VARIABLE} to an admin's token; there is no terminal to ask for it"
+        raise InputError(TOKEN_VARIABLE, None, "an admin's token", sentence)
     token = os.environ.get(TOKEN_VARIABLE) or typer.prompt("Admin token", hide_input=True, err=True)
     try:
         client = Client(url, token, tries=2)

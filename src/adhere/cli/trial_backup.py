@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from adhere.cli.databases import refuse_address
 from adhere.cli.destinations import check_file
 from adhere.cli.trial_sources import BrokenLogError, bar
 from adhere.errors import InputError
@@ -28,6 +29,8 @@ def backup(
     """
     from adhere.store.sqlite import SqliteStore
 
+    for argument, file in (("FILE", source), ("TO", path)):
+        refuse_address(argument, file, "back that up with pg_dump")
     check_file("TO", path)
     with closing(SqliteStore(source, read_only=True)) as store:
         store.backup(path)
@@ -55,6 +58,7 @@ def restore(
     from adhere.store.restoring import restoring
     from adhere.trial.log import chain
 
+    refuse_address("BACKUP", source, "restore that with pg_restore")
     if "://" in into:
         raise InputError("--into", into.partition("://")[0] + "://…", "a file; PostgreSQL has pg_restore")
     lines = []

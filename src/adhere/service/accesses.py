@@ -71,7 +71,7 @@ def _time(now: datetime, kind: str) -> str:
 
 @reading
 def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessList:
-    """List who read what of a trial: up to 1000 rows; `next` is the `after` of the following ones."""
+    """List who read what of a trial: up to 1000 rows, those that follow with after set to next."""
     after = query_number(context.query, "after")
     rows = accesses(view, context.service.processor.trial(context.trial).number, after, _PAGE)
     lines = [

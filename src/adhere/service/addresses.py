@@ -16,6 +16,11 @@ def is_postgres(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
+def is_file_name(name: str) -> bool:
+    """Whether it is the name of a file rather than an address of PostgreSQL."""
+    return not is_postgres(name)
+
+
 def is_root_path(path: str) -> bool:
     """Whether it is a path that can be put before all others.
 

@@ -56,7 +56,8 @@ def body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:
             value = value[int(number)] if number else value[name]
     except (LookupError, TypeError):
         known = False
-    if what in _OF_REWARD:
+    of_reward = place.startswith((".reward", ".impute.reward"))
+    if what in _OF_REWARD or (of_reward and what == "Number out of range"):
         expected = "a number from 0 to 1"
     elif what.startswith("Invalid enum value"):
         expected = _listed(_type_at(body, place))

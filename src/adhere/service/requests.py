@@ -97,12 +97,13 @@ class NewReport(RewardBody, frozen=True, kw_only=True):
     took_nothing: TookNothing = False
     took_other: TookOther = None
     happened: Annotated[
-        datetime | None, Meta(description="When it was taken or observed, with its time zone; left out, now.")
+        datetime | None,
+        Meta(description="When, with its time zone: of what was taken, of the reward, or of both; left out, now."),
     ] = None
 
 
 class NewCorrection(RewardBody, frozen=True, kw_only=True):
-    """New values of what was reported; what `retract` lists counts as never reported."""
+    """New values of what was reported; what retract lists counts as never reported."""
 
     reason: Text
     actual: Actual = None

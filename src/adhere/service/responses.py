@@ -119,7 +119,7 @@ class Derivation(Struct, frozen=True, omit_defaults=True):
 
 
 class RecommendationView(Struct, frozen=True, omit_defaults=True):
-    """A recommendation and its reports; `took` is arm, kit, nothing or other."""
+    """A recommendation and its reports; took is arm, kit, nothing or other."""
 
     recommendation_id: int
     at: datetime
@@ -150,7 +150,7 @@ class AccessList(Struct, frozen=True, omit_defaults=True):
     """The access log of a trial, or a part of it."""
 
     accesses: list[AccessLine]
-    next: Annotated[int, Meta(description="If there may be more: the value of `after` for them.")] | None = None
+    next: Annotated[int, Meta(description="If there may be more: the value of after for them.")] | None = None
 
 
 class TokenCreated(Struct, frozen=True, omit_defaults=True):

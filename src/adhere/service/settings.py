@@ -15,7 +15,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Struct
 
-from adhere.service.addresses import are_networks, are_origins, is_postgres, is_root_path
+from adhere.service.addresses import are_networks, are_origins, is_file_name, is_postgres, is_root_path
 from adhere.service.setting import Setting, about, declared
 
 
@@ -29,9 +29,16 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     Rates are requests a second, bursts how many may come at once after a rest. Each worker counts for itself.
     """
 
-    data: Annotated[str, about("Store", "The SQLite file of the trials, made if there is none.", metavar="FILE")] = (
-        "adhere.db"
-    )
+    data: Annotated[
+        str,
+        about(
+            "Store",
+            "The SQLite file of the trials, made if there is none.",
+            metavar="FILE",
+            check=is_file_name,
+            expected="a file; give the address of a PostgreSQL with --database-url",
+        ),
+    ] = "adhere.db"
     database_url: Annotated[
         str | None,
         about(

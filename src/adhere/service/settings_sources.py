@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import tomllib
@@ -73,7 +74,11 @@ def check_value(setting: Setting, value: Any, named: str) -> Any:
         expected = in_words(str(error).partition(" - at ")[0].removeprefix("Expected ").partition(", got")[0])
         if get_origin(setting.type) is Literal:
             expected = " or ".join((", ".join(get_args(setting.type)[:-1]), get_args(setting.type)[-1]))
-        raise _refused(setting, value, named, setting.expected or expected) from None
+        if setting.many and isinstance(value, str):  # in the settings file
+            expected = f"a list: [{json.dumps(value)}]"
+        else:
+            expected = setting.expected or expected
+        raise _refused(setting, value, named, expected) from None
     if found is not None and setting.check is not None and not setting.check(found):
         raise _refused(setting, value, named, setting.expected or "another value")
     if setting.secret and HIDDEN in str(found):

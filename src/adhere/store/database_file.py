@@ -58,7 +58,8 @@ def lock_writer(path: Path) -> filelock.BaseFileLock:
     except filelock.Timeout:
         raise StoreError(
             f"{path} is being written by another process. One process writes to a SQLite file at a time: stop that "
-            "one, or let several serve from PostgreSQL (--database-url)."
+            "one, ask it if it is the service (adhere token make --server URL), or let several serve from PostgreSQL "
+            "(--database-url)."
         ) from None
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from None

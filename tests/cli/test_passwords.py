@@ -1,0 +1,43 @@
+"""The address of a PostgreSQL has a password in it, which no command prints, wherever the address is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .running import check_complaint, in_this_process
+
+ADDRESS = "postgresql://adhere:hunter2@127.0.0.1:1/adhere"
+COMMANDS = (
+    *(("trial", name, ADDRESS) for name in ("list", "verify", "replay", "results", "accesses")),
+    ("trial", "explain", ADDRESS, "0"),
+    ("trial", "export", ADDRESS, "out.csv"),
+    ("trial", "export", "there.db", ADDRESS),
+    ("trial", "export", "there.db", f"{ADDRESS}.csv"),
+    ("trial", "results", "there.db", "--json", ADDRESS),
+    ("trial", "backup", ADDRESS, "copy.db"),
+    ("trial", "backup", "there.db", ADDRESS),
+    ("trial", "restore", ADDRESS, "--into", "there.db"),
+    ("trial", "restore", "there.db", "--into", ADDRESS),
+    ("trial", "import", ADDRESS, "--into", "there.db"),
+    ("trial", "import", "there.db", "--into", ADDRESS),
+    ("token", "list", "--data", ADDRESS),
+    ("token", "list", "--database-url", ADDRESS),
+    ("token", "list", "--database-url", ADDRESS.replace("postgresql", "mysql")),
+    ("serve", "--data", ADDRESS),
+    ("serve", "--database-url", ADDRESS.replace("postgresql", "mysql")),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_no_command_prints_a_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.db").write_bytes(b"")
+    told = in_this_process(capsys, *command)
+    check_complaint(told)
+    assert "hunter2" not in told.err
+    if command[1] in ("backup", "restore"):
+        assert "pg_dump" in told.err or "pg_restore" in told.err
