@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -27,6 +28,22 @@ def store(database_url: str) -> Iterator[PostgresStore]:
 def test_the_server_of_the_tests_is_a_careful_one(database_url: str) -> None:
     with psycopg.connect(database_url) as server:
         assert server.execute("SHOW fsync").fetchone() == ("on",)
+
+
+def test_the_role_and_database_of_the_docs_are_enough(database_url: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    statements = [found.replace("'PASSWORD'", "'secret'") for found in re.findall(r'-c "(CREATE [^"]*)"', text)]
+    assert len(statements) == 2
+    server = database_url.partition("&")[0]
+    with psycopg.connect(server, autocommit=True) as connection:
+        try:
+            for statement in statements:
+                connection.execute(statement)
+            with closing(open_store(server.replace("postgres@/postgres", "adhere:secret@/adhere"))) as store:
+                make_trial(store)
+        finally:
+            connection.execute("DROP DATABASE IF EXISTS adhere")
+            connection.execute("DROP ROLE IF EXISTS adhere")
 
 
 def test_four_processes_on_one_trial_lose_nothing(store: PostgresStore, database_url: str) -> None:

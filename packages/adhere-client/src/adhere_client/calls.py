@@ -114,7 +114,7 @@ def report(
     happened: datetime | None = None,
     request_id: str | None = None,
 ) -> Steps[Recorded]:
-    """Report the arm taken, the reward, or both."""
+    """Report the arm taken, the reward, or both; `happened` is when, of what is reported here (left out, now)."""
     body = {
         "actual": actual,
         "took_nothing": took_nothing,
