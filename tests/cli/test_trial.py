@@ -96,6 +96,12 @@ def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     options = ["--name", "again", "--policy", "thompson/actual", "--seed", "1"]
     done = in_this_process(capsys, "trial", "import", str(table), *into, *options)
     assert done.out.startswith("again: 6 recommendations, 13 records, imported into ")
+    assert done.out.endswith("\narms: walk, aspirin\n")
+    table.write_text("subject,chosen,actual\nx,a,a\ny,b,c\n")
+    options[1] = "three"
+    check_complaint(in_this_process(capsys, "trial", "import", str(table), *into, *options), "row 2", "--arms")
+    done = in_this_process(capsys, "trial", "import", str(table), *into, *options, "--arms", "a,b,c")
+    assert done.out.endswith("\narms: a, b, c\n")
     check_complaint(in_this_process(capsys, "trial", "import", str(table), *into), "--name")
     exp3 = in_this_process(capsys, "trial", "import", str(table), *into, "--name", "x", "--policy", "exp3")
     check_complaint(exp3, "this policy needs horizon=… (the number of patients), to set EXP3's γ")

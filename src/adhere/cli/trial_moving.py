@@ -33,6 +33,10 @@ def import_trial(
         int | None,
         typer.Option("--horizon", metavar="N", parser=integer, help="The planned number of patients (tables only)."),
     ] = None,
+    arms: Annotated[
+        str | None,
+        typer.Option("--arms", metavar="A,B,…", help="All arms, if not all were recommended (tables only)."),
+    ] = None,
     rewards: Annotated[
         str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Every reward that can occur (tables only).")
     ] = None,
@@ -52,8 +56,9 @@ def import_trial(
     its kit secret, which 'adhere trial export' wrote into a file of its own; to verify, replay or export the log, no
     secret is needed, nor an import. A table (CSV or Parquet) makes a
     new trial whose policy learns from its rows. It needs the columns USUBJID and TRTP (or subject and chosen); TRTA,
-    AVAL, dates and the rest are taken if they are there. Policies that remember something of each recommendation
-    need MEMO.
+    AVAL (actual, reward), dates and the rest are taken if they are there. The arms are those of TRTP, or of --arms:
+    anything else in TRTA is refused; who took nothing, or something else, has an empty TRTA and TRTASTAT NOTHING or
+    OTHER. Policies that remember something of each recommendation need MEMO.
     """
     from adhere.trial.design import make_design
     from adhere.trial.log.table_import import arms_in, import_table, read_table
@@ -62,7 +67,8 @@ def import_trial(
     if not path.is_file():
         raise InputError("FILE", str(path), "a .log, .csv or .parquet file", f"{path} does not exist")
     if is_log(path):
-        given = {"--name": name, "--policy": policy, "--seed": seed, "--horizon": horizon, "--rewards": rewards}
+        given = {"--name": name, "--policy": policy, "--seed": seed, "--horizon": horizon}
+        given |= {"--arms": arms, "--rewards": rewards}
         for option, value in given.items():
             if value is not None:
                 sentence = f"{option} is for tables only; {path} is a log, which has its own"
@@ -79,11 +85,12 @@ def import_trial(
         )
     table = read_table(path)
     values = _rewards(table) if rewards is None else _listed(rewards)
-    design = make_design(name, policy, arms_in(table), seed=seed, horizon=horizon, reward_values=values)
+    names = arms_in(table) if arms is None else arms.split(",")
+    design = make_design(name, policy, names, seed=seed, horizon=horizon, reward_values=values)
     with _importing(into) as store, bar("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"
-    typer.echo(f"{name}: {written}, imported into {_shown(into)}")
+    typer.echo(f"{name}: {written}, imported into {_shown(into)}\narms: {', '.join(design.arms)}")
 
 
 def _import_log(path: Path, into: str, kit_secret: Path | None) -> None:

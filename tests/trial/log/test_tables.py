@@ -117,7 +117,7 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
     ("text", "complaint"),
     [
         ("a,b\n1,2\n", "USUBJID is missing"),
-        ("USUBJID,TRTP,TRTA,AVAL\nx,a,c,2\n", "row 1, reward: got 2.0"),
+        ("USUBJID,TRTP,TRTA,AVAL\nx,a,b,2\ny,b,b,1\n", "row 1, reward: got 2.0"),
         ("USUBJID,TRTP,AVAL\nx,a,much\ny,b,0\n", "AVAL: got 'much', expected a number, true or false"),
         ("USUBJID,TRTP,RANDDTM\nx,a,yesterday\ny,b,\n", "row 1, RANDDTM: got 'yesterday'"),
         ("", "a table in CSV or Parquet"),
@@ -127,7 +127,14 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
         ("USUBJID,TRTP,MEMO\nx,a,abc\ny,b,\n", "row 1, MEMO: got 'abc'"),
         ("USUBJID,TRTP,RECPOS\nx,a,nan\ny,b,1\n", "RECPOS: got 'nan'"),
         ("USUBJID,TRTP,PROB_a,PROB_b\nx,a,7,-3\n", "probabilities from 0 to 1"),
-        ("USUBJID,TRTP,TRTA,TRTASTAT\nx,a,b,nothing\n", "TRTASTAT is NOTHING"),
+        ("USUBJID,TRTP,TRTA,TRTASTAT\nx,a,b,nothing\ny,b,,\n", "TRTASTAT is NOTHING"),
+        (
+            "subject,chosen,actual\nx,walk,walk\ny,tea,wlak\n",
+            "row 2, TRTA: got 'wlak', expected one of tea, walk (did ",
+        ),
+        ("subject,chosen,actual\nx,a,a\ny,b,nothing\n", "an empty TRTA and TRTASTAT NOTHING or OTHER"),
+        ("subject,chosen,actul\nx,a,a\ny,b,b\n", "unknown column 'actul'; did you mean 'actual'?"),
+        ("subject,arm,reward\nx,a,1\n", "got 'subject, arm, reward', expected at least USUBJID (subject) and TRTP"),
     ],
 )
 def test_a_table_that_makes_no_sense_is_refused_and_nothing_kept(tmp_path: Path, text: str, complaint: str) -> None:

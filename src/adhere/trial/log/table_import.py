@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,6 +57,8 @@ class _Step(NamedTuple):
 def read_table(given: object) -> pl.DataFrame:
     """A CSV or Parquet file, or a frame, with CDISC's or adhere's own names of columns."""
     table = _from_frame(Frame(given)) if is_frame(given) else _from_file(Path(str(given)))
+    given_columns = table.columns
+    _check_spelling(given_columns)
     for old, new in _ALSO_CALLED.items():
         if old in table.columns:
             if new in table.columns:
@@ -63,8 +66,19 @@ def read_table(given: object) -> pl.DataFrame:
             table = table.rename({old: new})
     for column in ("USUBJID", "TRTP"):
         if column not in table.columns:
-            raise InputError("columns", ", ".join(table.columns), f"at least USUBJID and TRTP; {column} is missing")
+            expected = f"at least USUBJID (subject) and TRTP (chosen); {column} is missing"
+            raise InputError("columns", ", ".join(given_columns), expected)
     return _without_words_for_missing(table)
+
+
+def _check_spelling(columns: list[str]) -> None:
+    """Refuse a slip in one of adhere's own names; others' columns, and CDISC's many variables, are left alone."""
+    own = [name for name in _ALSO_CALLED if name.islower() and name not in columns]
+    for column in columns:
+        if column.isupper() or column in _ALSO_CALLED:
+            continue
+        for close in get_close_matches(column.lower(), own, n=1, cutoff=0.8):
+            raise InputError("columns", column, close, f"unknown column {column!r}; did you mean {close!r}?")
 
 
 def _without_words_for_missing(table: pl.DataFrame) -> pl.DataFrame:
@@ -101,10 +115,12 @@ def _from_frame(frame: Frame) -> pl.DataFrame:
 
 
 def arms_in(table: pl.DataFrame) -> list[str]:
-    """The arms a table names, in the order of its columns of probabilities or, without those, of the alphabet."""
+    """The arms a table recommends, in the order of its columns of probabilities or, without those, of the alphabet.
+
+    Not those that were only taken: they may be a slip, or none of the trial's arms.
+    """
     listed = [column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")]
-    named = {arm for column in ("TRTP", "TRTA") if column in table.columns for arm in table[column].drop_nulls()}
-    return listed or sorted(named)
+    return listed or sorted(table["TRTP"].drop_nulls().unique())
 
 
 def rewards_in(table: pl.DataFrame) -> list[float]:
@@ -231,7 +247,12 @@ def _taken(design: Design, row: Mapping[str, Any]) -> tuple[int, str | None]:
         return TOOK_NOTHING, None
     if status == "OTHER":
         return TOOK_OTHER, _text(row, "TRTAOTH") or None
-    return _arm(design, "TRTA", row.get("TRTA")), None
+    name = row.get("TRTA")
+    if name not in design.arms:
+        hint = "who took none of these has an empty TRTA and TRTASTAT NOTHING or OTHER"
+        expected = f"{nearest(str(name), design.arms)}; {hint}; arms that nobody was given are listed with --arms"
+        raise InputError("TRTA", name, expected)
+    return _arm(design, "TRTA", name), None
 
 
 def _arm(design: Design, column: str, name: Any) -> int:
