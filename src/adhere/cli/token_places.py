@@ -122,7 +122,10 @@ def _on_server(url: str) -> Iterator[TokenPlace]:
     if not os.environ.get(TOKEN_VARIABLE) and not sys.stdin.isatty():
         sentence = f"set {TOKEN_VARIABLE} to an admin's token; there is no terminal to ask for it"
         raise InputError(TOKEN_VARIABLE, None, "an admin's token", sentence)
-    token = os.environ.get(TOKEN_VARIABLE) or typer.prompt("Admin token", hide_input=True, err=True)
+    try:
+        token = os.environ.get(TOKEN_VARIABLE) or typer.prompt("Admin token", hide_input=True, err=True)
+    except typer.Abort:  # Ctrl-C or Ctrl-D
+        raise InputError(TOKEN_VARIABLE, None, "an admin's token", "no token was given; nothing was done") from None
     try:
         client = Client(url, token, tries=2)
     except InputError as error:

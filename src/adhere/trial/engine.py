@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
+from adhere.compilation.sources import noted_digest
 from adhere.errors import CompileError, InputError, UnavailableError, listed
 from adhere.policies import ComplianceAwareLearner, as_policy
 from adhere.policies.generic import probabilities
@@ -103,9 +104,16 @@ class Engine:
     def load(self) -> None:
         """Compile the steps, or load them from disk, before the first patient would wait for it.
 
-        Raises a `CompileError` if the policy does not compile, an `UnavailableError` if the machine is short of
-        something.
+        Raises a `CompileError` if the policy does not compile, an `InputError` if it fails at its first
+        recommendation, an `UnavailableError` if the machine is short of something.
         """
+        if (failure := self._load()) is not None:
+            sentence = f"the policy {self.policy} fails at its first recommendation: {reason_of(failure)}"
+            raise InputError("policy", str(self.policy), "a policy that recommends an arm", sentence) from failure
+
+    def _load(self) -> Exception | None:
+        """Load the steps; returns what the policy failed with at its first recommendation, if it did."""
+        failure = None
         try:
             self._load_steps()
             self.choose(self.first_state, 0)  # which loads what its probabilities need
@@ -113,9 +121,10 @@ class Engine:
             raise
         except OF_THE_MACHINE as error:
             raise unavailable(self.policy, error) from error
-        except Exception:  # a policy that fails is reported at each recommendation
-            log.warning("policy fails at its first recommendation", exc_info=True)
+        except Exception as error:
+            failure = error
         self.is_loaded = True
+        return failure
 
     def ensure_loaded(self) -> None:
         """As `load`, for a trial that is under way: a policy that does not compile here is unavailable."""
@@ -124,7 +133,7 @@ class Engine:
         if self._does_not_compile:
             raise UnavailableError(f"the policy {self.policy} does not compile on this machine")
         try:
-            self.load()
+            self._load()  # a policy that fails is reported at each recommendation
         except CompileError as error:
             self._does_not_compile = True
             raise UnavailableError(f"the policy {self.policy} does not compile on this machine") from error
@@ -247,12 +256,18 @@ class Engine:
         return self._kernels[kernel](self._rule, *arguments)
 
 
+def _version_of(policy: type[Policy]) -> str:
+    """The version of a policy; of a user's own also what its file held, since any edit may change what it does."""
+    own = policy.__module__.partition(".")[0] != "adhere"
+    contents = noted_digest(policy.__module__) if own else None
+    return f"{policy.algorithm_version}+{contents[:8]}" if contents else str(policy.algorithm_version)
+
+
 def _algorithm_version(policy: Policy, rule: Any) -> str:
     """The versions of all algorithms that turn a random key into an arm."""
     # A hybrid may use learners that its text does not name.
     classes = classes_of(rule)
-    versions = {
-        name: cls.algorithm_version for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes
-    }
-    versions |= {part.name: part.algorithm_version for part in policy.parts()}
+    used = {name: cls for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
+    used |= {part.name: type(part) for part in policy.parts()}
+    versions = {name: _version_of(cls) for name, cls in used.items()}
     return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{STREAM_VERSION}"])

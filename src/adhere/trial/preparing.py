@@ -6,14 +6,16 @@ none.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from adhere.store import Fetched, Head, Store, WriteTransaction
 from adhere.trial.projection import Projection, block_ends, project, scratch_cache
 from adhere.trial.relearning import Relearned
-from adhere.trial.snapshot import encode_snapshot, usable_snapshot
+from adhere.trial.snapshot import decode_snapshot, encode_snapshot, usable_snapshot
 from adhere.trial.transaction import LiveTrial, TrialTransaction
 
+log = logging.getLogger("adhere.trial")
 _BLOCKS_AT_ONCE = 32  # in one transaction
 
 
@@ -52,6 +54,7 @@ def derive_caches(store: Store, live: LiveTrial) -> None:
         if snapshot is not None:
             live.n_examined = snapshot.n_examined
             return
+        _warn_of_another_version(live, head)
         with scratch_cache() as scratch:
             projection = project(view, scratch, live.number, live.design, live.engine)
             ends = block_ends(0, head.position)
@@ -70,6 +73,16 @@ def derive_caches(store: Store, live: LiveTrial) -> None:
         if _is_underived(writing, live, head):
             derived = encode_snapshot(state, table.n_lessons, table.n_changes)
             writing.append(live.number, [], head._replace(snapshot=derived))
+
+
+def _warn_of_another_version(live: LiveTrial, head: Head) -> None:
+    last, now = decode_snapshot(head.snapshot), live.engine.algorithm_version
+    if last is not None and last.algorithm_version != now:
+        log.warning(
+            "trial %s: the code of its policy has changed (it was %s, and is %s now); it goes on with the new one, "
+            "and each recommendation says by which it was made",
+            live.design.name, last.algorithm_version, now,
+        )  # fmt: skip
 
 
 def _is_underived(writing: WriteTransaction, live: LiveTrial, head: Head) -> bool:

@@ -67,7 +67,12 @@ def check_not_contradicted(history: History, arms: Sequence[str], taken: int | N
         raise _contradiction(history, "actual", describe_taken(arms, taken), describe_taken(arms, int(known.value)))
     known = history.reward
     if reward is not None and known is not None and not known.imputed and reward != known.value:
-        raise _contradiction(history, "reward", f"{reward:g}", f"{known.value:g}")
+        raise _contradiction(history, "reward", _exact(reward), _exact(known.value))
+
+
+def _exact(reward: float) -> str:
+    """A reward with all its digits: 0.1 + 0.2 is not 0.3."""
+    return repr(reward).removesuffix(".0")
 
 
 def _contradiction(history: History, field: str, now: str, before: str) -> InputError:
