@@ -12,7 +12,11 @@ _Z = NormalDist().inv_cdf(0.975)  # the same but for the last bit, which Wilson'
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over runs with its Monte Carlo standard error and 95% interval; None where one run cannot say."""
+    """A mean over runs with its Monte Carlo standard error and 95% interval; None where one run cannot say.
+
+    >>> print(Estimate(49996.2, 1.0, 49994.2, 49998.2), Estimate(0.5, None, None, None))
+    49,996 [49,994, 49,998] 0.5
+    """
 
     mean: float
     se: float | None
@@ -20,8 +24,12 @@ class Estimate:
     hi: float | None
 
     def __str__(self) -> str:
-        interval = "" if self.lo is None or self.hi is None else f" [{self.lo:.4g}, {self.hi:.4g}]"
-        return f"{self.mean:.4g}{interval}"
+        interval = "" if self.lo is None or self.hi is None else f" [{_short(self.lo)}, {_short(self.hi)}]"
+        return f"{_short(self.mean)}{interval}"
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:

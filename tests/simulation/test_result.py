@@ -26,6 +26,7 @@ def test_an_outcome_is_found_by_any_text_of_its_policy(policy: object) -> None:
     result = a_result(20, 2)
     assert result[POPULATIONS[1], policy] is result.outcomes[30]
     assert result[as_population(POPULATIONS[1]), policy] is result.outcomes[30]
+    assert result[POPULATIONS[1].title(), policy] is result.outcomes[30]  # `simulate` takes it in any case
 
 
 def test_an_outcome_is_found_by_its_place() -> None:
@@ -34,7 +35,7 @@ def test_an_outcome_is_found_by_its_place() -> None:
     assert list(result) == [result[place] for place in range(40)] == list(result.outcomes)
     assert result[-1] is result.outcomes[-1]
     for key in (40, (POPULATIONS[0], 20)):
-        with pytest.raises(IndexError):
+        with pytest.raises(IndexError, match=r"^outcome: got \d0, expected a place from 0 to \d9$"):
             result[key]
 
 

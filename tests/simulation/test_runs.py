@@ -11,6 +11,7 @@ import polars
 import pytest
 
 from adhere import InputError, SimulationResult, simulate
+from adhere.intervals import wilson
 from adhere.simulation.memory import available_memory
 
 from .executors import LastFirst
@@ -42,8 +43,7 @@ def test_a_row_for_each_run(result: SimulationResult) -> None:
         for measure in ("surplus", "realised_surplus", "reward", "regret"):
             assert own[measure].mean() == pytest.approx(getattr(outcome, measure).mean)
         assert outcome.quantile(0.05) == pytest.approx(np.quantile(own["surplus"], 0.05), rel=0.01)
-        # Counted, not estimated; sums of floats may leave a surplus of nothing on either side of it.
-        below = int((own["surplus"] < -1e-9).sum())
+        below = int((own["surplus"] < 0).sum())
         assert outcome.worse_than_randomisation.mean * N_RUNS == pytest.approx(below, abs=1e-6)
         for arm in outcome.arms:
             assert own[f"allocation_{arm}"].mean() == pytest.approx(outcome.allocation[arm].mean)
@@ -51,6 +51,29 @@ def test_a_row_for_each_run(result: SimulationResult) -> None:
     lines = repr(result.runs).splitlines()
     assert len(lines) <= 10
     assert f"{len(table):,} rows" in lines[0]
+
+
+def test_a_surplus_of_nothing_is_0_in_every_run_and_a_share_from_0_to_1() -> None:
+    """Sums of floats leave some 1e-16 of it, on either side, which nobody should count as a loss."""
+    result = simulate(POLICIES, ["homogeneous", "stroke-aspirin"], 10, 500, seed=4, keep_runs=True, pooled=True)
+    table = result.runs.to_polars()
+    for outcome in result:
+        own = table.filter(population=outcome.population, policy=outcome.policy)
+        surplus = own["surplus"].to_numpy()
+        assert (surplus == 0.0).mean() > 0.01
+        for measure in (surplus, own["realised_surplus"].to_numpy()):
+            assert not ((measure != 0.0) & (abs(measure) < 1e-9)).any()
+        assert (surplus < 0).mean() == pytest.approx(outcome.worse_than_randomisation.mean, abs=1e-9)
+        assert outcome.sketch.lowest == surplus.min()
+        for share in (outcome.worse_than_randomisation, outcome.favours_best_arm):
+            assert share.lo is not None
+            assert share.hi is not None
+            assert (share.lo, share.hi) == pytest.approx(wilson(share.mean * 500, 500))
+            assert 0.0 <= share.lo < share.hi <= 1.0
+    few = simulate("thompson", "defiers", 2, 4, seed=4)[0].allocation["treatment"]
+    assert few.se is not None
+    assert few.mean + 2 * few.se > 1.0
+    assert few.hi == 1.0
 
 
 def test_the_same_on_an_executor_and_on_threads(result: SimulationResult) -> None:

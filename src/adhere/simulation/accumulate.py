@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from adhere.simulation.measure import Floats
+from adhere.simulation.measure import SURPLUSES, Floats, without_rounding
 from adhere.simulation.moments import Moments
+from adhere.simulation.plan import Plan
 from adhere.simulation.quantiles import QuantileSketch
 
 # By the numbers of population and policy; the pooled population comes last. A task keeps the moments of each block:
@@ -20,16 +21,19 @@ Accumulator: TypeAlias = dict[tuple[int, int], tuple[Moments, QuantileSketch, Fl
 
 
 def add_blocks(
-    result: TaskResult, rows: dict[int, list[Floats]], block_size: int, n_grid: int, kept: Callable[[int], list[int]]
+    result: TaskResult, rows: dict[int, list[Floats]], plan: Plan, kept: Callable[[int], list[int]]
 ) -> None:
     """Add what a task measured in its next blocks: by population and policy, a row for each run.
 
-    `kept` says which columns of a population's rows to keep for each run.
+    `kept` says which columns of a population's rows to keep for each run: none, or the measures and then others.
     """
+    final = len(plan.grid) - 1
     for population, matrices in rows.items():
         for policy, matrix in enumerate(matrices):
-            blocks, sketch = Moments.of_blocks(matrix, block_size), QuantileSketch.of(matrix[:, n_grid - 1])
-            runs, key = matrix[:, kept(population)].T, (population, policy)
+            blocks, key = Moments.of_blocks(matrix, plan.block_size), (population, policy)
+            sketch = QuantileSketch.of(without_rounding(matrix[:, final], plan.n_patients))
+            runs = matrix[:, kept(population)].T
+            runs[SURPLUSES] = without_rounding(runs[SURPLUSES], plan.n_patients)
             if key in result:
                 blocks, sketch = result[key][0] + blocks, result[key][1].merge(sketch)
                 runs = np.hstack([result[key][2], runs])

@@ -17,6 +17,7 @@ SHARES = ("worse_than_randomisation", "favours_best_arm")
 LARGEST_LAST_PART = 100
 _ORDER_MATTERS = 8
 _ROUNDING = 1e-12  # of a reward, for each patient: a surplus this small is none
+SURPLUSES = slice(2)  # of the measures
 
 
 def n_last(n_patients: int) -> int:
@@ -83,6 +84,14 @@ def _sum_over_arms(pulls: NDArray[np.int64], each: Floats) -> Floats:
     return total
 
 
+def without_rounding(surplus: Floats, n_patients: float) -> Floats:
+    """Surpluses of runs, 0 where sums of floats left a trace of nothing.
+
+    Whatever looks at single runs (shares, quantiles, runs that are kept) takes these; means do without.
+    """
+    return np.where(np.abs(surplus) <= _ROUNDING * n_patients, 0.0, surplus)
+
+
 def rows_of_policies(tallies: Sequence[Tallies], means: Floats, grid: Floats, reference: int) -> list[Floats]:
     """One matrix for each policy, a row for each run and a column for each of `Columns`."""
     measured = [measures(one, means) for one in tallies]
@@ -105,14 +114,14 @@ def _matrix(
     for arm in range(n_arms):
         np.divide(tallies.pulls[:, :, arm], grid, out=matrix[:, columns.allocation(arm)])
     np.divide(tallies.decisions, grid[-1], out=matrix[:, columns.decider(0) : -len(SHARES)])
-    matrix[:, columns.share("worse_than_randomisation")] = own[0][:, -1] < -_ROUNDING * grid[-1]
+    matrix[:, columns.share("worse_than_randomisation")] = without_rounding(own[0][:, -1], grid[-1]) < 0.0
     most_last = tallies.last_pulls == tallies.last_pulls.max(axis=1, keepdims=True)
     # Favoured: only best arms lead among the last recommendations.
     matrix[:, columns.share("favours_best_arm")] = ~(most_last & ~best_arms).any(axis=1)
     return matrix
 
 
-def pooled_rows(matrices: Sequence[Floats], n_grid: int) -> Floats:
+def pooled_rows(matrices: Sequence[Floats], n_grid: int, n_patients: int) -> Floats:
     """One policy on several populations, averaged run by run: measures and differences, then the shares of runs.
 
     Run r of every population has the same random numbers, so only the runs' own averages show their true spread.
@@ -120,5 +129,5 @@ def pooled_rows(matrices: Sequence[Floats], n_grid: int) -> Floats:
     n_measures = 2 * len(MEASURES) * n_grid
     average: Floats = np.mean([matrix[:, :n_measures] for matrix in matrices], axis=0)
     favours: Floats = np.mean([matrix[:, -1:] for matrix in matrices], axis=0)
-    worse = average[:, n_grid - 1 : n_grid] < 0.0
+    worse = without_rounding(average[:, n_grid - 1 : n_grid], n_patients) < 0.0
     return np.hstack([average, worse, favours])

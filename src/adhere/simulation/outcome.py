@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adhere.errors import InputError, nearest
-from adhere.intervals import Z95, Estimate
+from adhere.intervals import Z95, Estimate, wilson
 from adhere.simulation.measure import MEASURES, SHARES, Columns
 from adhere.simulation.moments import Floats, Moments
 from adhere.simulation.quantiles import QuantileSketch
@@ -82,30 +82,39 @@ class Outcome:
         return self._final(measure, difference=True)
 
     def quantile(self, q: float) -> float:
-        """A quantile over runs of the final surplus, to within 0.5% of itself."""
+        """A quantile over runs of the final surplus, to within 0.5% of itself; `keep_runs` allows exact ones."""
         return self.sketch.quantile(q)
 
     @property
     def worse_than_randomisation(self) -> Estimate:
         """Share of runs whose surplus is negative."""
-        return self.moments.estimate(self._columns.share("worse_than_randomisation"))
+        return self._share_of_runs("worse_than_randomisation")
 
     @property
     def favours_best_arm(self) -> Estimate:
         """Share of runs in which a best arm leads the last recommendations (a tenth of them, at most 100)."""
-        return self.moments.estimate(self._columns.share("favours_best_arm"))
+        return self._share_of_runs("favours_best_arm")
 
     @property
     def allocation(self) -> dict[str, Estimate]:
         """Each arm's share of the recommendations."""
-        return {arm: self.moments.estimate(self._columns.allocation(i).stop - 1) for i, arm in enumerate(self.arms)}
+        return {arm: self._mean_share(self._columns.allocation(i).stop - 1) for i, arm in enumerate(self.arms)}
 
     @property
     def experts(self) -> dict[str, Estimate]:
         """Each part's share of the decisions, for a hybrid; empty for a learner."""
         if len(self.deciders) < 2:
             return {}
-        return {name: self.moments.estimate(self._columns.decider(i)) for i, name in enumerate(self.deciders)}
+        return {name: self._mean_share(self._columns.decider(i)) for i, name in enumerate(self.deciders)}
+
+    def _share_of_runs(self, name: str) -> Estimate:
+        """With Wilson's interval: the share itself and the ends are from 0 to 1. Of pooled shares it is too wide."""
+        one, n_runs = self.moments.estimate(self._columns.share(name)), self.moments.n
+        return one if one.se is None else Estimate(one.mean, one.se, *wilson(one.mean * n_runs, n_runs))
+
+    def _mean_share(self, column: int) -> Estimate:
+        one = self.moments.estimate(column)
+        return one if one.lo is None or one.hi is None else replace(one, lo=max(0.0, one.lo), hi=min(1.0, one.hi))
 
     def trajectory(self, measure: str = "surplus", difference: bool = False) -> Trajectory:
         """A measure, or its difference from the reference policy's, along the grid of t."""
@@ -115,7 +124,8 @@ class Outcome:
         """An arm's share of the recommendations up to each point of the grid."""
         if arm not in self.arms:
             raise InputError("arm", arm, nearest(str(arm), self.arms))
-        return self._along(self._columns.allocation(self.arms.index(arm)))
+        share = self._along(self._columns.allocation(self.arms.index(arm)))
+        return replace(share, lo=np.maximum(share.lo, 0.0), hi=np.minimum(share.hi, 1.0))
 
     def _along(self, where: slice) -> Trajectory:
         mean, error = self.moments.mean[where], self.moments.standard_error()[where]

@@ -20,8 +20,8 @@ _MEASURES = (
 )
 EXPLANATION = (
     f"{_MEASURES}; risk: share of runs whose surplus is below 0 and, in brackets, the surplus that 5% of runs stay"
-    " below. [low, high]: 95% Monte Carlo interval of a mean over simulated runs (more runs narrow it), not between"
-    " patients."
+    " below (to within 0.5%). [low, high]: 95% Monte Carlo interval of a mean over simulated runs (more runs narrow"
+    " it), not between patients."
 )
 _LEFT, _BROKEN = ("population", "policy", "allocation"), ("policy", "allocation")  # columns of text; long ones
 

@@ -68,7 +68,7 @@ class TaskRunner:
             size = block_size * max(1, MAX_BLOCK_SIZE // block_size)
             for first in range(0, len(runs), size):
                 rows = self._measure(tallied, slice(first, first + size))
-                add_blocks(result, rows, block_size, len(self.plan.grid), self._kept)
+                add_blocks(result, rows, self.plan, self._kept)
         return result
 
     def _kept(self, population: int) -> list[int]:
@@ -102,7 +102,9 @@ class TaskRunner:
         }
         if plan.pooled:
             by_policy = zip(*rows.values(), strict=True)
-            rows[len(plan.populations)] = [pooled_rows(matrices, len(plan.grid)) for matrices in by_policy]
+            rows[len(plan.populations)] = [
+                pooled_rows(matrices, len(plan.grid), plan.n_patients) for matrices in by_policy
+            ]
         return rows
 
 
