@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from adhere.client import ServiceError
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.requests import NewTrial
 from adhere.trial.design import make_design
+from adhere_client.answers import Recorded
 from service.serving import ARMS, Service
 
 
@@ -125,3 +128,23 @@ def test_a_trial_is_not_ended_by_mistake_while_reports_are_awaited(service: Serv
         assert admin.end_trial(name, "as planned", accept_open=True, request_id="end").record == 5
         with pytest.raises(ConflictError, match="closed: it has ended"):
             admin.end_trial(name, "as planned")
+
+
+def test_a_report_that_names_its_subject_lands_on_nobody_else(service: Service) -> None:
+    """As one that comes after an older backup was restored, when the number is another patient's."""
+    name = service.new_trial()
+    with service.client("site") as site, service.client() as admin:
+        made = site.recommend(name, "S-1")
+        records = admin.trial(name).records
+        calls: list[Callable[..., Recorded]] = [
+            partial(site.report, name, made.id, actual="walk"),
+            partial(admin.report, name, made.id, reward=1),
+            partial(site.correct, name, made.id, "a slip", reward=0),
+            partial(site.withdraw, name, made.id, "moved away"),
+        ]
+        for call in calls:
+            for other in ("S-2", "s-1"):
+                with pytest.raises(ConflictError, match=f"recommendation 0 is not for subject '{other}'"):
+                    call(subject=other)
+            assert call(subject="S-1").recommendation_id == made.id
+        assert admin.trial(name).records == (records or 0) + 4

@@ -18,6 +18,7 @@ from adhere.service.requests import (
     NewUnblinding,
     Reason,
     Rotation,
+    Withdrawal,
 )
 from adhere.service.routes import ALL_ROLES, ROUTES, Route
 from service.serving import ARMS, Service
@@ -29,6 +30,7 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     NewCorrection: {"reason": "a slip", "reward": 0},
     Reason: {"reason": "because"},
     Ending: {"reason": "because"},
+    Withdrawal: {"reason": "because"},
     NewUnblinding: {"kit": "0000-0000", "reason": "an emergency"},
     NewErasure: {"subject": "nobody"},
     Rotation: {},

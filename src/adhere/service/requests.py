@@ -29,6 +29,11 @@ TookNothing: TypeAlias = Annotated[bool, Meta(description="None of the arms was 
 TookOther: TypeAlias = Annotated[Text | None, Meta(description="Something else was taken: what, in words.")]
 
 
+OfSubject: TypeAlias = Annotated[
+    Name | None, Meta(description="Refused unless the recommendation is this subject's; left out, it is not checked.")
+]
+
+
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The base of all request bodies."""
 
@@ -100,6 +105,7 @@ class NewReport(RewardBody, frozen=True, kw_only=True):
         datetime | None,
         Meta(description="When, with its time zone: of what was taken, of the reward, or of both; left out, now."),
     ] = None
+    subject: OfSubject = None
 
 
 class NewCorrection(RewardBody, frozen=True, kw_only=True):
@@ -110,12 +116,19 @@ class NewCorrection(RewardBody, frozen=True, kw_only=True):
     took_nothing: TookNothing = False
     took_other: TookOther = None
     retract: Annotated[tuple[Part, ...], Meta(description="What counts as never reported.")] = ()
+    subject: OfSubject = None
 
 
 class Reason(Body, frozen=True, kw_only=True):
     """The reason of a change."""
 
     reason: Text
+
+
+class Withdrawal(Reason, frozen=True, kw_only=True):
+    """The reason of a withdrawal, and whose it is."""
+
+    subject: OfSubject = None
 
 
 class Ending(Reason, frozen=True, kw_only=True):
@@ -165,6 +178,7 @@ EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     NewCorrection: {"reason": "typing error", "reward": 0},
     Reason: {"reason": "planned"},
     Ending: {"reason": "as planned"},
+    Withdrawal: {"reason": "moved away"},
     NewUnblinding: {"kit": "4K7T-9QXA", "reason": "adverse event"},
     NewErasure: {"subject": "S-001", "site": "Leeds"},
     Rotation: {"overlap_seconds": 3600},

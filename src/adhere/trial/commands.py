@@ -32,19 +32,20 @@ class Recommend(Command, frozen=True, kw_only=True):
 class Report(Command, frozen=True, kw_only=True):
     """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
 
-    private: ClassVar[tuple[str, ...]] = ("took_other",)
+    private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     recommendation_id: int
     actual: str | None = None
     took_nothing: bool = False
     took_other: str | None = None
     reward: float | None = None
     happened: datetime | None = None
+    subject: str | None = None  # only checked: that the recommendation is theirs
 
 
 class Correct(Command, frozen=True, kw_only=True):
     """Replace reported values; parts in `retract` ("actual", "reward") count as never reported."""
 
-    private: ClassVar[tuple[str, ...]] = ("took_other",)
+    private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     recommendation_id: int
     reason: str
     actual: str | None = None
@@ -52,13 +53,16 @@ class Correct(Command, frozen=True, kw_only=True):
     took_other: str | None = None
     reward: float | None = None
     retract: tuple[str, ...] = ()
+    subject: str | None = None
 
 
 class Withdraw(Command, frozen=True, kw_only=True):
     """Mark a recommendation as lost to follow-up."""
 
+    private: ClassVar[tuple[str, ...]] = ("subject",)
     recommendation_id: int
     reason: str
+    subject: str | None = None
 
 
 class ChangeStatus(Command, frozen=True, kw_only=True):

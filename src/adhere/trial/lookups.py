@@ -12,14 +12,15 @@ from typing import TypeVar
 import msgspec
 
 from adhere.checks import check_text
-from adhere.errors import InputError
+from adhere.errors import ConflictError, InputError
 from adhere.randomness import MAX_DECISIONS
 from adhere.store import Subject
 from adhere.trial.arms import TOOK_OTHER
-from adhere.trial.commands import Command, Erase, Recommend
+from adhere.trial.commands import Command, Correct, Erase, Recommend, Report, Withdraw
 from adhere.trial.events import AnyEvent, Corrected, Reported
 from adhere.trial.log.chain import commitment
 from adhere.trial.transaction import TrialTransaction
+from adhere.trial.verbs.context import find_history
 
 _NAMES_SUBJECT = (Recommend, Erase)  # as a tuple: `isinstance` would make a union type anew at each command
 CommandKind = TypeVar("CommandKind", bound=Command)
@@ -72,6 +73,17 @@ def subject_of(transaction: TrialTransaction, command: Command) -> Subject | Non
     if known is not None or isinstance(command, Erase):
         return known
     return new_subject(pseudonym)
+
+
+def check_subject(transaction: TrialTransaction, command: Report | Correct | Withdraw) -> None:
+    """Refuse what is said of another subject than the one it names, as after an older backup was restored."""
+    if command.subject is None:
+        return
+    history = find_history(transaction.state, command.recommendation_id, command.site)
+    subject = check_text("subject", command.subject)
+    if not transaction.is_made_for(command.recommendation_id, f"{history.site}/{subject}"):
+        sentence = f"recommendation {command.recommendation_id} is not for subject {subject!r}"
+        raise ConflictError("subject", subject, "the subject whom the recommendation was made for", sentence)
 
 
 def digest_of(command: Command, subject: Subject | None) -> str:

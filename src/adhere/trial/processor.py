@@ -35,7 +35,7 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.kits import kits_of
-from adhere.trial.lookups import by_trial, digest_of, needed, new_salt, same_text, subject_of
+from adhere.trial.lookups import by_trial, check_subject, digest_of, needed, new_salt, same_text, subject_of
 from adhere.trial.preparing import TransactionAhead, derive_caches
 from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import usable_snapshot
@@ -48,6 +48,7 @@ from adhere.trial.verbs.impute_missing import due, next_batch
 _ABOUT_ARM = (Recommend, Unblind)
 _USES_POLICY = (Recommend, Report, Correct, ImputeMissing)
 _REPORTS = (Report, Correct)
+_ABOUT_ONE = (Report, Correct, Withdraw)
 _QUICK = (Recommend, Report, Correct, Withdraw, ChangeStatus)
 
 
@@ -151,6 +152,8 @@ class CommandProcessor:
                 raise ConflictError("trial", name, "a trial that is not closed", sentence)
             if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
                 transaction.load(needed_ids)
+            if isinstance(command, _ABOUT_ONE):
+                check_subject(transaction, command)
             if isinstance(command, Recommend):
                 transaction.catch_up()
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log

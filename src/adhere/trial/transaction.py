@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.store.erasing import erase, is_erased
+from adhere.store.subjects import is_made_for
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record
@@ -96,6 +97,10 @@ class TrialTransaction:
     def subject(self, pseudonym: str) -> Subject | None:
         """The subject with a pseudonym."""
         return self._subjects.get(pseudonym)
+
+    def is_made_for(self, recommendation_id: int, pseudonym: str) -> bool:
+        """Whether a recommendation was made for the subject with a pseudonym."""
+        return is_made_for(self._store, self._number, recommendation_id, pseudonym)
 
     def text_of(self, position: int) -> str | None:
         """The free text that belongs to a record."""

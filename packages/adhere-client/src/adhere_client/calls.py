@@ -112,15 +112,20 @@ def report(
     took_other: str | None = None,
     reward: float | None = None,
     happened: datetime | None = None,
+    subject: str | None = None,
     request_id: str | None = None,
 ) -> Steps[Recorded]:
-    """Report the arm taken, the reward, or both; `happened` is when, of what is reported here (left out, now)."""
+    """Report the arm taken, the reward, or both; `happened` is when, of what is reported here (left out, now).
+
+    With `subject`, it is refused unless the recommendation is theirs.
+    """
     body = {
         "actual": actual,
         "took_nothing": took_nothing,
         "took_other": took_other,
         "reward": _reward(reward),
         "happened": happened,
+        "subject": subject,
     }
     return write(trial_path(trial, "recommendations", id, "reports"), Recorded, body, request_id)
 
@@ -135,6 +140,7 @@ def correct(
     took_other: str | None = None,
     reward: float | None = None,
     retract: Sequence[str] = (),
+    subject: str | None = None,
     request_id: str | None = None,
 ) -> Steps[Recorded]:
     """Correct a report; what `retract` lists ("actual", "reward") counts as never reported."""
@@ -145,13 +151,22 @@ def correct(
         "took_other": took_other,
         "reward": _reward(reward),
         "retract": _list("retract", retract, 'the parts "actual", "reward"'),
+        "subject": subject,
     }
     return write(trial_path(trial, "recommendations", id, "corrections"), Recorded, body, request_id)
 
 
-def withdraw(trial: str, id: int, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:  # noqa: A002
+def withdraw(
+    trial: str,
+    id: int,  # noqa: A002
+    reason: str,
+    *,
+    subject: str | None = None,
+    request_id: str | None = None,
+) -> Steps[Recorded]:
     """Mark a recommendation as lost to follow-up."""
-    return write(trial_path(trial, "recommendations", id, "withdrawal"), Recorded, {"reason": reason}, request_id)
+    body = {"reason": reason, "subject": subject}
+    return write(trial_path(trial, "recommendations", id, "withdrawal"), Recorded, body, request_id)
 
 
 def pause(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
