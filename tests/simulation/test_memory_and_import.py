@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import adhere
+
 HEAVY = ("polars", "pandas", "matplotlib", "rich", "typer", "fastapi", "dask", "distributed", "cloudpickle")
 
 
@@ -44,6 +46,19 @@ def test_import_is_light() -> None:
 def test_help_waits_for_no_compiler_and_no_arrays() -> None:
     loaded = printed_by("import sys, adhere.cli.main; print(*sys.modules)").split()
     assert not {"numpy", "numba", "polars", "rich", "pydantic"} & set(loaded)
+
+
+def test_a_cached_policy_waits_for_no_compiler() -> None:
+    """Numba itself must be there; what it needs to compile, or SciPy where it is installed, need not."""
+    adhere.simulate("thompson", "defiers", n_patients=10, n_runs=2)
+    program = """
+import sys
+from adhere.cli.main import main
+assert main("simulate --population defiers --policy thompson --runs 2 --patients 10".split()) == 0
+print(*sys.modules)
+"""
+    loaded = set(printed_by(program).splitlines()[-1].split())
+    assert not {"numba.np.arrayobj", "numba.cpython.unicode", "scipy.linalg", "polars", "rich"} & loaded
 
 
 def test_import_is_quick() -> None:

@@ -97,10 +97,14 @@ class Kernel:
             dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=allocates, no_cfunc_wrapper=True)(
                 self._function
             )
-            folder = cache_folder(frozenset(classes_of(rule)))
+            classes = classes_of(rule)
+            folder = cache_folder(frozenset(classes))
             if folder is not None:
                 name = hashlib.sha256(repr((composition.key, allocates)).encode()).hexdigest()[:16]
-                dispatcher._cache = cache_in(folder / f"{self._function.__name__}-{name}", self._function)
+                # Users may call anything: BLAS, say, of which Numba makes functions of its own.
+                calls_only_c = not allocates and all(one.__module__.startswith("adhere.") for one in classes)
+                own = folder / f"{self._function.__name__}-{name}"
+                dispatcher._cache = cache_in(own, self._function, calls_only_c)
             self._dispatchers[composition, allocates] = dispatcher
         return self._dispatchers[composition, allocates]
 

@@ -16,7 +16,6 @@ from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
 from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.np.arrayobj import fix_integer_index
 
 from adhere.compilation.hints import is_gpu
 from adhere.compilation.intrinsic import intrinsic
@@ -217,6 +216,8 @@ def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: 
     Among few on a GPU, where whole-number instructions are the bottleneck, an index is compared as it is: it must not
     be negative, unless it is a constant.
     """
+    from numba.np.arrayobj import fix_integer_index  # which brings half of Numba along, for compiling alone
+
     array, index = context.make_array(kind)(context, builder, arguments[0]), arguments[1]
     is_few = kind.length is not None and kind.length <= (FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU)
     if not (is_few and is_gpu(context)) or isinstance(index, ir.Constant):

@@ -159,8 +159,11 @@ def locator_in(folder: Path, function: Callable[..., Any], base: Any = _CacheLoc
     return Locator
 
 
-def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
-    """Numba's disk cache, kept in a folder of ours."""
+def cache_in(folder: Path, function: Callable[..., Any], calls_only_c: bool) -> FunctionCache:
+    """Numba's disk cache, kept in a folder of ours.
+
+    Code that `calls_only_c` calls functions of the C library and of Python, no others of Numba's.
+    """
 
     class Implementation(CompileResultCacheImpl):  # type: ignore[misc]
         _locator_classes = (locator_in(folder, function),)
@@ -171,6 +174,14 @@ def cache_in(folder: Path, function: Callable[..., Any]) -> FunctionCache:
         def __init__(self, py_func: Any) -> None:
             super().__init__(py_func)
             self._cache_file.__class__ = _TolerantFiles
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            if not calls_only_c:
+                return super().load_overload(sig, target_context)
+            # Numba would first import all that it can compile, and SciPy where there is one: half a start. Functions
+            # that code calls by name are defined on the way, but those of C and of Python already were.
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
 
         def _load_overload(self, sig: Any, target_context: Any) -> Any:
             return _read(lambda: super(Cache, self)._load_overload(sig, target_context), None)

@@ -11,7 +11,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.np.arrayobj import populate_array
 
 from adhere.compilation.intrinsic import intrinsic
 
@@ -21,6 +20,8 @@ _FLOATS = types.Array(types.float64, 1, "C")
 
 def array_at(context: Any, builder: Any, kind: Any, place: Any, shape: list[Any]) -> Any:
     """An array of one or two dimensions at a pointer to numbers that outlive it."""
+    from numba.np.arrayobj import populate_array  # which brings half of Numba along, for compiling alone
+
     own = context.make_array(kind)(context, builder)
     strides = [builder.mul(_ITEM, shape[1]), _ITEM] if len(shape) == 2 else [_ITEM]
     uncounted = cgutils.get_null_value(own.meminfo.type)
