@@ -15,9 +15,12 @@ from blocked import run_without
 
 SIMULATE = """
 import adhere
-import adhere.cli.main
+from importlib import import_module
+from adhere.cli.main import COMMANDS
 from adhere.store import open_store
 
+for command in COMMANDS:
+    import_module(f"adhere.cli.{command}")
 open_store().close()
 for name in adhere.__all__:
     getattr(adhere, name)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adhere import InputError, SimulationResult, simulate
-from adhere.simulation.executor import WorkersLostError
+from adhere.simulation.lost_workers import WorkersLostError
 
 from .dask_processes import DaskProcesses, dask_processes
 from .executors import Chance, Faulty, arm_seven, die

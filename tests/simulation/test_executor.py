@@ -24,7 +24,7 @@ from adhere.compilation.sources import noted_digest
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
 from adhere.simulation.backend import wait_for
-from adhere.simulation.executor import WorkersLostError
+from adhere.simulation.lost_workers import WorkersLostError
 from adhere.simulation.plan import Plan
 from adhere.simulation.remote import pack, unpack
 from compilation.processes import write_fixed

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import adhere
+from adhere.cli.main import COMMANDS
 
 HEAVY = ("polars", "pandas", "matplotlib", "rich", "typer", "fastapi", "dask", "distributed", "cloudpickle")
 
@@ -43,12 +44,15 @@ def test_import_is_light() -> None:
     assert not [name for name in loaded if name.partition(".")[0] in HEAVY]
 
 
-def test_help_waits_for_no_compiler_and_no_arrays() -> None:
-    loaded = printed_by("import sys, adhere.cli.main; print(*sys.modules)").split()
-    assert not {"numpy", "numba", "polars", "rich", "pydantic"} & set(loaded)
+def test_help_waits_for_no_compiler_no_arrays_and_no_command() -> None:
+    loaded = set(printed_by("import sys, adhere.cli.main; adhere.cli.main.main(['-h']); print(*sys.modules)").split())
+    assert not {"numpy", "numba", "polars", "rich", "pydantic"} & loaded
+    assert {name for name in loaded if name.startswith("adhere.")} == {
+        *("adhere.cli", "adhere.cli.main", "adhere.cli.endings", "adhere.errors")
+    }
 
 
-def test_a_cached_policy_waits_for_no_compiler() -> None:
+def test_a_cached_policy_waits_for_no_compiler_and_no_other_command() -> None:
     """Numba itself must be there; what it needs to compile, or SciPy where it is installed, need not."""
     adhere.simulate("thompson", "defiers", n_patients=10, n_runs=2)
     program = """
@@ -59,6 +63,10 @@ print(*sys.modules)
 """
     loaded = set(printed_by(program).splitlines()[-1].split())
     assert not {"numba.np.arrayobj", "numba.cpython.unicode", "scipy.linalg", "polars", "rich"} & loaded
+    parts = {name.split(".")[1] for name in loaded if name.startswith("adhere.")}
+    assert not {"client", "contract", "service", "store", "studies", "trial"} & parts
+    assert "adhere.simulation.remote" not in loaded
+    assert not {f"adhere.cli.{command}" for command in COMMANDS} - {"adhere.cli.simulate"} & loaded
 
 
 def test_import_is_quick() -> None:

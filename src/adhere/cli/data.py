@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _DIFFERENT = 1  # the exit status, as that of diff
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,14 +7,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-from adhere.cli import data, doctor, policies, populations, reproduce, serve, simulate, token, trial
-from adhere.cli.serve_options import GroupedCommand
-from adhere.cli.trial_sources import BrokenLogError
+from adhere.cli.endings import BrokenLogError, Stopped
 from adhere.errors import InputError, StoreError, UnavailableError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
@@ -24,21 +24,36 @@ _PASSWORD = re.compile(r"(\w:/+[^\s:/@]*):\S*@")  # in an address, which may hav
 _HIDDEN = r"\1:…@"
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
+COMMANDS: Final = {
+    "reproduce": "Rebuild the paper's figures and numbers.",
+    "simulate": "Compare policies on populations.",
+    "policies": "List the policies, or explain one.",
+    "populations": "List the populations, or describe one.",
+    "doctor": "What is installed here, and what is missing.",
+    "serve": "Serve live trials over HTTP.",
+    "data": "Show the data that come with adhere, and check them.",
+    "token": "Who may use the service.",
+    "trial": "Look at live trials, check them, export or move them.",
+}
+
+
+class _CommandsOnDemand(TyperGroup):
+    """Commands that stand in a module each, called as they are: only that of the command to be run is loaded."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found and typer.main.get_command(import_module(f"adhere.cli.{name}").app), rest
+
+
 app = typer.Typer(
+    cls=_CommandsOnDemand,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},  # inherited by all commands
 )
-app.command(short_help="Rebuild the paper's figures and numbers.")(reproduce.reproduce)
-app.command(short_help="Compare policies on populations.")(simulate.simulate)
-app.command(short_help="List the policies, or explain one.")(policies.policies)
-app.command(short_help="List the populations, or describe one.")(populations.populations)
-app.add_typer(data.app, name="data", short_help="Show the data that come with adhere, and check them.")
-app.command(short_help="What is installed here, and what is missing.")(doctor.doctor)
-app.command(short_help="Serve live trials over HTTP.", cls=GroupedCommand)(serve.serve)
-app.add_typer(token.app, name="token", short_help="Who may use the service.")
-app.add_typer(trial.app, name="trial", short_help="Look at live trials, check them, export or move them.")
+for _name, _does in COMMANDS.items():
+    app.command(_name, short_help=_does)(lambda: None)
 
 
 def _show_version(wanted: bool) -> None:
@@ -84,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except reproduce.Stopped as stopped:
+    except Stopped as stopped:
         _stop(str(stopped))
     if status == INTERRUPTED:  # what Typer makes of Ctrl-C
         _stop("Stopped; nothing was written.")

@@ -30,7 +30,10 @@ A protocol after a learner's name says which arm is credited with a reward:
 A hybrid sets the protocols of the learners inside it. In a shell, put what has
 brackets or spaces in quotes."""
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
+
+@app.command()
 def policies(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Explain, or check, this one.", show_default=False)

@@ -11,7 +11,10 @@ import typer
 from adhere.cli.options import Actual, Chosen, CountColumn, Reward
 from adhere.cli.population_tables import check_for_table
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
+
+@app.command()
 def populations(
     population: Annotated[
         str | None, typer.Argument(metavar="NAME|FILE", help="Describe this one.", show_default=False)

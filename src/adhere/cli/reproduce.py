@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
+from adhere.cli.endings import Stopped
 from adhere.cli.options import Seed, Threads, naming_options
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.studies.framework.reproduce import Reproduction
 
-
-class Stopped(Exception):  # noqa: N818 (it is no error)
-    """Ctrl-C, and what is to be said of it."""
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
+@app.command()
 def reproduce(
     study: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this study. Repeat for several.  [default: all]")

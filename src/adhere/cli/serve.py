@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from adhere.cli.serve_options import with_settings
+from adhere.cli.serve_options import GroupedCommand, with_settings
 from adhere.errors import InputError
 from adhere.service.settings_sources import check_settings, read_settings
 from adhere.service.settings_text import settings_toml
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
+
+@app.command(cls=GroupedCommand)
 @with_settings
 def serve(
     file: Annotated[

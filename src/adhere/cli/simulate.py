@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 _STANDARD_OUTPUT = "-"
 _RUNS_SUFFIXES = (".csv", ".parquet")
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
+
+@app.command()
 def simulate(
     population: Annotated[
         list[str],

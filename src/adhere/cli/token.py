@@ -12,7 +12,7 @@ from adhere.cli.options import integer
 from adhere.cli.times import moment, span
 from adhere.cli.token_places import Server, open_existing, token_place
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 Number = Annotated[int, typer.Argument(metavar="NUMBER", parser=integer, help="From 'adhere token list'.")]
 Expires = Annotated[
     str | None,

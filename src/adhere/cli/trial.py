@@ -12,14 +12,15 @@ import typer
 
 from adhere.cli import trial_accesses, trial_backup, trial_moving, trial_results
 from adhere.cli.destinations import check_file
+from adhere.cli.endings import BrokenLogError
 from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
 from adhere.cli.options import Imports, import_all, integer
-from adhere.cli.trial_sources import BrokenLogError, Source, TrialName, bar, each_trial, every_trial, one_trial
+from adhere.cli.trial_sources import Source, TrialName, bar, each_trial, every_trial, one_trial
 from adhere.errors import InputError
 from adhere.files import replacing
 from adhere.report.numbers import counted, rounded_numbers
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
 app.command(short_help="What a trial says so far.")(trial_results.results)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)

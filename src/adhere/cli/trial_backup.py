@@ -10,7 +10,8 @@ import typer
 
 from adhere.cli.databases import refuse_address
 from adhere.cli.destinations import check_file
-from adhere.cli.trial_sources import BrokenLogError, bar
+from adhere.cli.endings import BrokenLogError
+from adhere.cli.trial_sources import bar
 from adhere.errors import InputError
 from adhere.report.numbers import counted
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from adhere.cli.endings import BrokenLogError
 from adhere.errors import DamagedStoreError, InputError, listed, nearest
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ Source = Annotated[
 TrialName = Annotated[
     str | None, typer.Option("--trial", metavar="NAME", help="Which trial; needed if there are several.")
 ]
-
-
-class BrokenLogError(Exception):
-    """A log that was changed or cut off, in one sentence."""
 
 
 class TrialInView(NamedTuple):

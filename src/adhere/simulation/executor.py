@@ -5,25 +5,18 @@ from __future__ import annotations
 import pickle
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 
 import numpy as np
 
-from adhere.errors import InputError
 from adhere.simulation.accumulate import TaskResult
 from adhere.simulation.backend import PendingTask, n_workers, wait_for
-from adhere.simulation.cluster import loss_explained
 from adhere.simulation.plan import Plan, Task
 from adhere.simulation.remote import RemoteCall, pack
 
 _ASK_AGAIN_SECONDS = 2.0
 _LARGE_PLAN = 1 << 16  # bytes, too many to send with every task
-
-
-class WorkersLostError(ConnectionError):
-    """The workers of an executor are gone, or die again and again."""
 
 
 class ExecutorBackend:
@@ -88,29 +81,3 @@ class ExecutorBackend:
 
     def stop(self) -> None:
         """Workers finish the tasks they are at; nothing reaches them there."""
-
-
-@contextmanager
-def explain_lost_workers() -> Iterator[None]:
-    """Say in a sentence what became of workers that are no more."""
-    try:
-        yield
-    except BrokenExecutor as error:
-        raise WorkersLostError(
-            "a worker died in the middle of the simulation (killed, or out of memory?) and took its executor along:"
-            " make a new executor and simulate again"
-        ) from error
-    except CancelledError as error:
-        raise WorkersLostError(
-            "the executor dropped the simulation: it was shut down, or its scheduler can no longer be reached"
-        ) from error
-    except Exception as error:
-        if isinstance(error, RuntimeError) and "after shutdown" in str(error):
-            raise WorkersLostError("the executor is shut down: make a new one and simulate again") from error
-        if explained := loss_explained(error):
-            raise WorkersLostError(explained) from error
-        if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "adhere":
-            raise InputError(
-                "executor", f"a worker that says: {error}", "workers with the same adhere as here"
-            ) from error
-        raise

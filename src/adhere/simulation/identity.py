@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -11,23 +12,34 @@ from pathlib import Path
 import numba
 import numpy as np
 
+_LOADED = time.time()
+
 
 @cache
 def sources_digest() -> str:
     """A digest of adhere's own code, so that figures of older code are not taken for those of newer code."""
     digest = hashlib.sha256()
-    package = Path(str(files("adhere")))
-    for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".csv"):
-            digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    for path, name in _sources():
+        digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _sources() -> list[tuple[Path, str]]:
+    package = Path(str(files("adhere")))
+    found = [path for path in package.rglob("*") if path.suffix in (".py", ".csv")]
+    return [(path, str(path.relative_to(package))) for path in sorted(found)]
+
+
+def _edited_since_loaded() -> bool:
+    """Whether the code in memory may be older than its sources."""
+    return any(max(path.stat().st_mtime, path.stat().st_ctime) > _LOADED for path, _ in _sources())
 
 
 def identity() -> dict[str, str]:
     """Everything installed that decides the last bit of a result."""
     return {
         "adhere": version("adhere"),
-        "adhere's sources": sources_digest(),
+        "adhere's sources": sources_digest() + (" edited after its start" if _edited_since_loaded() else ""),
         "numba": numba.__version__,
         "numpy": np.__version__,
     }

@@ -26,7 +26,7 @@ from adhere.simulation.plan import Plan, Task
 from adhere.simulation.policy_runner import name_of
 from adhere.simulation.run import TaskRunner
 
-_IDENTITY = identity()  # of the code as it was when this process loaded it
+_IDENTITY = identity()
 _MAX_KEPT = 4
 _runners: dict[str, TaskRunner] = {}  # by the id of their plan, in the order in which they came
 _lock = threading.Lock()

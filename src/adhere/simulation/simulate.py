@@ -17,7 +17,7 @@ from adhere.populations import Population, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
 from adhere.simulation.backend import Backend, run_plan
 from adhere.simulation.config import Config
-from adhere.simulation.executor import ExecutorBackend, explain_lost_workers
+from adhere.simulation.lost_workers import explain_lost_workers
 from adhere.simulation.outcome import Outcome
 from adhere.simulation.plan import Plan, grid_points
 from adhere.simulation.policy_runner import name_of
@@ -153,6 +153,8 @@ def _backend(runner: TaskRunner, executor: Executor | None, n_threads: int) -> B
     # A pool derived from that of threads may run them in interpreters of their own, which share nothing.
     if executor is None or type(executor) is ThreadPoolExecutor:
         return ThreadBackend(runner, executor, n_threads)
+    from adhere.simulation.executor import ExecutorBackend  # which reads all of adhere's sources, to compare them
+
     return ExecutorBackend(runner.plan, executor)
 
 
