@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from adhere.populations import Strata as Strata
     from adhere.populations import Stratum as Stratum
     from adhere.populations import as_population as as_population
+    from adhere.populations import describe as describe
     from adhere.protocols import Protocol as Protocol
     from adhere.simulation import SimulationResult as SimulationResult
     from adhere.simulation import simulate as simulate
@@ -55,7 +56,7 @@ _PUBLIC = {
     "adhere.errors": "ConflictError InputError UnknownError",
     "adhere.policies": "BaseThompson ComplianceAwareLearner EpsilonGreedy Exp3 HierarchicalBandit HierarchicalExp3"
     " Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge hierarchical_hedge import_policies parse_policy",
-    "adhere.populations": "Counts Population Strata Stratum as_population",
+    "adhere.populations": "Counts Population Strata Stratum as_population describe",
     "adhere.protocols": "Protocol",
     "adhere.simulation": "SimulationResult simulate",
     "adhere.trial": "Recommendation Trial",

@@ -8,11 +8,20 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from adhere.errors import InputError
+
 
 class Frame:
     """A frame's columns by name, each a list of plain values with None for what is missing."""
 
     def __init__(self, frame: object) -> None:
+        kind = type(frame)
+        if kind.__name__ == "Series":
+            library = kind.__module__.partition(".")[0]
+            expected = "a frame, with a column for each of chosen, actual and reward"
+            counts = "; counts by these are one with .reset_index(name='count')" if library == "pandas" else ""
+            sentence = f"table: got a Series of {library}, expected {expected}{counts}"
+            raise InputError("table", frame, expected, sentence)
         self._columns = _pandas_columns(frame) if _is_of("pandas", frame) else _polars_columns(frame)
         self.titles = [title for title, _ in self._columns]
 

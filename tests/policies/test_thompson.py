@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from adhere import Thompson
+from adhere import InputError, Thompson
 from adhere.compilation import Memo
 from adhere.policies import thompson
 from adhere.policies.policy import TrialShape
@@ -137,3 +139,9 @@ def test_the_arm_drawn_follows_the_clipped_probability(p: float, monkeypatch: py
     for u in (0.0, 0.99e-12, 1.01e-12, 2.9e-12, 0.2, 0.4, 1.0 - 1.01e-12, 1.0 - 0.99e-12, 1.0 - 2.0**-53):
         monkeypatch.setattr(thompson, "uniform", lambda _, u=u: u)
         assert choose_thompson(RULE, state, NOTHING, 1.0, stream(0, 0)) == (u < out[1]), u
+
+
+def test_a_protocol_is_given_by_name() -> None:
+    unnamed: Any = Thompson
+    with pytest.raises(InputError, match=r"^Thompson takes its protocol by name: Thompson\(protocol='actual'\)$"):
+        unnamed("actual")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import adhere
 from adhere import InputError, simulate
 from adhere.populations import Count, Counts, as_population
 from adhere.store import open_store
@@ -62,6 +64,7 @@ FRAMES: dict[str, Any] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:table. column . is taken as a count")
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_frame_is_a_population(kind: str) -> None:
     assert as_population(FRAMES[kind]) == Counts("table", ("none", "aspirin"), COUNTS)
@@ -115,6 +118,40 @@ def test_columns_and_a_name_can_be_said() -> None:
         assert message in str(caught.value)
     with pytest.raises(InputError, match="chosen: got 'assigned', expected a table"):
         as_population("defiers", chosen="assigned")
+
+
+@pytest.mark.parametrize("series", [pd.DataFrame(ROWS).groupby(list(ROWS)).size(), pl.Series([1, 2])])
+def test_a_series_is_no_table(series: Any) -> None:
+    library = type(series).__module__.split(".")[0]
+    expected = (
+        f"table: got a Series of {library}, expected a frame, with a column for each of chosen, actual and reward"
+    )
+    for asked in (lambda: as_population(series), lambda: simulate("thompson", series, 20, 4)):
+        with pytest.raises(InputError) as caught:
+            asked()
+        assert str(caught.value).startswith(expected)
+
+
+def test_a_column_that_is_only_taken_for_counts_is_said() -> None:
+    frame = pd.DataFrame({**ROWS, "n": 2})
+    with pytest.warns(UserWarning, match=r"^table: column n is taken as a count of patients \(count='n' says so\)$"):
+        population = as_population(frame)
+    assert isinstance(population, Counts)
+    assert population.patients_per_arm() == {"none": 6, "aspirin": 2}
+    with warnings.catch_warnings(action="error"):
+        as_population(frame, count="n")
+
+
+def test_a_population_is_short_in_print_and_described_as_the_command_does(tmp_path: Path) -> None:
+    frame = FRAMES["pandas"]
+    lines = repr(as_population(frame, name="mine")).splitlines()
+    assert lines == ["Counts: mine: 2 arms (none, aspirin), rewards 0, 1", "  adhere.describe(population) says more"]
+    assert len(repr(as_population("rich-and-poor")).splitlines()) == 2
+    path = tmp_path / "t.csv"
+    pd.DataFrame(ROWS).to_csv(path, index=False)
+    assert "E[R | chosen, actual]" in adhere.describe(path)
+    assert adhere.describe(frame, reward="reward").splitlines()[1] == "read from table"
+    assert adhere.describe("rich-and-poor") == adhere.describe(as_population("rich-and-poor"))
 
 
 def test_simulate_takes_frames() -> None:

@@ -122,7 +122,7 @@ def test_round_trip(population: Strata) -> None:
         (
             "Always-taker",
             "always-take",
-            "stratum 'rich', takes: got 'always-take', expected one of as told, never-taker",
+            "stratum 'rich', takes: got 'always-take', expected one of as told, control, treatment, never-taker",
         ),
         ('"Always-taker"', "1", "stratum 'rich', takes: got 1, expected the arm taken for each chosen arm"),
         (
@@ -175,8 +175,11 @@ def test_named_behaviours_need_two_arms() -> None:
     three = 'arms = ["a", "b", "c"]\n[[stratum]]\nname = "complier"\nprobability = 1\nreward = { a = 1, b = 1 }\n'
     with pytest.raises(InputError, match=r"stratum 1: .* expected also the key takes"):
         read(three)
-    with pytest.raises(InputError, match="takes: got 'defier', expected as told, or the arm taken"):
-        read(three + 'takes = "defier"')
+    expected = r"expected one of as told, a, b, c, or the arm taken for each chosen arm, e\.g\. \{'a': 'b', …\}"
+    for word in ("defier", "nothing"):
+        with pytest.raises(InputError, match=f"takes: got '{word}', {expected}"):
+            read(f'{three}takes = "{word}"')
+    assert read(f'{three}takes = "b"').strata[0].takes == (1, 1, 1)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -61,21 +61,19 @@ def _describe(given: str, columns: dict[str, str | None], as_json: bool) -> None
         Records,
         as_population,
         describe,
-        describe_records,
         records_json,
         records_of,
     )
 
     width = shutil.get_terminal_size().columns
     records = records_of(given, **columns)
-    if records is not None:
-        records.population()  # which says why it cannot be one
-        text = describe_records(records, width)
-    else:
+    if records is None:
         check_for_table(columns)
         population = as_population(given)
         records = Records.of(population) if isinstance(population, Counts) else None
         text = describe(population, width)
+    else:
+        text = describe(given, width, **columns)
     if as_json and records is None:
         check_for_table({"json": as_json})
     typer.echo(json.dumps(records_json(records), indent=2, ensure_ascii=False) if as_json and records else text)

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adhere.compilation import Memo, State, implements
+from adhere.errors import InputError
 from adhere.policies.generic import Rule, learn, learn_recycled, update
-from adhere.policies.policy import AnyLearner, TrialShape
+from adhere.policies.policy import AnyLearner, TrialShape, parameters_of
 from adhere.protocols import CHOSEN, Protocol, as_protocol, credits_chosen, feedback_table
 from adhere.randomness import Stream
 
@@ -30,6 +31,13 @@ class Learner(AnyLearner):
 
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "credit")
     protocol: Protocol = field(default=CHOSEN, kw_only=True, metadata={"check": lambda _, value: as_protocol(value)})
+
+    def __new__(cls, *values: object, **named: object) -> Self:
+        """Refuse a protocol that is not named, with what to write instead of it."""
+        if len(values) > len(parameters_of(cls)):
+            call = f"{cls.__name__}(protocol={values[-1]!r})"
+            raise InputError("protocol", values[-1], call, f"{cls.__name__} takes its protocol by name: {call}")
+        return super().__new__(cls)
 
     def __str__(self) -> str:
         return super().__str__() if self.protocol == CHOSEN else f"{super().__str__()}/{self.protocol}"

@@ -23,7 +23,7 @@ class Count(NamedTuple):
     patients: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Counts(Population):
     """Patients resampled from a table of counts, or from single records (a count of 1 each).
 

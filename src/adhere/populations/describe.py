@@ -6,16 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from adhere.populations.catalogue import as_population, records_of
 from adhere.populations.counts import Counts
-from adhere.populations.describe_records import PROTOCOL_TITLES, describe_records, grid, headline
-from adhere.populations.population import Floats, Population
+from adhere.populations.describe_records import PROTOCOL_TITLES, describe_records, grid
+from adhere.populations.population import Floats, Population, headline
 from adhere.populations.priors import RandomPrior
 from adhere.populations.records import Records
 from adhere.populations.strata import Strata
 
 
-def describe(population: Population, width: int = 80) -> str:
-    """A description: of counts, estimates with intervals; otherwise expectations under uniform allocation."""
+def describe(given: object, width: int = 80, **columns: str | None) -> str:
+    """A population in plain text, as `adhere populations` shows it.
+
+    `given` is what `as_population` takes: a population, its name, a file or a frame; `columns` (chosen, actual,
+    reward, count) names those of a table. Of a table or of counts there are estimates with intervals between
+    patients, otherwise expectations under uniform allocation.
+    """
+    if (records := records_of(given, **columns)) is not None:
+        records.population()  # which says why it cannot be one
+        return describe_records(records, width)
+    population = as_population(given, **columns)
     if isinstance(population, Counts):
         parts = [describe_records(Records.of(population), width)]
         return "\n\n".join(parts + ([f"data: {population.source}"] if population.source else []))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from adhere.populations.csv_rows import SEPARATORS
 from adhere.populations.estimates import Estimated, means_by_protocol, taken_cells
+from adhere.populations.population import headline
 from adhere.populations.records import NoArm, Records
 
 PROTOCOL_TITLES = {
@@ -20,12 +21,6 @@ def describe_records(records: Records, width: int = 80) -> str:
     """A description in plain text, in lines of a width where words can be broken."""
     parts = [_headline(records), _missing(records), _taken(records, width), _means(records), _explained(records)]
     return "\n\n".join("\n".join(_wrapped(part, width)) for part in parts if part)
-
-
-def headline(name: str, arms: Sequence[str], rewards: Sequence[float]) -> str:
-    """A population's name, its arms and the rewards that occur."""
-    listed = ", ".join(f"{value:g}" for value in rewards[:6]) + (", …" if len(rewards) > 6 else "")
-    return f"{name}: {len(arms)} arms ({', '.join(arms)}), rewards {listed}"
 
 
 def grid(rows: Sequence[Sequence[str]], n_words: int | None = None) -> list[str]:

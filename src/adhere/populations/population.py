@@ -25,6 +25,12 @@ Allocation = Sequence[float] | Floats | None
 BEYOND_EVERY_UNIFORM = 2.0
 
 
+def headline(name: str, arms: Sequence[str], rewards: Sequence[float]) -> str:
+    """A population's name, its arms and the rewards that occur."""
+    values = ", ".join(f"{value:g}" for value in rewards[:6]) + (", …" if len(rewards) > 6 else "")
+    return f"{name}: {len(arms)} arms ({', '.join(arms)}), rewards {values}"
+
+
 @dataclass(frozen=True, eq=False)
 class PatientTables:
     """How patients are drawn, as read-only arrays that a compiled loop reads.
@@ -90,7 +96,7 @@ class CounterfactualPatients:
         self.reward.setflags(write=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Population(ABC):
     """Who answers: for each chosen arm, a distribution over (actual arm, reward in [0, 1]).
 
@@ -104,6 +110,10 @@ class Population(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", check_arms(self.arms))
+
+    def __repr__(self) -> str:
+        kind, said = type(self).__name__, headline(self.name, self.arms, self.reward_values)
+        return f"{kind}: {said}\n  adhere.describe(population) says more"
 
     @property
     def n_arms(self) -> int:

@@ -39,7 +39,7 @@ _REWARD_MASS: Final = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RandomPrior(Population):
     """A population drawn afresh for each run; `instead` is what a non-complier takes.
 

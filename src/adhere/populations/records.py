@@ -36,7 +36,8 @@ class Records:
 
     `columns` says which columns were read as what, `unit` whether a row is a patient or has a count of them. `lost`
     counts patients without an outcome who are marked as lost to follow-up; `imputed` outcomes and arms taken that the
-    table itself marks as assumed by a rule.
+    table itself marks as assumed by a rule. `count_by_name` is a column that was taken for the count because it is
+    called n.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Records:
     lost: int = 0
     imputed: Mapping[str, int] = field(default_factory=dict)
     separator: str = ""
+    count_by_name: str = ""
 
     @classmethod
     def of(cls, counts: Counts) -> Records:
@@ -72,12 +74,14 @@ class Records:
         return {reason: count for reason, count in found.items() if count}
 
     def note(self) -> str:
-        """One sentence on who is left out; empty if nobody is."""
-        reasons = self.left_out()
-        if not reasons:
-            return ""
-        listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-        return f"{self.source}: {sum(reasons.values()):,} of {self.total():,} {self.unit} left out: {listed}"
+        """One sentence on what a reader may not expect: who is left out, a count known by its name; or nothing."""
+        said = []
+        if name := self.count_by_name:
+            said.append(f"column {name} is taken as a count of patients (count={name!r} says so)")
+        if reasons := self.left_out():
+            listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+            said.append(f"{sum(reasons.values()):,} of {self.total():,} {self.unit} left out: {listed}")
+        return f"{self.source}: {'; '.join(said)}" if said else ""
 
     def population(self) -> Counts:
         """The patients of whom the arm assigned, an arm taken and the outcome are known, to resample from."""

@@ -102,10 +102,11 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
                 f" {' or '.join(_IN_WORDS)}"
             )
             raise InputError(f"{table.source}, {place}", arm, expected, sentence)
-    unit = "patients" if "count" in found else "rows"
+    unit, count_title = "patients" if "count" in found else "rows", found.get("count", "")
+    by_name = count_title if count_title.lower() == "n" and not columns.get("count") else ""
     return Records(
         name or table.name, table.source, arms, dict(patients), found, unit, lost,
-        {part: n for part, n in imputed.items() if n}, table.separator,
+        {part: n for part, n in imputed.items() if n}, table.separator, by_name,
     )  # fmt: skip
 
 

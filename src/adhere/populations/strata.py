@@ -26,7 +26,7 @@ class Reach(NamedTuple):
     taken: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Strata(Population):
     """A mixture of strata; each patient has one stratum and, per arm it can take, one Bernoulli reward.
 

@@ -32,9 +32,10 @@ class Stratum:
     """One compliance behaviour: `takes[c]` is ν(c), the arm taken when c is chosen.
 
     `reward[a]` is r_{s,a}, the mean reward when arm a is taken; None (or "-") for an arm that is never taken.
-    `takes` may also map the names of arms, or be "as told" or, with two arms, one of the paper's four behaviours;
-    left out, the stratum's name must be one of these four. `reward` may also map the names of arms to their mean
-    rewards, or be one mean reward for all. What was given by name is numbered by the `Strata` it becomes part of.
+    `takes` may also map the names of arms, or be "as told", the name of the arm that is always taken or, with two
+    arms, one of the paper's four behaviours; left out, the stratum's name must be one of these four. `reward` may
+    also map the names of arms to their mean rewards, or be one mean reward for all. What was given by name is
+    numbered by the `Strata` it becomes part of.
 
     >>> Stratum("defier", 1.0, reward=(0, 1)).takes
     (1, 0)
@@ -54,7 +55,7 @@ class Stratum:
         where = f"stratum {name!r}, "
         taken, means = _checked_takes(where, name, takes), _checked_reward(where, reward)
         if isinstance(taken, str) and isinstance(means, tuple):
-            taken = _behaviour(where, taken, len(means))
+            taken = _behaviour(taken, len(means)) or taken
         if isinstance(taken, tuple) and isinstance(means, float):
             means = (means,) * len(taken)
         if isinstance(taken, tuple) and isinstance(means, tuple):
@@ -70,7 +71,7 @@ class Stratum:
         where = f"stratum {self.name!r}, "
         takes: Any = self.takes
         if isinstance(takes, str):
-            takes = _behaviour(where, takes, len(arms))
+            takes = _taken_by_word(where, takes, arms)
         elif isinstance(takes, dict):
             _check_arms(where + "takes", [*takes, *takes.values()], arms)
             for arm in arms:
@@ -104,10 +105,7 @@ class Stratum:
 def _checked_takes(where: str, name: str, takes: object) -> Any:
     """Arms by number as a tuple, by name as a dictionary, or a word."""
     if isinstance(takes, str):
-        word = takes.strip().lower()
-        if word not in (AS_TOLD, *BEHAVIOURS):
-            raise InputError(where + "takes", takes, nearest(takes, [AS_TOLD, *BEHAVIOURS]))
-        return word
+        return takes.strip()  # perhaps an arm's name, which a stratum alone does not know
     if isinstance(takes, Mapping):
         return dict(takes)
     if not isinstance(takes, (tuple, list, np.ndarray)):
@@ -138,13 +136,21 @@ def _mean_of(where: str, arm: int, mean: object, takes: tuple[int, ...]) -> floa
     return check_reward(f"{where}reward of arm {arm}", mean)
 
 
-def _behaviour(where: str, word: str, n_arms: int) -> tuple[int, ...]:
-    if word == AS_TOLD:
+def _behaviour(word: str, n_arms: int) -> tuple[int, ...] | None:
+    """What a word says is taken for each chosen arm; None if it says nothing of so many arms."""
+    if word.lower() == AS_TOLD:
         return tuple(range(n_arms))
-    if n_arms != 2:
-        expected = f"as told, or the arm taken for each chosen arm ({', '.join(BEHAVIOURS)} are for two arms)"
-        raise InputError(where + "takes", word, expected)
-    return BEHAVIOURS[word]
+    return BEHAVIOURS.get(word.lower()) if n_arms == 2 else None
+
+
+def _taken_by_word(where: str, word: str, arms: Sequence[str]) -> tuple[int, ...]:
+    if found := _behaviour(word, len(arms)):
+        return found
+    if word not in arms:
+        words = nearest(word, [AS_TOLD, *arms, *(BEHAVIOURS if len(arms) == 2 else ())])
+        example = f"{{{arms[0]!r}: {arms[1]!r}, …}}"
+        raise InputError(where + "takes", word, f"{words}, or the arm taken for each chosen arm, e.g. {example}")
+    return (arms.index(word),) * len(arms)
 
 
 def _check_arms(where: str, names: Sequence[object] | Mapping[str, float], arms: Sequence[str]) -> None:
