@@ -13,7 +13,7 @@ import pytest
 from adhere import Trial
 from adhere.policies.registry import registry
 from adhere.store import open_store
-from adhere.trial.commands import Correct, Recommend, RecommendationResponse, Report
+from adhere.trial.commands import ChangeStatus, Correct, Recommend, RecommendationResponse, Report
 from adhere.trial.design import make_design
 from adhere.trial.processor import CommandProcessor
 from trial.live import send
@@ -241,8 +241,11 @@ def test_results_with_intervals_in_words_and_in_json(
     told = in_this_process(capsys, "trial", "results", str(file))
     assert (told.status, told.err) == (0, "")
     assert (
-        "headache: thompson/actual, 6 recommendations (6 reported in full, 0 open, 0 lost to follow-up)" in told.out
+        "headache: open, thompson/actual, 6 recommendations (6 reported in full, 0 open, 0 lost to follow-up)"
+        in told.out
     )
+    assert "at the next recommendation: walk 0." in told.out
+    assert "missing reports" not in told.out
     found = json.loads(in_this_process(capsys, "trial", "results", str(file), "--json", "-").out)
     (aspirin,) = (one for one in found["as_treated"] if one["arm"] == "aspirin")
     assert (aspirin["n"], aspirin["mean"]) == (6, pytest.approx(2 / 6))  # all took it; 3 successes, 1 corrected
@@ -252,6 +255,27 @@ def test_results_with_intervals_in_words_and_in_json(
     in_this_process(capsys, "trial", "results", str(file), "--json", str(out))
     assert json.loads(out.read_text()) == found
     check_complaint(in_this_process(capsys, "trial", "results", str(file), "--json", str(tmp_path / "no" / "x.json")))
+
+
+def test_results_mislead_by_no_round_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "adhere.db"
+    store = open_store(path)
+    processor = CommandProcessor(store)
+    processor.create(make_design("t", "thompson", ["a", "b"], seed=1))
+    for n in range(227):
+        made = send(processor, Recommend(trial="t", request_id=f"q{n}", subject=f"p{n}"))
+        assert isinstance(made, RecommendationResponse)
+        told = {"recommendation_id": made.recommendation_id, "reward": float(made.arm == "a")}
+        taken = {"took_nothing": True} if n == 226 else {"actual": made.arm}
+        send(processor, Report(trial="t", request_id=f"r{n}", **told, **taken))  # type: ignore[arg-type]
+    shown = in_this_process(capsys, "trial", "results", str(path)).out
+    assert "at the next recommendation: a >0.999, b <0.001" in shown
+    assert " 99.5% [" in shown or " 99.6% [" in shown
+    send(processor, ChangeStatus(trial="t", request_id="c", status="closed", reason="done"))
+    store.close()
+    shown = in_this_process(capsys, "trial", "results", str(path)).out
+    assert shown.startswith("t: closed, thompson, 227 recommendations")
+    assert "next recommendation" not in shown
 
 
 def test_results_of_many_arms_fit_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,6 +116,8 @@ def test_corrections_count_and_imputed_parts_are_told() -> None:
     assert found.imputed_parts == 1
     assert (found.as_treated[0].n, found.as_treated[0].mean) == (2, 0.0)
     assert "biases" in found.note
+    assert "rule for missing reports" in found.note  # and only where it was applied
+    assert "rule for missing reports" not in results(trial_of([{"actual": "walk", "reward": 1.0}])[0]).note
 
 
 def test_results_are_kept_until_the_log_grows() -> None:

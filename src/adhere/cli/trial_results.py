@@ -41,6 +41,7 @@ def results(
     import msgspec
 
     from adhere.trial.events import created_event
+    from adhere.trial.log.standing import standing
     from adhere.trial.results import results_of
 
     to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
@@ -49,18 +50,21 @@ def results(
     import_all(imports)
     with one_trial(source, name) as found:
         design = created_event(found.view, found.number).design
-        found_results = results_of(found.view, found.number, design, design.recorded_engine())
+        engine, status = design.recorded_engine(), standing(found.view, found.number).status
+        found_results = results_of(found.view, found.number, design, engine)
     text = msgspec.json.format(msgspec.json.encode(found_results), indent=2) + b"\n"
     if json_file == _STANDARD_OUTPUT:
         typer.echo(text.decode(), nl=False)
         return
-    write_files({to_file: text} if to_file else {}, lambda: _show(found_results, design.policy))
+    write_files(
+        {to_file: text} if to_file else {}, lambda: _show(found_results, design.policy, status, engine.estimated)
+    )
     if design.blinded:
         print("note: this trial is blinded, and these results show its arms", file=sys.stderr)
 
 
-def _show(found: Results, policy: str) -> None:
-    title = f"{found.trial}: {rounded_numbers(policy)}, {counted(found.recommendations, 'recommendation')}"
+def _show(found: Results, policy: str, status: str, estimated: bool) -> None:
+    title = f"{found.trial}: {status}, {rounded_numbers(policy)}, {counted(found.recommendations, 'recommendation')}"
     typer.echo(
         f"{title} ({found.reported:,} reported in full, {found.open:,} open, {found.withdrawn:,} lost to follow-up)\n"
     )
@@ -69,15 +73,34 @@ def _show(found: Results, policy: str) -> None:
     rows += [[arms[0].arm, *map(_estimate, arms)] for arms in zip(*sets, strict=True)]
     typer.echo(f"Mean reward [95% interval], patients\n{_aligned(rows)}\n")
     typer.echo(f"What was taken, by the arm chosen\n{_aligned(_taken(found.compliance))}\n")
-    probabilities = ", ".join(f"{arm} {p:.3g}" for arm, p in found.probabilities.items())
-    said = f"Probability of each arm at the next recommendation: {probabilities}"
-    typer.echo(paragraph(said, shutil.get_terminal_size().columns) + "\n")
+    if status != "closed":
+        probabilities = ", ".join(f"{arm} {_probability(p)}" for arm, p in found.probabilities.items())
+        how = " (estimated by drawing)" if estimated else ""
+        said = f"Probability of each arm at the next recommendation{how}: {probabilities}"
+        typer.echo(paragraph(said, shutil.get_terminal_size().columns) + "\n")
     for sentence in _notes(found):
         typer.echo(paragraph(sentence, shutil.get_terminal_size().columns))
 
 
 def _estimate(one: ArmEstimate) -> str:
     return "none yet" if one.mean is None else f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}] {one.n:,}"
+
+
+def _probability(p: float) -> str:
+    """With three decimals; what is not certain does not look so."""
+    if 0.0 < p < 0.0005:
+        return "<0.001"
+    return ">0.999" if 0.9995 <= p < 1.0 else f"{p:.3f}"
+
+
+def _percent(share: float) -> str:
+    """Whole percents; with a decimal where they would say all or none, which it is not.
+
+    >>> [_percent(share) for share in (0, 1 / 227, 0.42, 226 / 227, 1)]
+    ['0%', '0.4%', '42%', '99.6%', '100%']
+    """
+    whole = f"{share:.0%}"
+    return f"{share:.1%}" if whole in ("0%", "100%") and 0.0 < share < 1.0 else whole
 
 
 def _taken(rows: Sequence[Compliance]) -> list[list[str]]:
@@ -89,15 +112,21 @@ def _taken(rows: Sequence[Compliance]) -> list[list[str]]:
         by_arm = [row.actual[arm] for arm in arms]
         own = row.actual[row.chosen]
         counts = [*(by_arm if apart else (own, sum(by_arm) - own)), row.nothing, row.other, row.unknown]
-        share = "none reported" if row.share is None else f"{row.share:.0%} [{row.low:.0%}, {row.high:.0%}]"
+        share = "none reported" if row.share is None else _share(row.share, row.low, row.high)
         lines.append([row.chosen, *(f"{count:,}" for count in counts), share])
     return lines
+
+
+def _share(share: float, low: float, high: float) -> str:
+    return f"{_percent(share)} [{_percent(low)}, {_percent(high)}]"
 
 
 def _notes(found: Results) -> list[str]:
     said = ["* no estimand without further assumptions: those who do as they are told differ from those who do not."]
     if found.imputed_parts:
-        said.append(f"{found.imputed_parts:,} values were not reported and are assumed by the trial's rule.")
+        said.append(
+            f"{found.imputed_parts:,} values (imputed_parts) were not reported; the trial's rule assumes them."
+        )
     if found.fallbacks:
         said.append(f"{found.fallbacks:,} arms were drawn with equal probabilities, as the policy had failed.")
     if found.refused_lessons:

@@ -18,9 +18,9 @@ from adhere.trial.projection import read_state
 
 NOTE = (
     "Arms were chosen by what had been learned before, which biases plain means: an arm that did badly by bad luck "
-    "is tried less and cannot recover. Intervals are those of fixed allocation. Values counted under the "
-    "trial's rule for missing reports are included (see imputed_parts)."
+    "is tried less and cannot recover. Intervals are those of fixed allocation."
 )
+_IMPUTED = " Values that the trial's rule for missing reports assumes are included (see imputed_parts)."
 _BATCH = 1000
 _MAX_CACHED = 32
 
@@ -66,7 +66,7 @@ class Results(msgspec.Struct, frozen=True):
     per_protocol: list[ArmEstimate]
     compliance: list[Compliance]
     probabilities: dict[str, float]
-    note: str = NOTE
+    note: str
 
 
 @dataclass
@@ -152,6 +152,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         per_protocol=tally.estimates(2),
         compliance=[tally.compliance(chosen) for chosen in range(len(design.arms))],
         probabilities=dict(zip(design.arms, next_choice.probabilities, strict=True)),
+        note=NOTE + _IMPUTED * bool(tally.imputed),
     )
 
 
