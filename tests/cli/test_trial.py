@@ -151,7 +151,7 @@ def test_a_broken_log_is_named_with_status_one(
         (["verify", "{file}", "--head", "abc"], "64 hexadecimal digits"),
         (["export", "{file}", "headache.xlsx"], ".csv, .parquet or .log"),
         (["export", "{file}", "nowhere/x.csv"], "does not exist"),
-        (["list", "{notes}"], "a log written by adhere trial export"),
+        (["list", "{notes}"], "that adhere trial export or Trial.save wrote"),
         (["list", "mysql://x"], "is not supported"),
         (["import", "{notes}", "--into", "x.db", "--name", "a", "--policy", "thompson"], "USUBJID"),
         (["import", "{file}", "--into", "x.db", "--name", "a", "--policy", "thompson"], "a table in CSV or Parquet"),

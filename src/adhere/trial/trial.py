@@ -53,7 +53,8 @@ class Trial:
     arms
         Their names, at least two.
     seed, run
-        What everything random follows from.
+        What everything random follows from. Who knows the seed can tell the next arm: in a real trial take one that
+        cannot be guessed, as `secrets.randbits(63)` gives.
     horizon
         The planned number of patients, for policies that need it (EXP3 without γ).
     reward_values

@@ -35,7 +35,7 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     assert isinstance(made, Recommended)
     yield f"Trial {design.name}, recommendation {recommendation_id}: {design.arms[made.chosen]}"
     yield f"  when       {made.at.isoformat()} (record {made.position})"
-    yield f"  for        {who.get(made.subject, 'a subject who was erased')} (key {made.subject})"
+    yield f"  for        {who.get(made.subject, 'a subject who was erased').removeprefix('/')} (key {made.subject})"
     yield f"  asked by   {made.by or 'not given'}, request {made.request_id or 'id not given'}"
     yield f"  policy     {design.policy}, which had learned from records 1 to {made.learned_up_to}"
     probabilities = [f"{arm} {p:.4f}" for arm, p in zip(design.arms, made.probabilities, strict=False)]

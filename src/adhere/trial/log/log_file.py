@@ -138,7 +138,7 @@ class _LogReading:
         lines = self._lines()
         first = next(lines, None)
         if not isinstance(first, Start):
-            raise InputError("file", str(self._path), "a log written by adhere trial export")
+            raise InputError("file", str(self._path), "a .log file that adhere trial export or Trial.save wrote")
         if first.format not in READABLE_FORMATS:
             found = f"a log of format {first.format}"
             known = " or ".join(map(str, READABLE_FORMATS))
@@ -178,7 +178,9 @@ class _LogReading:
                     yield _decoder.decode(text)
                 except (msgspec.DecodeError, UnicodeDecodeError):
                     if number == 1:
-                        raise InputError("file", str(self._path), "a log written by adhere trial export") from None
+                        raise InputError(
+                            "file", str(self._path), "a .log file that adhere trial export or Trial.save wrote"
+                        ) from None
                     raise _FaultyError(self._count + 1, f"line {number} of the file cannot be read") from None
 
     def _take(self, line: RecordLine) -> None:
