@@ -95,5 +95,5 @@ def test_files_that_cannot_be_are_refused_by_what_is_wrong_with_them(tmp_path: P
     with pytest.raises(InputError, match="a file, not a folder"):
         a_trial().save(tmp_path)
     (tmp_path / "notes.txt").write_text("walk\n")
-    with pytest.raises(InputError, match="that adhere trial export or Trial.save wrote"):
+    with pytest.raises(InputError, match="that adhere trial export or"):
         Trial.load(tmp_path / "notes.txt")
