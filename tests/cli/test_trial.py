@@ -15,7 +15,7 @@ from adhere.policies.registry import registry
 from adhere.store import open_store
 from adhere.trial.commands import ChangeStatus, Correct, Recommend, RecommendationResponse, Report
 from adhere.trial.design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.processor import CommandProcessor, utc_now
 from trial.live import send
 
 from .running import check_complaint, in_this_process
@@ -33,6 +33,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         assert isinstance(made, RecommendationResponse)
         told = {"recommendation_id": made.recommendation_id, "actual": "aspirin", "reward": float(n % 2)}
+        told |= {"happened": utc_now()}
         send(processor, Report(trial="headache", request_id=f"r{n}", **told))  # type: ignore[arg-type]
     send(processor, Correct(trial="headache", request_id="c", recommendation_id=1, reward=0.0, reason="typing error"))
     store.close()
@@ -109,7 +110,13 @@ def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_an_explanation(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = in_this_process(capsys, "trial", "explain", str(file), "1").out
-    for words in ("Leeds/p1", "token 2, request q1", "walk 0.6667, aspirin 0.3333 (exact)", "typing error"):
+    for words in (
+        "Leeds/p1",
+        "token 2, request q1",
+        "walk 0.6667, aspirin 0.3333 (exact)",
+        "typing error",
+        " (happened 20",
+    ):
         assert words in told
     check_complaint(in_this_process(capsys, "trial", "explain", str(file), "99"), "recommendation: got 99")
 

@@ -18,7 +18,8 @@ from adhere import InputError, simulate
 from adhere.populations import Count, Counts, as_population
 from adhere.store import open_store
 from adhere.trial.design import make_design
-from adhere.trial.log.table_import import arms_in, import_table, read_table, rewards_in
+from adhere.trial.log.table_import import import_table
+from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
 
 ROWS: dict[str, list[Any]] = {
     "chosen": ["none", "none", "aspirin", "none"],

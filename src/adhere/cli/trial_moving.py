@@ -61,7 +61,8 @@ def import_trial(
     OTHER. Policies that remember something of each recommendation need MEMO.
     """
     from adhere.trial.design import make_design
-    from adhere.trial.log.table_import import arms_in, import_table, read_table
+    from adhere.trial.log.table_import import import_table
+    from adhere.trial.log.table_reading import arms_in, read_table
 
     import_all(imports)
     if not path.is_file():
@@ -128,7 +129,7 @@ def _listed(rewards: str) -> tuple[float, ...]:
 def _rewards(table: object) -> tuple[float, ...]:
     """Every reward in a table: policies that recycle outcomes count them by value."""
     from adhere.trial.design import MAX_REWARD_VALUES
-    from adhere.trial.log.table_import import rewards_in
+    from adhere.trial.log.table_reading import rewards_in
 
     found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)

@@ -16,7 +16,8 @@ from adhere.store import open_store
 from adhere.trial.design import make_design
 from adhere.trial.log.csv_tables import escaped_table, unescaped_table
 from adhere.trial.log.export import write_table
-from adhere.trial.log.table_import import arms_in, import_table, read_table
+from adhere.trial.log.table_import import import_table
+from adhere.trial.log.table_reading import arms_in, read_table
 
 from ..live import Live
 

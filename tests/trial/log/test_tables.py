@@ -14,7 +14,8 @@ from adhere.trial.design import Imputation, make_design
 from adhere.trial.log.chain import verify
 from adhere.trial.log.export import write_table
 from adhere.trial.log.replay import replay
-from adhere.trial.log.table_import import arms_in, import_table, read_table, rewards_in
+from adhere.trial.log.table_import import import_table
+from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
 from adhere.trial.snapshot import decode_snapshot
 
 from ..live import Live

@@ -57,7 +57,8 @@ def _told(design: Design, event: AnyEvent, words: str | None) -> str:
     if isinstance(event, Repeated):
         return "requested or reported once more, with nothing new"
     if isinstance(event, Reported):
-        return f"reported: {_values(design.arms, event, words)}"
+        when = f" (happened {event.happened.isoformat()})" if event.happened else ""
+        return f"reported: {_values(design.arms, event, words)}{when}"
     if isinstance(event, Imputed):
         return f"no report, so the trial's rule assumes: {_values(design.arms, event, words)}"
     if isinstance(event, Corrected):

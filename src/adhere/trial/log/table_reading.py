@@ -1,0 +1,124 @@
+"""A table of recommendations as it is read from a file or a frame: CDISC's names of columns, its arms and rewards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from adhere.csv_cells import is_missing, reward_in
+from adhere.errors import InputError
+from adhere.frames import Frame, arm_text, is_frame
+from adhere.trial.log.csv_tables import unescaped_table
+
+_ALSO_CALLED = {
+    "subject": "USUBJID",
+    "site": "SITEID",
+    "chosen": "TRTP",
+    "ARM": "TRTP",
+    "actual": "TRTA",
+    "ACTARM": "TRTA",
+    "reward": "AVAL",
+}
+
+_DATES, _FLAGS = ("RANDDTM", "TRTADTM", "ADTM"), ("TRTADTYP", "DTYPE", "WITHDFL")
+_MAY_BE_MISSING = ("USUBJID", "TRTP", "TRTA", "TRTASTAT", "AVAL", *_DATES, *_FLAGS)
+
+
+def read_table(given: object) -> pl.DataFrame:
+    """A CSV or Parquet file, or a frame, with CDISC's or adhere's own names of columns."""
+    table = _from_frame(Frame(given)) if is_frame(given) else _from_file(Path(str(given)))
+    given_columns = table.columns
+    _check_spelling(given_columns)
+    for old, new in _ALSO_CALLED.items():
+        if old in table.columns:
+            if new in table.columns:
+                raise InputError("columns", f"{old} and {new}", "only one of them: they mean the same")
+            table = table.rename({old: new})
+    for column in ("USUBJID", "TRTP"):
+        if column not in table.columns:
+            expected = f"at least USUBJID (subject) and TRTP (chosen); {column} is missing"
+            raise InputError("columns", ", ".join(given_columns), expected)
+    return _without_words_for_missing(table)
+
+
+def _check_spelling(columns: list[str]) -> None:
+    """Refuse a slip in one of adhere's own names; others' columns, and CDISC's many variables, are left alone."""
+    own = [name for name in _ALSO_CALLED if name.islower() and name not in columns]
+    for column in columns:
+        if column.isupper() or column in _ALSO_CALLED:
+            continue
+        for close in get_close_matches(column.lower(), own, n=1, cutoff=0.8):
+            raise InputError("columns", column, close, f"unknown column {column!r}; did you mean {close!r}?")
+
+
+def _without_words_for_missing(table: pl.DataFrame) -> pl.DataFrame:
+    """NA and the like made null, but where a column PROB_… says that an arm is called so."""
+    listed = {column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")}
+    for column in {*_MAY_BE_MISSING, *(f"PROB_{arm}" for arm in listed)}.intersection(table.columns):
+        values = table[column]
+        if values.dtype == pl.String:
+            arms = listed if column in ("TRTP", "TRTA") else set()
+            words = [word for word in values.drop_nulls().unique() if is_missing(word) and word not in arms]
+            table = table.with_columns(pl.when(~pl.col(column).is_in(words)).then(pl.col(column)).alias(column))
+        elif values.dtype.is_float():
+            table = table.with_columns(pl.col(column).fill_nan(None))
+    return table
+
+
+def _from_file(path: Path) -> pl.DataFrame:
+    try:
+        is_parquet = path.suffix.lower() == ".parquet"
+        return pl.read_parquet(path) if is_parquet else unescaped_table(pl.read_csv(path, infer_schema=False))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError("file", str(path), f"a table in CSV or Parquet ({str(error).splitlines()[0]})") from None
+
+
+def _from_frame(frame: Frame) -> pl.DataFrame:
+    columns = {title: frame.values(title) for title in frame.titles}
+    for title in set(columns) & {
+        "TRTP",
+        "TRTA",
+        *(old for old, new in _ALSO_CALLED.items() if new in ("TRTP", "TRTA")),
+    }:
+        columns[title] = [arm_text(value) or None for value in columns[title]]
+    return pl.DataFrame([pl.Series(title, values, strict=False) for title, values in columns.items()])
+
+
+def arms_in(table: pl.DataFrame) -> list[str]:
+    """The arms a table recommends, in the order of its columns of probabilities or, without those, of the alphabet.
+
+    Not those that were only taken: they may be a slip, or none of the trial's arms.
+    """
+    listed = [column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")]
+    return listed or sorted(table["TRTP"].drop_nulls().unique())
+
+
+def rewards_in(table: pl.DataFrame) -> list[float]:
+    """Every reward a table holds."""
+    values = table["AVAL"].drop_nulls().unique().to_list() if "AVAL" in table.columns else []
+    return [number_of({"AVAL": value}, "AVAL", 0.0, reward_in) for value in values if value != ""]
+
+
+def text_of(row: Mapping[str, Any], column: str) -> str:
+    """A cell's text; empty if there is none."""
+    value = row.get(column)
+    return "" if value is None else str(value)
+
+
+def number_of(
+    row: Mapping[str, Any], column: str, otherwise: float, number_in: Callable[[str], float] = float
+) -> float:
+    """A cell's number, or `otherwise` where it is empty."""
+    text = text_of(row, column)
+    try:
+        number = number_in(text) if text else otherwise
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(column, text, "a number, true or false" if number_in is reward_in else "a number")
+    return number
