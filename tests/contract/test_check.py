@@ -10,6 +10,7 @@ import pytest
 
 import adhere
 from adhere.cli.main import main
+from adhere.contract import alarm
 from adhere.contract.compiled import check_compiled, findings_of
 from adhere.contract.findings import (
     ARMS,
@@ -117,6 +118,7 @@ BROKEN = {
         PROBABILITIES,
         "the probabilities are 1, nan; they must be",
     ),
+    "endless": ("# CHOOSE", "while True: pass  # HERE", RUNS, "still running after 0.2 seconds; does the loop end"),
     "no-learn": (WHOLE_LEARN, "", FUNCTIONS, "learn"),
 }
 
@@ -137,6 +139,8 @@ def test_a_broken_promise_is_named_with_its_line(tmp_path: Path, monkeypatch: py
     replaced, by, promise, words = BROKEN[name]
     file, line = written(tmp_path, name, replaced, by)
     monkeypatch.chdir(tmp_path)
+    if name == "endless":
+        monkeypatch.setattr(alarm, "SECONDS", 0.2)
     (report,) = adhere.check_policies(file)
     assert [finding.promise for finding in report.findings] == list(PROMISES)
     (broken,) = [finding for finding in report.findings if finding.kept is False]

@@ -35,7 +35,10 @@ def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     """Compile a policy and run it, in a process of its own."""
     command = [sys.executable, "-m", "adhere.contract", str(file), json.dumps(policy.to_json())]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        return [Finding(COMPILES, False, f"{place_of_class(type(policy))}: not done after {_TIMEOUT} seconds")]
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
     found = [Finding(*line) for line in lines]
     if done.returncode:

@@ -15,6 +15,7 @@ from adhere.compilation import classes_of, implementation, memo_of, state_of
 from adhere.compilation.compile_errors import place_of_return
 from adhere.compilation.layout import Floats
 from adhere.compilation.places import place_of, sentence_of
+from adhere.contract.alarm import limited
 from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
 from adhere.contract.strict_array import Guard, StrictArray, strict
 from adhere.policies import ComplianceAwareLearner
@@ -63,8 +64,9 @@ class Interpreted:
             point(self.rng, number, CHOOSE)
             arm = choose(self.rule, self._state, self._memo, 1.0, self.rng)
         if not isinstance(arm, int | np.integer) or isinstance(arm, bool) or not 0 <= arm < self.n_arms:
-            where, numbers = place_of_return(classes_of(self.rule)), f"0 to {self.n_arms - 1}"
-            raise Broken(ARMS, f"{where}: choose returns {arm!s}; it must return a whole number from {numbers}")
+            place, numbers = place_of_return(classes_of(self.rule)), f"0 to {self.n_arms - 1}"
+            where = f"{place}: " if place else ""
+            raise Broken(ARMS, f"{where}choose returns {arm!s}; it must return a whole number from {numbers}")
         kept = np.array(self.memo[: self._kept])
         if np.isinf(kept).any():
             raise Broken(FINITE, f"{place_of_return(classes_of(self.rule))}: by here the memo holds inf")
@@ -124,7 +126,8 @@ def as_python(module: ModuleType) -> Iterator[None]:
 def stopping_at_the_line() -> Iterator[None]:
     """Say of whatever is raised which promise it breaks, and in which line of the user's."""
     try:
-        yield
+        with limited():
+            yield
     except Exception as error:
         place = place_of(error.__traceback__)
         where = f"{place}: " if place else ""
@@ -135,6 +138,8 @@ def stopping_at_the_line() -> Iterator[None]:
 def _promise_of(error: Exception) -> tuple[str, str]:
     if isinstance(error, Broken):
         return error.promise, error.sentence
+    if isinstance(error, TimeoutError):
+        return RUNS, str(error)
     if isinstance(error, IndexError):
         return INDICES, str(error)
     if isinstance(error, ValueError) and "read-only" in str(error):
