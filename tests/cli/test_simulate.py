@@ -147,6 +147,7 @@ def test_a_policy_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     )
     assert finished.status == 0
     assert f"compiling {policy} (1 of 1, then kept on disk)…" in finished.err
+    assert finished.err.endswith("note: own.py has not passed its check yet: adhere policies --check own.py\n")
     (outcome,) = strict_json(finished.out)
     assert outcome["policy"] == policy
     assert outcome["allocation"]["control"] == pytest.approx(0.9, abs=0.01)

@@ -10,6 +10,7 @@ import pytest
 
 import adhere
 from adhere.cli.main import main
+from adhere.compilation.checked import is_checked
 from adhere.contract import alarm
 from adhere.contract.compiled import check_compiled, findings_of
 from adhere.contract.findings import (
@@ -177,6 +178,7 @@ def test_the_example_that_sees_both_arms_passes(
     assert [line.partition(":")[0][4:] for line in findings] == list(PROMISES)
     assert f"{GPU}: it makes no arrays" in findings[-1]
     assert total == f"{len(PROMISES)} checks, none failed"
+    assert is_checked(adhere.import_policies("borrowing.py").__name__)
 
 
 def test_a_broken_promise_is_the_exit_status(

@@ -45,7 +45,7 @@ def check_plot(option: str, path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        sentence = f"{option} needs the report extra: pip install 'adhere[report]'"
+        sentence = f"{option} needs the report extra: pip install 'adhere[report]' (in a checkout: '.[report]')"
         raise InputError(option, str(path), "the report extra", sentence) from None
 
 

@@ -79,7 +79,9 @@ def policies(
 
 
 def _check(file: Path, name: str | None) -> None:
+    from adhere.compilation.checked import note_checked
     from adhere.contract import check_policies
+    from adhere.policies import import_policies
 
     def announce(policy: str) -> None:
         typer.echo(f"compiling {policy} with bounds checks (once; then it is kept on disk)", err=True)
@@ -92,6 +94,8 @@ def _check(file: Path, name: str | None) -> None:
     typer.echo(f"{n_checks} checks, {len(broken)} failed" if broken else f"{n_checks} checks, none failed")
     if broken:
         raise typer.Exit(1)
+    if name is None:  # all of them
+        note_checked(import_policies(file).__name__)
 
 
 def _list(cls: type[Policy]) -> None:

@@ -85,7 +85,9 @@ def _check_extras(out: Path) -> None:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
     except ImportError:
-        expected = "matplotlib and jinja2 to write the report: pip install 'adhere[report]'"
+        expected = (
+            "matplotlib and jinja2 to write the report: pip install 'adhere[report]' (in a checkout: '.[report]')"
+        )
         raise InputError("--out", str(out), expected) from None
 
 

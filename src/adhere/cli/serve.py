@@ -55,6 +55,8 @@ def serve(
     try:
         from adhere.service.serve import serve as run
     except ImportError:
-        sentence = "`adhere serve` needs the service extra: pip install 'adhere[service]'"
+        sentence = (
+            "`adhere serve` needs the service extra: pip install 'adhere[service]' (in a checkout: '.[service]')"
+        )
         raise InputError("serve", None, "the service extra", sentence) from None
     run(read.settings)

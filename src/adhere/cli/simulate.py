@@ -107,7 +107,8 @@ def simulate(
 
     See adhere policies and adhere populations for the names there are.
     """
-    from adhere.policies import parse_policy
+    from adhere.compilation.checked import is_checked
+    from adhere.policies import import_policies, parse_policy
     from adhere.simulation import simulate as run
     from adhere.simulation.cluster import connected
     from adhere.simulation.progress import Announcing
@@ -149,6 +150,9 @@ def simulate(
     if runs_to is not None:
         contents[runs_to] = _runs_file(result, runs_to.suffix.lower())
     write_files(contents, before=lambda: result.save(save) if save is not None else None)
+    for file in imports or ():
+        if not is_checked(import_policies(file).__name__):
+            typer.echo(f"note: {file} has not passed its check yet: adhere policies --check {file}", err=True)
 
 
 def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None, runs_to: Path | None) -> None:

@@ -27,7 +27,9 @@ def connected(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client, Security
     except ImportError:
-        raise InputError("cluster", address, "Dask to reach it: pip install 'adhere[cluster]'") from None
+        raise InputError(
+            "cluster", address, "Dask to reach it: pip install 'adhere[cluster]' (in a checkout: '.[cluster]')"
+        ) from None
 
     security: Any = Security()  # type: ignore[no-untyped-call]
     if address.startswith("tls:") and security.get_connection_args("client")["ssl_context"] is None:

@@ -78,7 +78,9 @@ class SimulationResult:
         try:
             import matplotlib  # noqa: F401
         except ImportError:
-            raise ImportError("plot needs matplotlib: pip install 'adhere[report]'") from None
+            raise ImportError(
+                "plot needs matplotlib: pip install 'adhere[report]' (in a checkout: '.[report]')"
+            ) from None
         from adhere.simulation.surplus_plot import surplus_plot
 
         return surplus_plot(self.config, self.outcomes, notes)

@@ -50,7 +50,9 @@ def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise ImportError("to_pandas needs pandas: pip install 'adhere[pandas]'") from None
+        raise ImportError(
+            "to_pandas needs pandas: pip install 'adhere[pandas]' (in a checkout: '.[pandas]')"
+        ) from None
 
     def array_of(column: polars.Series) -> Any:
         if isinstance(column.dtype, polars.Enum):

@@ -26,7 +26,9 @@ def open_store(where: str | Path | None = None, *, read_only: bool = False, dead
         try:
             from adhere.store.postgres import PostgresStore
         except ImportError:
-            raise StoreError("PostgreSQL needs a driver: pip install 'adhere[service]'") from None
+            raise StoreError(
+                "PostgreSQL needs a driver: pip install 'adhere[service]' (in a checkout: '.[service]')"
+            ) from None
         return PostgresStore(where, read_only=read_only, deadline=deadline)
     if isinstance(where, str) and "://" in where:
         raise StoreError(f"{where.partition('://')[0]}:// is not supported: give a file or postgresql://…")
