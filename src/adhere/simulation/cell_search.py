@@ -9,9 +9,11 @@ import numpy as np
 from adhere.compilation import inline, no_inline
 from adhere.compilation.hints import in_wide_vectors
 
-# Up to how many cells a draw is compared with every boundary; among more they are halved until one is left.
+# Up to how many cells a draw is compared with every boundary; among more a guide says where to begin.
 FEW_CELLS = 32
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_ALL_STEPS = 1 << 53
+_LOW_BITS, _HIGH_BITS = np.uint64(21), np.uint64(32)  # of the 53 of a step
 
 
 @no_inline
@@ -62,18 +64,41 @@ def find_among_few(bounds: Any, n: int, steps: Any, cells: Any) -> None:
             cells[i] += np.uint32(draw >= bound_1) + np.uint32(draw >= bound_2) + np.uint32(draw >= bound_3)
 
 
-@no_inline
-def find_among_many(bounds: Any, n: int, steps: Any, cells: Any) -> None:
-    """The same by halving; the number of cells is a power of two.
+def guide_for(bounds: Any) -> Any:
+    """Room for the guide to each draw's cells, where there are many: four entries for each cell."""
+    n_draws, n_cells = bounds.shape[-2:]
+    n_entries = 4 << int(n_cells - 1).bit_length() if n_cells > FEW_CELLS else 0
+    return np.zeros((n_draws, n_entries), np.uint32)
 
-    Half of what is left is added where the draw is not below the boundary before it, which the sign of their
-    difference says: a processor would guess wrong, at a branch, half of the times.
+
+@no_inline
+def fill_guide(bounds: Any, guide: Any) -> None:
+    """Say of each of equal parts of the range of a draw in which cell it begins."""
+    if guide.shape[1] > 0:
+        width = _ALL_STEPS // guide.shape[1]
+        for draw in range(guide.shape[0]):
+            cell = _ZERO
+            for entry in range(guide.shape[1]):
+                cell = _cell_from(cell, bounds[draw], entry * width)
+                guide[draw, entry] = cell
+
+
+@no_inline
+def find_among_many(bounds: Any, guide: Any, n: int, steps: Any, cells: Any) -> None:
+    """The same with a guide. A part of the range has a quarter of a boundary on average: little is left to search.
+
+    One draw after the other: for so little, vectors do not pay.
     """
+    n_entries = np.uint64(guide.size)
     for i in range(n):
-        cells[i] = 0
-    half = np.uint64(bounds.size) >> _ONE
-    while half > _ZERO:
-        for i in range(n):
-            cell = np.uint64(cells[i])
-            cells[i] = cell + (half & np.uint64((bounds[cell + half - _ONE] - 1 - steps[i]) >> 63))
-        half >>= _ONE
+        entry = ((np.uint64(steps[i]) >> _LOW_BITS) * n_entries) >> _HIGH_BITS
+        cells[i] = _cell_from(np.uint64(guide[entry]), bounds, steps[i])
+
+
+@inline
+def _cell_from(cell: Any, bounds: Any, step: Any) -> Any:
+    """The cell in which a draw lands, which is this one or one after it."""
+    last = np.uint64(bounds.size - 1)
+    while step >= bounds[cell] and cell < last:
+        cell += _ONE
+    return cell

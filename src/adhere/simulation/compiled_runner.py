@@ -78,7 +78,7 @@ class CompiledRunner(PolicyRunner):
         return self._rule, self._sizes, self._state, keys, patients, *trial, tallies, self._room(patients), *counts
 
     def _room(self, patients: Patients) -> Any:
-        return Room.of(self._sizes)
+        return Room.of(self._sizes, patients)
 
     def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
         """Run the compiled loop, all of it; it lets other threads work meanwhile."""

@@ -12,7 +12,8 @@ from adhere.compilation.local import copy_into, local_floats, local_integers, lo
 from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.policies.generic import choose, decider, remember, update
 from adhere.randomness import CHOOSE, LEARN, STREAM_SIZE, point, point_with
-from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, BatchOfManyArms, draw_patients, patient_at
+from adhere.simulation.cell_search import fill_guide
+from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, BatchOfManyArms, Patients, draw_patients, patient_at
 
 NO_FAULT = -(2**62)
 
@@ -53,12 +54,12 @@ class Room(NamedTuple):
     blank_memo: Any
 
     @staticmethod
-    def of(sizes: Sizes) -> Room:
+    def of(sizes: Sizes, patients: Patients) -> Room:
         """Room for one thread."""
         n_arms = sizes.arms.number
         many_arms = n_arms > MAX_STATIC_ARMS
         return Room(
-            (BatchOfManyArms if many_arms else Batch).of(n_arms),
+            (BatchOfManyArms if many_arms else Batch).of(n_arms, patients.bounds),
             room_for(sizes.state, np.float64, many_arms),
             room_for(sizes.memo, np.float64, many_arms),
             room_for(n_arms, np.int64, many_arms),
@@ -98,6 +99,8 @@ def run_block(
             decisions[part] = 0
         rng[0], rng[1] = keys[run, 0], keys[run, 1]
         bounds = patients.bounds[run if patients.bounds.shape[0] > 1 else 0]
+        if run == 0 or patients.bounds.shape[0] > 1:
+            fill_guide(bounds, batch.guide)
         total_reward, total_baseline, mark, t = 0.0, 0.0, 0, 0
         for first in range(0, n_patients, BATCH_SIZE):
             end = n_patients if n_patients - first < BATCH_SIZE else first + BATCH_SIZE

@@ -14,6 +14,7 @@ from adhere.simulation.cell_search import (
     FEW_CELLS,
     find_among_few,
     find_among_many,
+    guide_for,
     look_up,
     look_up_among_few,
 )
@@ -50,9 +51,10 @@ class Batch(NamedTuple):
     actual: Any  # [arm, patient]; unsigned, since compiled code need not ask whether it counts from the end
     reward: Any  # [arm, patient]
     baseline: Any  # the mean of a patient's rewards over the arms
+    guide: Any  # [draw, entry] to the cells, where there are many
 
     @staticmethod
-    def of(n_arms: int) -> Batch:
+    def of(n_arms: int, bounds: Any) -> Batch:
         """Room for one thread."""
         return Batch(
             np.zeros(BATCH_SIZE, np.uint64),
@@ -61,6 +63,7 @@ class Batch(NamedTuple):
             np.zeros((n_arms, BATCH_SIZE), np.uint32),
             np.zeros((n_arms, BATCH_SIZE)),
             np.zeros(BATCH_SIZE),
+            guide_for(bounds),
         )
 
 
@@ -71,15 +74,17 @@ class BatchOfManyArms(NamedTuple):
     steps: Any
     cells: Any  # [draw, patient]
     baseline: Any
+    guide: Any
 
     @staticmethod
-    def of(n_arms: int) -> BatchOfManyArms:
+    def of(n_arms: int, bounds: Any) -> BatchOfManyArms:
         """Room for one thread."""
         return BatchOfManyArms(
             np.zeros(BATCH_SIZE, np.uint64),
             np.zeros(BATCH_SIZE, np.int64),
             np.zeros((n_arms, BATCH_SIZE), np.uint32),
             np.zeros(BATCH_SIZE),
+            guide_for(bounds),
         )
 
 
@@ -104,7 +109,7 @@ def draw_for_few_arms(batch: Batch, arms: Any, patients: Any, bounds: Any, first
         if arm == draw:
             draw_steps(rng, first, n, draw, steps)
             if bounds.shape[1] > FEW_CELLS:
-                find_among_many(bounds[draw], n, steps, cells)
+                find_among_many(bounds[draw], batch.guide[draw], n, steps, cells)
         actual, reward = batch.actual[arm], batch.reward[arm]
         if bounds.shape[1] > FEW_CELLS:
             look_up(patients.actual[arm], patients.reward[arm], n, cells, actual, reward)
@@ -136,7 +141,7 @@ def draw_for_many_arms(
         if arm == draw:
             draw_steps(rng, first, n, draw, steps)
             if bounds.shape[1] > FEW_CELLS:
-                find_among_many(bounds[draw], n, steps, cells)
+                find_among_many(bounds[draw], batch.guide[draw], n, steps, cells)
             else:
                 find_among_few(bounds[draw], n, steps, cells)
         for i in range(n):
