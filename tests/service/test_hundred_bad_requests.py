@@ -55,6 +55,7 @@ REPORT: list[Any] = [
         {"took_nothing": False},
         {"reward": None},
         {"reward": 1, "comment": "fine"},
+        {"reward": 1, "a\nb": 1},
         {"rewards": 1},
         {"arm": "walk"},
     ),

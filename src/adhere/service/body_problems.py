@@ -11,9 +11,9 @@ import msgspec
 
 from adhere.service.problems import ProblemError, shown
 
-_PLACE = re.compile(r" - at (?:key in )?`\$?(.*)`$")
+_PLACE = re.compile(r" - at (?:key in )?`\$?(.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
-_NAMED = re.compile(r" (missing required|unknown) field `(.*)`$")
+_NAMED = re.compile(r" (missing required|unknown) field `(.*)`$", re.DOTALL)
 _BOUND = re.compile(r"`(.*?)`(?: (of length )?(>=|<=|>|<) (\S+))?$")
 _TYPES: Final = {
     "float": "a number",
