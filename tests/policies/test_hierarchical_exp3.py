@@ -51,7 +51,7 @@ def test_rates_follow_from_the_horizon() -> None:
 
 
 def test_without_rates_there_must_be_a_horizon() -> None:
-    with pytest.raises(InputError, match=r"hierarchical-exp3 rho: got None, expected .* a horizon"):
+    with pytest.raises(InputError, match=r"this policy needs horizon=… .* ρ"):
         HierarchicalExp3(eta=0.1).resolved(2, None)
 
 
