@@ -22,8 +22,10 @@ _NO_NUMBER = {"", "-", "–", "—", "reference"}  # what stands in a column of 
 _LONG_CELL = 28  # letters, from which on a cell needs room
 
 
-def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], foot: Mapping[str, str]) -> str:
-    """The report as one self-contained file; `figures` holds each figure's SVG by its name.
+def page(
+    title: str, sections: Sequence[Section], figures: Mapping[str, bytes], foot: Mapping[str, str], warning: str = ""
+) -> str:
+    """The report as one self-contained file; `figures` holds each figure's SVG by its name, a `warning` is on top.
 
     It expects the figures' own files beside it, as figures/NAME.png and figures/NAME.svg, for readers who want them.
     """
@@ -48,6 +50,7 @@ def page(title: str, sections: Sequence[Section], figures: Mapping[str, bytes], 
         linker=Linker,
         images={name: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for name, svg in figures.items()},
         foot=foot,
+        warning=warning,
     )
 
 

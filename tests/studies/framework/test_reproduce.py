@@ -74,7 +74,10 @@ def test_other_settings_run_anew(tmp_path: Path, simulations: list[int], monkeyp
     data = contents(tmp_path / "data")
     assert reproduce(tmp_path, BOTH, seed=1).resumed == ()
     other_seed = contents(tmp_path / "data")
+    on_top = "<strong>This is a quick run, with a tenth of the runs"
+    assert on_top not in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert reproduce(tmp_path, BOTH, seed=1, quick=True).resumed == ()
+    assert on_top in (tmp_path / "index.html").read_text(encoding="utf-8")
     quick = contents(tmp_path / "data")
     assert len({files["simulated/final.csv"] for files in (data, other_seed, quick)}) == 3
     assert [int(files["simulated/size.csv"].split()[1]) for files in (data, other_seed, quick)] == [3072, 3072, 307]

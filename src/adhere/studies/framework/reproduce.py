@@ -25,6 +25,7 @@ from adhere.studies.framework.study_cache import Settings, load, read_json, remo
 
 TITLE = "Compliance-Aware Bandits, reproduced"
 _SECONDS = "seconds.json"
+_QUICK = "This is a quick run, with a tenth of the runs: verdicts near a limit may differ from those of a full one."
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def reproduce(
                 "whole_run_seconds": time.perf_counter() - started,
             }
             shown = {name: files[".svg"] for name, files in figures.items()}
-            report_writer.write_report(out, page(TITLE, sections, shown, _foot(run)), figures, finished, run)
+            text = page(TITLE, sections, shown, _foot(run), _QUICK if quick else "")
+            report_writer.write_report(out, text, figures, finished, run)
         remove(unfinished)
     resumed = tuple(study.name for study in reported if study not in missing)
     return Reproduction(sections, out / report_writer.PAGE, resumed, time.perf_counter() - started)

@@ -121,13 +121,14 @@ def headline(facts: Facts) -> ReportFigure:
 def make_listings(facts: Facts) -> list[Listing]:
     """How regret grows for each policy on each population, and who is in the populations."""
     rows = _named(facts.growth).to_dicts()
+    fewest = min(row["runs_of_longest"] for row in rows)
     return [
         Listing(
             "How regret grows, with 95% intervals: the exponent of T (the least-squares slope of log regret against "
             "log T) over the shorter and the longer trials. It grows like log T where the exponent is below 0.5 and "
             "the last decade of T does not cost more than the one before, beyond chance; like √T up to "
             f"{0.5 + TOLERANCE:.2f}; like T above {1 - TOLERANCE:.2f}. A promise shows in so many runs of the "
-            "longest trials; eight cannot see a failure of one in a hundred.",
+            f"longest trials, {fewest} of the least-run policy: so few cannot see a failure of one in a hundred.",
             tuple(_EXPONENTS.values()),
             [[_cell(row, name) for name in _EXPONENTS] for row in rows],
             folded=True,

@@ -42,7 +42,9 @@ def result(facts: Facts) -> str:
     subject = {0: "No policy", len(NAMES): "All three policies"}.get(len(agreeing), f"Only {' and '.join(agreeing)}")
     verb = "matches the paper's figure" if len(agreeing) < 2 else "match the paper's figures"
     saved = [f"{name} saves {mean(facts.surplus(one, n_runs=facts.few))}" for one, name in NAMES.items()]
-    return f"{subject} {verb} within chance: {listed([saved[0] + ' lives', *saved[1:]])}."
+    lasting = len(_agreeing(facts, facts.many))
+    in_more = f"; in {facts.many:,} runs, {lasting or 'none'} of the three" if lasting != len(agreeing) else ""
+    return f"{subject} {verb} within chance{in_more}: {listed([saved[0] + ' lives', *saved[1:]])}."
 
 
 def uncertainty(facts: Facts) -> str:
