@@ -117,6 +117,7 @@ def test_the_result_says_so_where_more_runs_agree_less() -> None:
         f"All three policies match the paper's figures within chance; in {N_RUNS_AGAIN} runs, 2 of the three: "
     )
     assert section.result.startswith(beginning)
+    assert [one.verdict for one in section.claims[:3]] == [IN_PART, AGREES, AGREES]
     assert len(section.result.split()) <= 40
 
 

@@ -88,7 +88,9 @@ def make_claims(facts: Facts) -> list[Claim]:
         if one.strategy == BOUNDED:
             ours += f". Our setting was chosen after seeing results: {_readings_judged(facts, published)}"
         statement = f"{NAMES[one]}: surplus lives, both trials pooled"
-        numbers.append(Claim(statement, str(published), ours, published.verdict(few)))
+        # At the paper's own number of runs, and in part where ten times as many tell them apart.
+        verdict = IN_PART if published.agrees_with(few) > published.agrees_with(many) else published.verdict(few)
+        numbers.append(Claim(statement, str(published), ours, verdict))
     return [
         *numbers,
         _hybrids_gain(facts),
