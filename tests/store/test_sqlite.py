@@ -108,7 +108,7 @@ def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is a folder: give the name of a file in it"):
         open_store(tmp_path)
     for folder in ("missing", "file"):
-        with pytest.raises(StoreError, match=r"trials\.db cannot be written: .* directory"):
+        with pytest.raises(StoreError, match=r"trials\.db cannot be written: folder .* does not exist"):
             open_store(tmp_path / folder / "trials.db")
     with pytest.raises(StoreError, match="does not exist"):
         open_store(tmp_path / "missing.db", read_only=True)
