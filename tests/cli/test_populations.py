@@ -56,8 +56,11 @@ def test_a_table_shows_n_intervals_and_what_is_missing(
     assert f"Chosen (intention-to-treat) none 12 0.8333 [{low:.4f}, {high:.4f}]" in lines
     # Everybody with an outcome counts by the arm assigned, also those of whom it is not known what they took.
     assert any(line.startswith("aspirin 6 1.0000 [0.6097, 1.0000]") for line in lines)
-    assert "95% intervals" in shown.out
-    assert "A simulation draws from the 17 rows used." in " ".join(lines)
+    assert "95% confidence" in shown.out
+    assert (
+        "A simulation draws from the 17 rows used; their means under Chosen: none 0.8333, aspirin 1.0000."
+        in " ".join(lines)
+    )
     assert all(len(line) <= width for line in shown.out.splitlines() if table not in line)
 
 

@@ -141,6 +141,19 @@ def test_a_column_that_is_only_taken_for_counts_is_said() -> None:
     assert population.patients_per_arm() == {"none": 6, "aspirin": 2}
     with warnings.catch_warnings(action="error"):
         as_population(frame, count="n")
+    numbered = pd.DataFrame({**ROWS, "n": [1, 2, 3, 4]})
+    with pytest.raises(
+        InputError, match=r"^table: column n numbers the rows; rename it, or say that it counts patients: "
+    ):
+        as_population(numbered)
+    with warnings.catch_warnings(action="error"):
+        as_population(numbered, count="n")
+
+
+def test_arms_that_differ_in_case_alone_are_said() -> None:
+    frame = pd.DataFrame({"chosen": ["Drug", "drug", "none"], "actual": ["Drug", "drug", "none"], "reward": 1})
+    with pytest.warns(UserWarning, match=r"^table: arms 'Drug' and 'drug' differ in case alone$"):
+        as_population(frame)
 
 
 def test_a_population_is_short_in_print_and_described_as_the_command_does(tmp_path: Path) -> None:

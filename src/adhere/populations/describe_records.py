@@ -90,11 +90,13 @@ def _means(records: Records) -> list[str]:
 def _explained(records: Records) -> list[str]:
     rewards = {record.reward for record in records.patients} - {None}
     means = "" if rewards <= {0.0, 1.0} else ", Student's t for means of other rewards than 0 and 1"
-    said = [f"In brackets: 95% intervals between patients (Wilson's{means}), for allocation as it was in the data."]
+    said = [f"In brackets: 95% confidence intervals from sampling patients (Wilson's{means})."]
     if records.left_out():
         used = records.total() - sum(records.left_out().values())
         said.append("Each estimate counts everybody who has what it needs.")
-        said.append(f"A simulation draws from the {used:,} {records.unit} used.")
+        means_used = zip(records.arms, records.population().mean_given_chosen(), strict=True)
+        listed = ", ".join(f"{arm} {mean:.4f}" for arm, mean in means_used)
+        said.append(f"A simulation draws from the {used:,} {records.unit} used; their means under Chosen: {listed}.")
     return [" ".join(said)]
 
 

@@ -74,10 +74,14 @@ class Records:
         return {reason: count for reason, count in found.items() if count}
 
     def note(self) -> str:
-        """One sentence on what a reader may not expect: who is left out, a count known by its name; or nothing."""
+        """One sentence on what a reader may not expect: a count known by its name, arms alike, who is left out."""
         said = []
         if name := self.count_by_name:
             said.append(f"column {name} is taken as a count of patients (count={name!r} says so)")
+        alike: dict[str, str] = {}
+        for arm in self.arms:
+            if (first := alike.setdefault(arm.lower(), arm)) != arm:
+                said.append(f"arms {first!r} and {arm!r} differ in case alone")
         if reasons := self.left_out():
             listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
             said.append(f"{sum(reasons.values()):,} of {self.total():,} {self.unit} left out: {listed}")

@@ -74,11 +74,12 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
     patients: dict[Record, int] = defaultdict(int)
     first_taken: dict[str, str] = {}
     imputed: dict[str, int] = defaultdict(int)
-    lost = 0
+    lost, counts = 0, []
     for place, values in table.rows(list(roles.values())):
         cell = dict(zip(roles, values, strict=True))
         where = {role: f"{table.source}, {place}, column {title}" for role, title in found.items()}
         count = _count(where["count"], cell["count"]) if "count" in found else 1
+        counts.append(count)
         status = arm_text(cell.get("TRTASTAT")).upper()
         actual = _arm(cell["actual"], listed)
         taken = _STATUS.get(status) or _IN_WORDS.get(actual.lower()) or actual or NoArm.UNKNOWN
@@ -104,6 +105,9 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
             raise InputError(f"{table.source}, {place}", arm, expected, sentence)
     unit, count_title = "patients" if "count" in found else "rows", found.get("count", "")
     by_name = count_title if count_title.lower() == "n" and not columns.get("count") else ""
+    if by_name and len(counts) > 2 and counts == list(range(1, len(counts) + 1)):
+        say = f"column {by_name} numbers the rows; rename it, or say that it counts patients: count={by_name!r}"
+        raise InputError(f"{table.source}, column {by_name}", "1, 2, 3, …", say, f"{table.source}: {say}")
     return Records(
         name or table.name, table.source, arms, dict(patients), found, unit, lost,
         {part: n for part, n in imputed.items() if n}, table.separator, by_name,
