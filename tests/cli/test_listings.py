@@ -27,7 +27,7 @@ def test_every_policy_is_listed_with_an_example_that_works(capsys: pytest.Captur
     assert any("intention-to-treat" in line for line in lines)
 
 
-@pytest.mark.parametrize("name", registry)
+@pytest.mark.parametrize("name", [name for name, cls in registry.items() if cls.__module__.startswith("adhere.")])
 def test_every_policy_is_explained(capsys: pytest.CaptureFixture[str], name: str) -> None:
     finished = in_this_process(capsys, "policies", name.upper())
     assert finished.status == 0
