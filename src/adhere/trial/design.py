@@ -58,6 +58,16 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
             raise UnknownPolicyError(f"trial {self.name!r} cannot be run here: {error}; {hint}") from error
 
 
+def check_trial_name(name: object) -> str:
+    """A name that can be part of an address."""
+    text = check_text("name", name)
+    if "/" in text:
+        raise InputError("name", name, "a name without a slash")
+    if text in (".", ".."):  # which addresses take for this folder and the one above
+        raise InputError("name", name, "a name with more than dots")
+    return text
+
+
 def make_design(
     name: str,
     policy: object,
@@ -83,12 +93,8 @@ def make_design(
         raise InputError("reward_values", reward_values, f"at most {MAX_REWARD_VALUES} rewards that can occur")
     if impute is not None:
         impute = _checked(impute, names)
-    if "/" in check_text("name", name):
-        raise InputError("name", name, "a name without a slash")
-    if name in (".", ".."):  # which addresses take for this folder and the one above
-        raise InputError("name", name, "a name with more than dots")
     draft = Design(
-        name=check_text("name", name),
+        name=check_trial_name(name),
         policy=policy if isinstance(policy, str) else str(policy),
         arms=names,
         seed=secrets.randbits(63) if seed is None else check_seed(seed),

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from adhere.checks import is_integer
+from adhere.checks import check_reward, is_integer
 from adhere.errors import InputError, listed
 from adhere.trial.arms import arm_taken, check_arm_names
-from adhere.trial.design import make_design
+from adhere.trial.design import Design, check_trial_name
 from adhere.trial.engine import Engine
 from adhere.trial.events import LOG_FORMAT, AnyEvent, Created, LessonRefused, Reported
 from adhere.trial.evolve import evolve, refused_events
@@ -86,8 +86,14 @@ class Trial:
     ) -> None:
         names = check_arm_names(arms)
         engine = Engine(policy, len(names), seed=seed, run=run, horizon=horizon, reward_values=reward_values)
-        settled = str(engine.policy)
-        design = make_design(name, settled, names, seed=seed, horizon=horizon, reward_values=reward_values)
+        design = Design(
+            name=check_trial_name(name),
+            policy=str(engine.policy),
+            arms=names,
+            seed=seed,
+            horizon=horizon,
+            reward_values=tuple(check_reward("reward", value) for value in reward_values),
+        )
         created = Created(
             position=1,
             at=datetime.now(UTC),
