@@ -138,8 +138,8 @@ for give in (result.to_pandas, result.plot):
 """,
     )
     assert said.splitlines() == [
-        "to_pandas needs pandas: pip install 'adhere[pandas]'",
-        "plot needs matplotlib: pip install 'adhere[report]'",
+        "to_pandas needs pandas: pip install 'adhere[pandas]' (in a checkout: '.[pandas]')",
+        "plot needs matplotlib: pip install 'adhere[report]' (in a checkout: '.[report]')",
     ]
 
 
