@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,7 @@ def test_a_hundred_bad_inputs(
     assert len(BAD) >= 100
     monkeypatch.chdir(folder)
     monkeypatch.setenv("ADHERE_TOKEN", "adh_of-nobody")
+    monkeypatch.setattr(logging, "basicConfig", lambda **_: None)  # `serve` would log into what this test captures
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     wrong = []
     for arguments in BAD:
