@@ -58,7 +58,8 @@ def unreadable(field: str, path: object, error: OSError) -> InputError:
     """What to say of a file that could not be read."""
     missing = isinstance(error, FileNotFoundError)
     sentence = f"{path} does not exist" if missing else f"{path} cannot be read: {error.strerror or error}"
-    return InputError(field, str(path), "a file that can be read", sentence)
+    named = sentence if field == "file" else f"{field}: {sentence}"
+    return InputError(field, str(path), "a file that can be read", named)
 
 
 def is_device(path: Path) -> bool:

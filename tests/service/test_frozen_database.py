@@ -138,7 +138,7 @@ def test_an_unknown_outcome_is_said_to_be_unknown(database_url: str) -> None:
             proxy.hang_up()
             proxy.fault = fault  # type: ignore[assignment]
             reply = service.send("POST", path, body, key="key")
-            assert (reply.status, _claim(reply)) == (503, "it is not known whether it was written")
+            assert (reply.status, _claim(reply)) == (503, "it is not known whether the request was written")
             assert advice in reply.json["detail"]
             if path != "/tokens":
                 assert service.send("POST", path, body, key="key").status == 201
