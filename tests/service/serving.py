@@ -86,7 +86,7 @@ class Service:
             sent["Content-Type"] = "application/json"
         sent.update(headers or {})
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=90)
         try:
             connection.request(method, path, data, {name: value for name, value in sent.items() if value})
             answer = connection.getresponse()
