@@ -106,13 +106,13 @@ def test_not_ready_until_loaded_but_alive(tmp_path: Path, monkeypatch: pytest.Mo
     store = open_store(tmp_path / "trials.db")
     with store.writing() as writing:
         create_trial(writing, make_design("t", "thompson", ARMS, seed=5), utc_now(), "test").finish()
-    may_load, load = threading.Event(), Engine.load
+    may_load, load = threading.Event(), Engine._load
 
-    def waiting(engine: Engine) -> None:
+    def waiting(engine: Engine) -> Exception | None:
         may_load.wait(20)
-        load(engine)
+        return load(engine)
 
-    monkeypatch.setattr(Engine, "load", waiting)
+    monkeypatch.setattr(Engine, "_load", waiting)
     with in_thread(store) as service:
         try:
             assert service.send("GET", "/healthz", role=None).status == 200
