@@ -45,6 +45,7 @@ STREAM_VERSION: Final = 1  # to be raised when the same key no longer gives the 
 _DRAW_BITS: Final = np.uint64(20)
 _DECISION_SHIFT: Final = np.uint64(23)
 MAX_DECISIONS: Final = 2**40
+_BELOW_PURPOSES: Final = np.uint64(2**63 - 1)  # all but the bit of the second half of the purposes
 STREAM_SIZE: Final = 5
 
 _UNIT: Final = 2.0**-53
@@ -71,6 +72,12 @@ def mix(word: Any, middle_key: Any) -> Any:
 def counter_at(decision: Any, purpose: Any) -> Any:
     """Where the draws for one purpose of one decision begin."""
     return (np.uint64(decision) << _DECISION_SHIFT) ^ (purpose << _DRAW_BITS)
+
+
+@inline
+def recommendation_number(rng: Any) -> Any:
+    """The number of the recommendation, from 0, that a stream is pointed at, whatever for."""
+    return np.int64((rng[2] & _BELOW_PURPOSES) >> _DECISION_SHIFT)
 
 
 @inline

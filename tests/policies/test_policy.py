@@ -17,7 +17,7 @@ from adhere import (
     Ucb1,
     Uniform,
 )
-from adhere.policies import flag, parameter
+from adhere.policies import choice, flag, parameter
 from adhere.policies.policy import TrialShape
 from adhere.protocols import ACTUAL
 
@@ -46,12 +46,31 @@ def test_ranges_are_said_in_words() -> None:
     assert expected(at_most=2) == "a number at most 2"
     assert expected(at_least=0, at_most=1) == "a number at least 0 and at most 1"
     assert expected() == "a number"
+    assert expected(at_least=1, whole=True) == "a whole number at least 1"
+    assert expected(above=0, infinite=True) == "a number above 0, or inf"
 
 
 def test_none_is_only_for_parameters_that_may_be_left_open() -> None:
     assert Exp3(gamma=None).gamma is None
     with pytest.raises(InputError):
         parameter(default=1.0).metadata["check"]("x", None)
+
+
+def test_whole_and_infinite_numbers() -> None:
+    whole = parameter(default=1, at_least=1, whole=True).metadata["check"]
+    assert isinstance(whole("x", 2.0), int)
+    infinite = parameter(default=1.0, above=0, infinite=True).metadata["check"]
+    assert infinite("x", math.inf) == infinite("x", "inf") == math.inf
+    for check, value in ((whole, 1.5), (whole, math.inf), (infinite, math.nan), (infinite, -math.inf)):
+        with pytest.raises(InputError):
+            check("x", value)
+
+
+def test_words_are_one_of_the_options() -> None:
+    check = choice(default="mix", options=("mix", "clip")).metadata["check"]
+    assert check("x", "clip") == "clip"
+    with pytest.raises(InputError, match=r"^x: got 'clop', expected one of mix, clip \(did you mean 'clip'\?\)$"):
+        check("x", "clop")
 
 
 def test_flags_are_true_or_false() -> None:

@@ -31,6 +31,10 @@ from adhere.randomness import (
     check_seed,
     counter_at,
     mix,
+    next_word,
+    point,
+    recommendation_number,
+    stream,
     stream_keys,
     uniforms,
     word_at,
@@ -243,3 +247,13 @@ def test_good_seeds(seed: int) -> None:
 def test_bad_seeds(seed: object) -> None:
     with pytest.raises(InputError, match=r"^seed: "):
         check_seed(seed)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("number", [0, 5, MAX_DECISIONS - 1])
+@pytest.mark.parametrize("purpose", [CHOOSE, ESTIMATE, GUARD])
+def test_a_stream_knows_the_number_of_the_recommendation(number: int, purpose: np.uint64) -> None:
+    rng = stream(1, 2)
+    point(rng, number, purpose)
+    next_word(rng)
+    assert recommendation_number(rng) == number

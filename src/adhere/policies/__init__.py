@@ -23,6 +23,7 @@ from adhere.policies.hierarchical import HierarchicalBandit as HierarchicalBandi
 from adhere.policies.hierarchical_exp3 import HierarchicalExp3 as HierarchicalExp3
 from adhere.policies.learner import ComplianceAwareLearner as ComplianceAwareLearner
 from adhere.policies.learner import Learner as Learner
+from adhere.policies.parameters import choice as choice
 from adhere.policies.parameters import flag as flag
 from adhere.policies.parameters import parameter as parameter
 from adhere.policies.policy import Policy as Policy
@@ -37,3 +38,4 @@ from adhere.policies.ucb1 import Ucb1 as Ucb1
 from adhere.policies.uniform import Uniform as Uniform
 from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING
 from adhere.protocols import TOOK_OTHER as TOOK_OTHER
+from adhere.randomness import recommendation_number as recommendation_number

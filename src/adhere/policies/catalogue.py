@@ -15,7 +15,7 @@ from adhere.compilation.places import Place, place_of, sentence_of
 from adhere.errors import InputError, SourceError, nearest
 from adhere.policies.learner import Learner
 from adhere.policies.policy import MAX_DEPTH, Policy, parameters_of
-from adhere.policies.registry import lookup
+from adhere.policies.registry import lookup, registry
 
 
 def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
@@ -35,6 +35,12 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
             raise InputError(f"policy {name}", key, "each option once", f"policy {name}: {key} is given twice")
         values[key] = value
     return cls(**values)
+
+
+def takes_word(name: str, key: str) -> bool:
+    """Whether an option of a policy is a word."""
+    fields = getattr(registry.get(name), "__dataclass_fields__", {})
+    return key in fields and "options" in fields[key].metadata
 
 
 def _no_option(name: str, key: str, fields: list[str]) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adhere.checks import is_number
-from adhere.errors import InputError
+from adhere.errors import InputError, nearest
 
 
 def parameter(
@@ -21,28 +21,38 @@ def parameter(
     at_most: float = math.inf,
     from_horizon: Callable[[int, int], float] | None = None,
     symbol: str = "",
+    whole: bool = False,
+    infinite: bool = False,
 ) -> Any:
     """A number of a policy and the range it must lie in; None means that the policy sets it.
 
     With `from_horizon` it does so before a trial, from the number of arms and the horizon; an
-    error that asks for the horizon calls it by its `symbol`.
+    error that asks for the horizon calls it by its `symbol`. A `whole` number is an int; one that
+    may be `infinite` takes inf, too.
     """
     lowest = f"above {above:g}" if above > -math.inf else f"at least {at_least:g}" if at_least > -math.inf else ""
     highest = f"at most {at_most:g}" if at_most < math.inf else ""
-    expected = " ".join(["a number", *" and ".join(part for part in (lowest, highest) if part).split()])
+    kind = "a whole number" if whole else "a number"
+    expected = " ".join([kind, *" and ".join(part for part in (lowest, highest) if part).split()])
+    expected += ", or inf" if infinite else ""
 
-    def check(name: str, value: object) -> float | None:
+    def check(name: str, value: object) -> float | int | None:
         if value is None and default is None:
             return None
+        if infinite and value == "inf":  # as JSON has it
+            return math.inf
         if not is_number(value):
             raise InputError(name, value, expected)
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
-        if not (math.isfinite(number) and above < number and at_least <= number <= at_most):
+        is_allowed = math.isfinite(number) or (infinite and number == math.inf)
+        if not (is_allowed and above < number and at_least <= number <= at_most):
             raise InputError(name, value, expected)
-        return number
+        if whole and not number.is_integer():
+            raise InputError(name, value, expected)
+        return int(number) if whole else number
 
     return field(default=default, metadata={"check": check, "from_horizon": from_horizon, "symbol": symbol})
 
@@ -56,3 +66,14 @@ def flag(*, default: bool) -> Any:
         return bool(value)
 
     return field(default=default, metadata={"check": check})
+
+
+def choice(*, default: str, options: tuple[str, ...]) -> Any:
+    """An option of a policy that is one of a few words."""
+
+    def check(name: str, value: object) -> str:
+        if value not in options:
+            raise InputError(name, value, nearest(str(value), options))
+        return str(value)
+
+    return field(default=default, metadata={"check": check, "options": options})

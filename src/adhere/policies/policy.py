@@ -211,4 +211,4 @@ def json_of(value: object) -> Any:
         return value.name if value.table is None else [list(row) for row in value.table]
     if isinstance(value, tuple):
         return [json_of(item) for item in value]
-    return value
+    return "inf" if value == math.inf else value  # JSON has no infinite numbers

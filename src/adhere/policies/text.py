@@ -2,7 +2,7 @@
 
 =========  ==================================================================================
 policy     name, then arguments in parentheses, then / and a protocol
-argument   a number, true or false, a policy, or a list [policy, …]; by place or by key=
+argument   a number, true or false, a word, a policy, or a list [policy, …]; by place or by key=
 protocol   chosen, actual, comply, or a table such as credit[0 1; - 1]: rows chosen, columns
            actual, entries the arm to credit or - for none
 =========  ==================================================================================
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from adhere.errors import InputError, short
-from adhere.policies.catalogue import from_json, make
+from adhere.policies.catalogue import from_json, make, takes_word
 from adhere.policies.learner import ComplianceAwareLearner, Learner
 from adhere.policies.policy import MAX_DEPTH, Policy
 from adhere.protocols import as_protocol
@@ -103,12 +103,12 @@ class _Parser:
         arguments: list[object] = []
         options: dict[str, object] = {}
         if self._at("("):
-            self._list("(", lambda: self._argument(arguments, options), ")")
+            self._list("(", lambda: self._argument(name, arguments, options), ")")
         policy = make(name, arguments, options)
         self._depth -= 1
         return self._under_protocol(policy) if self._at("/") else policy
 
-    def _argument(self, arguments: list[object], options: dict[str, object]) -> None:
+    def _argument(self, policy: str, arguments: list[object], options: dict[str, object]) -> None:
         is_key = self._here.kind == "name" and self._tokens[self._next + 1].text == "="
         if not is_key and options:
             raise self._error("key=value (arguments by place come first)", self._here.place)
@@ -119,7 +119,8 @@ class _Parser:
         self._skip("=")
         if key.text in options:
             raise self._error(f"{key.text} only once", key.place)
-        options[key.text] = self._value()
+        is_word = self._here.kind == "name" and takes_word(policy, key.text)
+        options[key.text] = self._take().text if is_word else self._value()
 
     def _value(self) -> object:
         token = self._here
