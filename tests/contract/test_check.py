@@ -227,6 +227,19 @@ def test_built_in_policies_keep_their_promises_as_python(name: str) -> None:
             promise(policy)
 
 
+def test_probabilities_may_hang_on_the_number_of_the_recommendation(tmp_path: Path) -> None:
+    path, _ = written(tmp_path, "by-number")
+    text = path.read_text().replace(
+        "from adhere.randomness import uniform", "from adhere.randomness import uniform, recommendation_number"
+    )
+    for function in ("choose", "probabilities"):
+        start = text.index(f"def {function}_")
+        text = text[:start] + text[start:].replace("best = 0", "best = recommendation_number(rng) % 2", 1)
+    path.write_text(text)
+    with as_python(adhere.import_policies(path)):
+        assert match_frequencies(parse_policy("by-number")) == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -53,8 +53,13 @@ class Interpreted:
         self._of_memo.is_blank = True
         self._state, self._memo = state_of(self.rule, self.state), memo_of(self.rule, self.memo)
         self.rng = stream(seed, 0)
+        self._seed = seed
         default = implementation(replay_choice, object)
         self._may_change = any(implementation(replay_choice, cls) is not default for cls in classes_of(self.rule))
+
+    def turn_to(self, run: int) -> None:
+        """Draw the random numbers of another run from now on."""
+        self.rng[:] = stream(self._seed, run)
 
     def decide(self, number: int) -> Decision:
         """Choose an arm, with a memo in which nothing is left of the last decision."""
