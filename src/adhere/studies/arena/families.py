@@ -1,0 +1,173 @@
+"""The families of populations that every policy meets: drawn once, from published seeds, for everybody.
+
+>>> from adhere import simulate
+>>> result = simulate("thompson", family("confounded"), n_patients=100, n_runs=200)  # run r: population r mod 200
+>>> result[0].surplus.mean > 0
+True
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from adhere.checks import check_integer
+from adhere.errors import InputError, nearest
+from adhere.populations.population import Floats, PatientTables, Population
+from adhere.randomness import check_seed
+from adhere.studies.arena import recipes
+from adhere.studies.arena.draws import Draws
+from adhere.studies.arena.people import People
+from adhere.studies.arena.recipes import Recipe
+
+ARENA_SEED = 14  # of the published populations
+N_POPULATIONS = 200
+MIN_BEST_SURPLUS = 0.01  # for each patient; populations in which no policy could gain that much are drawn again
+_MAX_ATTEMPTS = 1000
+
+
+class FamilyKind(NamedTuple):
+    """A law from which populations are drawn."""
+
+    recipe: Recipe
+    n_arms: int
+    description: str
+    drawn: str
+    n_populations: int = N_POPULATIONS
+    min_best_surplus: float = MIN_BEST_SURPLUS
+
+
+_COMPLY = "compliers U(0, 1), the others' arms Dirichlet(1)"
+_UNCONFOUNDED = f"rewards U(0, 1) by arm; {_COMPLY}"
+_GROUPS = "4 groups, shares Dirichlet(1)"
+_CONFOUNDED = f"{_GROUPS}; in each, rewards U(0, 1) by arm and {_COMPLY}"
+_ALONE = "Reward depends on the arm taken alone"
+_APART = "Groups differ in prognosis, effect and behaviour, each independent of the others"
+
+FAMILIES: dict[str, FamilyKind] = {
+    "unconfounded": FamilyKind(recipes.unconfounded, 2, _ALONE, _UNCONFOUNDED),
+    "confounded": FamilyKind(recipes.confounded, 2, _APART, _CONFOUNDED),
+    "mildly-confounded": FamilyKind(
+        recipes.mildly_confounded,
+        2,
+        "A common effect of each arm; groups differ in prognosis and behaviour",
+        f"{_GROUPS}; prognosis U(0.2, 0.8) by group plus effect U(-0.2, 0.2) by arm; in each, {_COMPLY}",
+    ),
+    "corrective": FamilyKind(
+        recipes.corrective,
+        2,
+        "Those who gain by an arm tend to take it",
+        f"{_GROUPS}; in each, rewards U(0, 1) by arm, compliers U(0, 1), the others take arm a"
+        " with probability in proportion to exp(5·reward of a)",
+    ),
+    "weak-compliance": FamilyKind(
+        recipes.weak_compliance,
+        2,
+        "10 to 30% do as told, the rest take what they like",
+        _CONFOUNDED.replace("compliers U(0, 1)", "compliers U(0.1, 0.3)"),
+    ),
+    "strong-compliance": FamilyKind(
+        recipes.strong_compliance,
+        2,
+        "80 to 95% do as told",
+        _CONFOUNDED.replace("compliers U(0, 1)", "compliers U(0.8, 0.95)"),
+    ),
+    "defiers-present": FamilyKind(
+        recipes.defiers,
+        2,
+        "10 to 50% of each group do the opposite",
+        f"{_GROUPS}; in each, rewards U(0, 1) by arm, defiers U(0.1, 0.5), of the rest {_COMPLY}",
+    ),
+    "unconfounded-3": FamilyKind(recipes.unconfounded, 3, f"{_ALONE}; three arms", _UNCONFOUNDED),
+    "confounded-3": FamilyKind(recipes.confounded, 3, f"{_APART}; three arms", _CONFOUNDED),
+    "unconfounded-5": FamilyKind(recipes.unconfounded, 5, f"{_ALONE}; five arms", _UNCONFOUNDED),
+    "confounded-5": FamilyKind(recipes.confounded, 5, f"{_APART}; five arms", _CONFOUNDED),
+    "uniform-other": FamilyKind(
+        recipes.uniform_other,
+        2,
+        "The prior of bayes-optimal: a non-complier takes the other arm",
+        "rewards U(0, 1) by arm, compliance U(0, 1) by recommended arm; none drawn again",
+        n_populations=10_000,
+        min_best_surplus=0.0,
+    ),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Family(Population):
+    """Many populations of one law; run r plays population r mod `n_populations`.
+
+    Everything about the populations follows from the family's name and its own seed, not from that of the
+    simulation. `compliance`, `reward_mass` and the means made from them are averages over the populations.
+    """
+
+    kind: str
+    n_populations: int
+    seed: int
+
+    @property
+    def reward_values(self) -> tuple[float, ...]:
+        """Rewards are 0 or 1."""
+        return (0.0, 1.0)
+
+    @cached_property
+    def people(self) -> People:
+        """The populations."""
+        return _draw(self.kind, self.seed, self.n_populations)
+
+    @cached_property
+    def _tables(self) -> PatientTables:
+        return self.people.tables()
+
+    def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
+        """How the patients of each run are drawn, one row per run."""
+        every, rows = self._tables, np.arange(first_run, first_run + n_runs) % self.n_populations
+        return PatientTables(every.cumulative[rows], every.actual, every.reward, every.means[rows])
+
+    def compliance(self) -> Floats:
+        """P(actual a | chosen c), as [chosen, actual], averaged over the populations."""
+        averaged: Floats = self.people.cells().sum(axis=3).mean(axis=0)
+        return averaged
+
+    def reward_mass(self) -> Floats:
+        """E[R · 1(actual a) | chosen c], as [chosen, actual], averaged over the populations."""
+        averaged: Floats = self.people.cells()[..., 1].mean(axis=0)
+        return averaged
+
+    def digest(self) -> str:
+        """Twelve letters that name the populations, to nine places."""
+        return hashlib.sha256((self.people.cells() * 1e9).round().astype("<i8").tobytes()).hexdigest()[:12]
+
+
+def family(name: str, *, seed: int = ARENA_SEED, n_populations: int | None = None) -> Family:
+    """A family by its name; with another seed, other populations of the same law.
+
+    >>> family("confounded").digest() == family("confounded", seed=1).digest()
+    False
+    """
+    if name not in FAMILIES:
+        raise InputError("family", name, nearest(str(name), FAMILIES))
+    kind = FAMILIES[name]
+    n = kind.n_populations if n_populations is None else check_integer("n_populations", n_populations, 1, 10**6)
+    arms = tuple(f"arm {arm}" for arm in range(kind.n_arms))
+    return Family(name, arms, name, n, check_seed(seed))
+
+
+def _draw(name: str, seed: int, n_populations: int) -> People:
+    """The first populations of a seed, each the first of its attempts in which the arms differ enough."""
+    kind, missing = FAMILIES[name], np.arange(n_populations)
+    found: People | None = None
+    for attempt in range(_MAX_ATTEMPTS):
+        drawn = kind.recipe(Draws(name, seed, missing, attempt), kind.n_arms)
+        if found is None:
+            found = drawn
+        for whole, part in zip(vars(found).values(), vars(drawn).values(), strict=True):
+            whole[missing] = part
+        missing = missing[drawn.best_surplus() < kind.min_best_surplus]
+        if not len(missing):
+            return found
+    raise AssertionError(f"{name}: no population of seed {seed} in which the arms differ enough")
