@@ -33,6 +33,7 @@ def tallies_of(
     if compiled:
         runner.prepare(lambda message: None)
     else:
+        runner.load_tables(lambda message: None)
         runner.kernel = run_block
     runs, tables = range(first_run, first_run + n_runs), population.tables(seed, first_run, n_runs)
     with np.errstate(all="ignore"):  # as compiled code does

@@ -12,7 +12,7 @@ import pytest
 
 from adhere import InputError, SimulationResult, simulate
 from adhere.intervals import wilson
-from adhere.simulation.memory import available_memory
+from adhere.memory import available_memory
 
 from .executors import LastFirst
 

@@ -28,6 +28,7 @@ from adhere.compilation.sources import fingerprint
 
 Result = TypeVar("Result")
 _KEPT_FOLDERS = 64
+_TABLES: Final = "tables"
 # What of Numba's configuration (NUMBA_BOUNDSCHECK=1 and so on) changes the code that it generates. Processors and
 # their features are in Numba's own key.
 _FLAGS: Final = (
@@ -78,6 +79,12 @@ def cache_root() -> Path | None:
     return next((root for root in _cache_roots() if _writable(root)), None)
 
 
+def table_folder() -> Path | None:
+    """Where tables that took long to compute are kept, beside compiled code; None if no folder can be written."""
+    root = cache_root()
+    return None if root is None else root / _TABLES
+
+
 def _writable(root: Path) -> bool:
     existing = next(path for path in (root, *root.absolute().parents) if path.exists())
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
@@ -96,7 +103,8 @@ def _usable(folder: Path) -> bool:
 
 def _prune(root: Path, keep: Path) -> None:
     """Remove the folders longest unused: every edit of a source leaves one behind."""
-    folders = sorted((path for path in root.iterdir() if path != keep), key=lambda path: path.stat().st_mtime)
+    others = (path for path in root.iterdir() if path != keep and path.name != _TABLES)
+    folders = sorted(others, key=lambda path: path.stat().st_mtime)
     for folder in folders[: max(0, len(folders) + 1 - _KEPT_FOLDERS)]:
         shutil.rmtree(folder, ignore_errors=True)
 

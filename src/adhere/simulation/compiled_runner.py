@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from adhere.compilation.static import composition_type, type_for
 from adhere.compilation.storage import cache_folder
 from adhere.errors import CompileError
 from adhere.policies import Policy
+from adhere.policies.kept_tables import announcing, postponing
 from adhere.policies.policy import TrialShape
 from adhere.populations import PatientTables, Population
 from adhere.randomness import stream_keys
@@ -31,7 +33,10 @@ class CompiledRunner(PolicyRunner):
     def __init__(self, policy: Policy, population: Population, n_patients: int, grid: Integers) -> None:
         super().__init__(population, n_patients, grid)
         resolved = policy.resolved(population.n_arms, n_patients)
-        assembled = resolved.assemble(TrialShape(population.n_arms, population.reward_values))
+        self._assemble = partial(resolved.assemble, TrialShape(population.n_arms, population.reward_values))
+        with postponing() as later:
+            assembled = self._assemble()
+        self._lacks_tables = bool(later)
         self.resolved, self.deciders = str(resolved), assembled.deciders
         self._rule, self._state = assembled.rule, assembled.state
         memo_size = assembled.memo_size + assembled.scratch_size
@@ -51,8 +56,16 @@ class CompiledRunner(PolicyRunner):
         """What is left to compile, the same for all that share it; None if nothing is."""
         return None if self.is_ready() else (self.composition, type_for(self._rule)(self._sizes))
 
+    def load_tables(self, announce: Callable[[str], None]) -> None:
+        """Load the tables that the rule looks things up in, or compute them."""
+        if self._lacks_tables:
+            with announcing(announce):
+                self._rule = self._assemble().rule
+            self._lacks_tables = False
+
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
+        self.load_tables(announce)
         example = self._example()
         if not self.loop.ready(*example):
             if cache_folder(frozenset(classes_of(self._rule))) is None:

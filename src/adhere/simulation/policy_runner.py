@@ -30,6 +30,9 @@ class PolicyRunner(ABC):
         """What is left to compile, the same for all that share it; None if nothing is."""
         return None
 
+    def load_tables(self, announce: Callable[[str], None]) -> None:  # noqa: B027  (most need none)
+        """Load or compute what the policy looks things up in."""
+
     @abstractmethod
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Do what must be done once, before the first block."""

@@ -41,8 +41,10 @@ class TaskRunner:
         return max(1, runs // plan.block_size)
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Compile what is not compiled yet, and say of each how many there are."""
+        """Load tables, compile what is not compiled yet, and say of each how many there are."""
         every = [runner for runners in self.policy_runners for runner in runners]
+        for runner in every:
+            runner.load_tables(announce)
         said: list[str] = []
         n_in_all = 0
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adhere.errors import InputError
+from adhere.memory import available_memory, bytes_text
 from adhere.simulation.measure import MEASURES, Floats
-from adhere.simulation.memory import available_memory, bytes_text
 from adhere.simulation.moments import EqualArrays
 from adhere.simulation.outcome import Outcome
 from adhere.simulation.plan import Plan

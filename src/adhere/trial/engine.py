@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from adhere.compilation.sources import noted_digest
 from adhere.errors import CompileError, InputError, UnavailableError, listed
 from adhere.policies import ComplianceAwareLearner, as_policy
 from adhere.policies.generic import probabilities
+from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
 from adhere.policies.registry import registry
@@ -84,7 +86,10 @@ class Engine:
         values = tuple(sorted({check_reward("reward", value) for value in reward_values}))
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
-        compiled = self.policy.assemble(TrialShape(n_arms, values))
+        self._assemble = partial(self.policy.assemble, TrialShape(n_arms, values))
+        with postponing() as later:
+            compiled = self._assemble()
+        self._lacks_tables = bool(later)  # until the steps are loaded
         self.sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
         self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
         self.first_state: Floats = compiled.state
@@ -238,12 +243,19 @@ class Engine:
         return reward
 
     def _probabilities(self, state: Floats) -> list[float]:
+        if self._lacks_tables:
+            self._load_steps()
         buffers = self._buffers
         buffers.state[:] = state
         probabilities(self._rule, buffers.named_state, buffers.named_memo, 1.0, buffers.out, buffers.rng)
         return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
 
     def _load_steps(self) -> None:
+        if self._lacks_tables:
+            try:
+                self._rule, self._lacks_tables = self._assemble().rule, False
+            except InputError as error:  # there is too little memory now
+                raise UnavailableError(str(error)) from error
         buffers = self._buffers
         own = (buffers.state, buffers.memo, buffers.rng)
         self._kernels[CHOOSE_ARM] = CHOOSE_ARM.compiled(self._rule, *own, 0)
