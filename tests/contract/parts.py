@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from adhere import HierarchicalBandit, HierarchicalExp3, Learner, Policy, Protocol, ThompsonBounded
+from adhere import (
+    ComplianceAwareLearner,
+    HierarchicalBandit,
+    HierarchicalExp3,
+    Learner,
+    Policy,
+    Protocol,
+    ThompsonBounded,
+)
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY
 
 
@@ -13,6 +21,8 @@ def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Pr
     """Each stretch of state[start:stop] with the protocol it learns by; tops and caches need only the reward."""
     if isinstance(policy, Learner):
         yield policy.protocol, slice(start, stop)
+    elif isinstance(policy, ComplianceAwareLearner):
+        yield ACTUAL, slice(start, stop)  # it waits for both arms
     elif isinstance(policy, ThompsonBounded):
         inner, cache = (start + rule.State.offset(rule, name) for name in ("inner", "cache"))
         yield CHOSEN, slice(start, inner)

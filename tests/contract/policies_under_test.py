@@ -18,6 +18,10 @@ LEARNERS = {
     "exp3": ("exp3", "exp3(gamma=0.2)"),
 }
 
+COMPLIANCE_AWARE = {  # which have no protocol
+    "hac-ucb": ("hac-ucb(explore=3, delta=0.2)",),
+}
+
 HYBRIDS = {
     "hierarchical(thompson)": (),
     "hierarchical(thompson, recycle=true)": ("hierarchical(base-thompson, recycle=true)",),
@@ -40,7 +44,10 @@ HYBRIDS = {
     "hierarchical-exp3": ("hierarchical-exp3(eta=0.05, rho=0.1)",),
 }
 
-SUBJECTS = (*LEARNERS, *HYBRIDS)
+SUBJECTS = (*LEARNERS, *COMPLIANCE_AWARE, *HYBRIDS)
+
+# What the goldens, made from 0.1.0, do not hold.
+NEWER_THAN_GOLDENS = ("hac-ucb",)
 
 # Deeper compositions, for the comparison with the oracle alone.
 NESTED = (
@@ -64,8 +71,8 @@ def credit_table(n_arms: int) -> str:
 
 def variants(subject: str, n_arms: int) -> list[str]:
     """Every policy under test of one composition: a learner under each protocol, a hybrid with other numbers."""
-    if subject in HYBRIDS:
-        return [subject, *HYBRIDS[subject]]
+    if subject not in LEARNERS:
+        return [subject, *(COMPLIANCE_AWARE | HYBRIDS)[subject]]
     protocols = ("chosen", "actual", "comply", credit_table(n_arms))
     return [f"{learner}/{protocol}" for learner in LEARNERS[subject] for protocol in protocols]
 

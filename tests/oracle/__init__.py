@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .bounding import ThompsonBounded
 from .cache import Cache
+from .hac_ucb import HacUcb
 from .hedging import HedgeRun, HierarchicalHedgeRun, hedge, hierarchical_hedge
 from .hexp3 import HierarchicalExp3
 from .hierarchical_bandit import HierarchicalBandit
@@ -38,6 +39,7 @@ __all__ = [
     "DrawPatient",
     "EpsilonGreedy",
     "Exp3",
+    "HacUcb",
     "HedgeRun",
     "HierarchicalBandit",
     "HierarchicalExp3",

@@ -117,6 +117,14 @@ class Ucb1(oracle.Ucb1):
         self.seen.add(arm, reward)
 
 
+class HacUcb(oracle.HacUcb):
+    """Ties are broken on the way."""
+
+    def choose(self, rng: Random) -> int:
+        assert isinstance(rng, Stream)
+        return rng.first_of_largest(self.indices())
+
+
 class Thompson(oracle.Thompson):
     """Beta variates as shares of Gammas; a number becomes a success only where the reward is fractional."""
 

@@ -9,7 +9,7 @@ import math
 
 import oracle
 from adhere import parse_policy
-from adhere.policies import HierarchicalBandit, HierarchicalExp3, Learner, Policy, ThompsonBounded
+from adhere.policies import HacUcb, HierarchicalBandit, HierarchicalExp3, Learner, Policy, ThompsonBounded
 
 from . import stream_oracle as stream
 
@@ -22,6 +22,9 @@ def twin_of(text: str, n_arms: int, horizon: int) -> oracle.Policy:
 def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Policy:
     if isinstance(policy, Learner):
         return oracle.Plain(_learner(policy, k, horizon), _protocol(policy))
+    if isinstance(policy, HacUcb):
+        explore, delta = policy.explore or round(math.sqrt(horizon) / k + 1), policy.delta or 1 / horizon**2
+        return stream.HacUcb(k, explore, delta)
     if isinstance(policy, ThompsonBounded):
         inner = _twin(policy.inner, k, horizon, certified and policy.literal)
         return stream.ThompsonBounded(inner, policy.recycle, policy.literal)
