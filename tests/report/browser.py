@@ -19,7 +19,7 @@ _LOOK = """async () => {
   const root = document.documentElement;
   const figures = [];
   for (const image of document.images) {
-    image.scrollIntoView({block: 'center', behavior: 'instant'});
+    image.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
     const box = image.getBoundingClientRect();
     const middle = [box.left + box.width / 2, box.top + box.height / 2];

@@ -58,6 +58,15 @@ def test_what_is_drawn() -> None:
     assert [text.get_text().replace("\n", "") for text in below.legends[0].get_texts()] == list(POWERS)
 
 
+def test_panels_may_stand_in_two_columns() -> None:
+    figure = growth_curves(a_table(("left", "right", "below")), "log", n_columns=2, note="95% intervals.")
+    check_apart_and_inside(figure)
+    left, right, below = figure.subfigs[0].axes
+    assert left.get_position().y0 == pytest.approx(right.get_position().y0, abs=0.01)
+    assert below.get_position().y1 < left.get_position().y0
+    assert len(left.get_yticks()) > 2
+
+
 def test_every_point_has_its_interval() -> None:
     (panel,) = curves(a_table(("left",))).subfigs[0].axes
     ends = [[tuple(end) for end in bar] for bars in panel.collections for bar in bars.get_segments()]

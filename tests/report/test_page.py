@@ -41,11 +41,13 @@ def read(*sections: Section, foot: Mapping[str, str] | None = None) -> Reader:
     return Reader(page("A title", sections, figures, foot or {"seed": "0"}))
 
 
-def a_figure(name: str, **changes: str) -> ReportFigure:
+def a_figure(
+    name: str, caption: str = "Lines.", alternative: str = "Lines go up.", wide: bool = False
+) -> ReportFigure:
     def never() -> Any:
         raise AssertionError("a page draws nothing")
 
-    return ReportFigure(**{"name": name, "caption": "Lines.", "alternative": "Lines go up."} | changes, draw=never)
+    return ReportFigure(name, caption, alternative, never, wide)
 
 
 def test_claims_stand_with_their_study_and_their_verdicts_are_counted_at_the_top() -> None:
@@ -263,3 +265,21 @@ def test_the_foot_says_what_it_is_given_in_that_order() -> None:
 def test_a_figure_that_was_not_given_is_no_hole_in_the_page() -> None:
     with pytest.raises(Exception, match="missing"):
         page("A title", [a_section(figures=[a_figure("missing")])], {}, {})
+
+
+def test_a_report_on_something_else_has_its_own_lead_and_words_and_needs_no_files() -> None:
+    wide = a_figure("map", wide=True)
+    section = a_section(figures=[wide, a_figure("other")], result="The frontier of Chosen.")
+    text = page("T", [section], {"map": SVG, "other": SVG}, {}, lead="A lead <b>.", glossary={"frontier": "A line."},
+                figure_files=False)  # fmt: skip
+    reader = Reader(text)
+    (lead,) = reader.texts("p", _class="lead")
+    assert lead == "A lead <b>. Every number here was computed by the run described at the foot."
+    assert reader.texts("h2") == ["About study", "Words used here", "This run"]
+    assert reader.texts("dt") == ["frontier"]
+    assert reader.texts("a", _class="word") == ["frontier"]
+    assert reader.texts("figure", _class="wide") == ["Lines."]
+    assert reader.texts("div", _class="summary above") == [
+        "Question Why? Result The frontier of Chosen. Uncertainty Very."
+    ]
+    assert not [one for one in reader.attributes("a") if (one["href"] or "").startswith("figures/")]

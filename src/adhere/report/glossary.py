@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ GLOSSARY = {
     "95% interval": "Mean ± 1.96 standard errors over runs, unless said otherwise: how precisely the simulation "
     "determines a mean, not how patients or single trials differ.",
 }
-# A word or its plural, but no part of another word or term ("treatment policy") or of a policy's text.
-_ANY = "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))
-_WORD = re.compile(rf"(?<![\w-])(?<!treatment )({_ANY})s?(?![\w(/-])")
 
 
 def anchor(word: str) -> str:
@@ -59,14 +57,17 @@ class Linker:
 class="word" href="#word-chosen">Chosen</a>
     """
 
-    def __init__(self) -> None:
+    def __init__(self, glossary: Mapping[str, str] = GLOSSARY) -> None:
         self._linked: set[str] = set()
+        # A word or its plural, but no part of another word or term ("treatment policy") or of a policy's text.
+        any_of_them = "|".join(sorted(map(re.escape, glossary), key=len, reverse=True))
+        self._word = re.compile(rf"(?<![\w-])(?<!treatment )({any_of_them})s?(?![\w(/-])")
 
     def __call__(self, markup: str) -> Markup:
         """The markup, which has no other tags than `wbr` and `span`, with links in it."""
         from markupsafe import Markup
 
-        return Markup(_WORD.sub(self._link, str(markup)))
+        return Markup(self._word.sub(self._link, str(markup)))
 
     def _link(self, found: re.Match[str]) -> str:
         word = found[1]

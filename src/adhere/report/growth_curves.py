@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
-_PANEL = 2.7  # inches
+_PANEL = {1: 2.7, 2: 1.9}  # inches of height, by the number of columns
 _BEFORE, _BEYOND = 0.7, 1.9  # times the least and the greatest T: where the axis ends, with room to name guides
 _SCALES = ("log", "linear")
 
@@ -31,24 +31,33 @@ class Guide(NamedTuple):
     panel: str | None = None
 
 
-def growth_curves(table: polars.DataFrame, scale: str, guides: Sequence[Guide] = ()) -> Figure:
+def growth_curves(
+    table: polars.DataFrame, scale: str, guides: Sequence[Guide] = (), *, n_columns: int = 1, note: str = ""
+) -> Figure:
     """Mean regret with its interval against `patients`, whose axis is logarithmic; `scale` is that of the other axis.
 
     The table has the columns `population`, a panel for each, `name`, a curve for each, which looks the same in every
-    panel, `patients`, `mean`, `lo` and `hi`. Guides are grey, with their label where they end.
+    panel, `patients`, `mean`, `lo` and `hi`. Guides are grey, with their label where they end. Panels stand in one or
+    two columns, above the legend and the note.
     """
+    from matplotlib.ticker import LogLocator
+
     need(table, "population", "name", "patients", "mean", "lo", "hi")
     if scale not in _SCALES:
         raise InputError("scale", scale, f"one of {', '.join(_SCALES)}")
     titles, names = in_order(table["population"]), in_order(table["name"])
     if len(names) > len(INKS):
         raise InputError("name", names, f"at most {len(INKS)}, so that each has a colour and a marker of its own")
-    chart = PanelFigure(_PANEL * len(titles), names, note="")
+    n_columns = min(n_columns, len(titles))
+    chart = PanelFigure(_PANEL[n_columns] * -(-len(titles) // n_columns), names, note)
     scales = {"xscale": "log", "yscale": scale}
-    cells = chart.panels(titles, 1, sharex="all", subplot_kw=scales)
+    cells = chart.panels(titles, n_columns, sharex="all", subplot_kw=scales)
     handles: dict[object, Any] = {}
     for cell, title in zip(cells, titles, strict=True):
         cell.minorticks_off()
+        if n_columns > 1 and scale == "log":
+            # A low panel may hold a single power of ten.
+            cell.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         cell.tick_params(labelbottom=True)
         rows = table.filter(population=title)
         for number, name in enumerate(names):
@@ -59,7 +68,8 @@ def growth_curves(table: polars.DataFrame, scale: str, guides: Sequence[Guide] =
         for guide in guides:
             if guide.panel in (None, title):
                 _guide(cell, guide)
-    cells[-1].set_xlabel("patients in the trial, T", fontsize=TITLE)
+    for cell in cells[-n_columns:]:
+        cell.set_xlabel("patients in the trial, T", fontsize=TITLE)
     chart.above.supylabel("regret (rewards lost)", fontsize=TITLE)
     return chart.finish([handles[name] for name in names], settle=False)
 

@@ -23,11 +23,21 @@ _LONG_CELL = 28  # letters, from which on a cell needs room
 
 
 def page(
-    title: str, sections: Sequence[Section], figures: Mapping[str, bytes], foot: Mapping[str, str], warning: str = ""
+    title: str,
+    sections: Sequence[Section],
+    figures: Mapping[str, bytes],
+    foot: Mapping[str, str],
+    warning: str = "",
+    *,
+    lead: str = "",
+    glossary: Mapping[str, str] = GLOSSARY,
+    figure_files: bool = True,
 ) -> str:
     """The report as one self-contained file; `figures` holds each figure's SVG by its name, a `warning` is on top.
 
-    It expects the figures' own files beside it, as figures/NAME.png and figures/NAME.svg, for readers who want them.
+    With `figure_files` it links to the figures' own files beside it, figures/NAME.png and figures/NAME.svg, for
+    readers who want them. A report that is not about the paper has a `lead` of its own; it then has neither the
+    summary of claims nor the table of all results.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -46,11 +56,13 @@ def page(
         sections=sections,
         counts={verdict: verdicts.count(verdict) for verdict in VERDICTS},
         symbols=SYMBOLS,
-        glossary=GLOSSARY,
-        linker=Linker,
+        glossary=glossary,
+        linker=lambda: Linker(glossary),
         images={name: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for name, svg in figures.items()},
         foot=foot,
         warning=warning,
+        lead=lead,
+        figure_files=figure_files,
     )
 
 

@@ -43,12 +43,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure: the stem of its files, its caption, what it shows in words, and how to draw it."""
+    """A figure: the stem of its files, its caption, what it shows in words, and how to draw it.
+
+    A wide one has the whole width of the page, and scrolls in a box of its own where a screen is narrow.
+    """
 
     name: str
     caption: str
     alternative: str
     draw: Callable[[], Figure]
+    wide: bool = False
 
 
 @dataclass(frozen=True)

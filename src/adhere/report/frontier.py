@@ -1,0 +1,200 @@
+"""Two estimates of each of several things, drawn as points with both intervals; those nothing beats are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adhere.errors import InputError
+from adhere.report.label_places import Box, label_places
+from adhere.report.style import DARK, FAINT, GREY, INKS, LINE, TEXT, TITLE, PanelFigure, set_ticks, width_of, written
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PANEL = 3.3  # inches of height
+_AXIS = 4.1  # inches of width, about
+_MARGIN = 0.14  # around what a panel shows, as a share of it: room for labels
+_MARK = 5.5  # points
+_BEST, _OTHER = INKS[1], INKS[0]
+_FAR = 9.0  # points from a mark, from which on a thin line leads to its label
+_ALL, _NEAR = "every point", "the box above, larger"
+
+
+class _Point(NamedTuple):
+    label: str
+    series: str | None
+    x: float
+    x_lo: float
+    x_hi: float
+    y: float
+    y_lo: float
+    y_hi: float
+
+
+def not_dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Whether no other point is at least as far to the right and as high, and farther in one of the two.
+
+    >>> not_dominated([(0.0, 0.0), (-1.0, 1.0), (-2.0, 0.5), (-1.0, 0.9)])
+    [True, True, False, False]
+    """
+    return [not any(x >= a and y >= b and (x, y) != (a, b) for x, y in points) for a, b in points]
+
+
+def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str = "") -> Figure:
+    """A point for each row of a table; farther to the right and higher are better.
+
+    The table has the columns `label`, `series` (points of one series are joined, in the order of the table; null for
+    none), and `x` and `y` with `x_lo`, `x_hi`, `y_lo` and `y_hi`. Points that no other dominates are marked. Where
+    points far away would crowd these together, a second panel shows their surroundings larger; each label is in the
+    panel where there is more room for it.
+    """
+    points = _points(table)
+    best = not_dominated([(one.x, one.y) for one in points])
+    everything, near = _span(points), _span([one for one, its in zip(points, best, strict=True) if its])
+    inside = [_holds(near, one) for one in points]
+    zooms = not all(inside) and any(_size(near)[axis] < 0.6 * _size(everything)[axis] for axis in (0, 1))
+    panels = [_ALL, _NEAR] if zooms else [""]
+    key = {"nothing is better on both axes": _BEST, "something is": _OTHER}
+    chart = PanelFigure(_PANEL * len(panels), list(key), note)
+    cells = chart.panels(panels, 1)
+    for cell, box in zip(cells, (everything, near) if zooms else (everything,), strict=True):
+        _draw(cell, points, best, box)
+    if zooms:
+        _outline(cells[0], near)
+    cells[-1].set_xlabel(x_label, fontsize=TITLE)
+    chart.above.supylabel(y_label, fontsize=TITLE)
+    figure = chart.finish([_handle(colour) for colour in key.values()])
+    shown = [[not its for its in inside], inside] if zooms else [[True] * len(points)]
+    for cell, its in zip(cells, shown, strict=True):
+        _label(cell, points, its)
+    return figure
+
+
+def _points(table: polars.DataFrame) -> list[_Point]:
+    missing = [column for column in _Point._fields if column not in table.columns]
+    if missing or table.is_empty():
+        raise InputError("table", table.columns, f"a row at least, and the columns {', '.join(_Point._fields)}")
+    return [_Point(*row) for row in table.select(_Point._fields).iter_rows()]
+
+
+_Span = tuple[tuple[float, float], tuple[float, float]]
+
+
+def _span(points: Sequence[_Point]) -> _Span:
+    """From where to where points and intervals go, the origin included, with room around them."""
+    found = []
+    for lows, highs in (("x_lo", "x_hi"), ("y_lo", "y_hi")):
+        low = min(0.0, *(getattr(one, lows) for one in points))
+        high = max(0.0, *(getattr(one, highs) for one in points))
+        margin = _MARGIN * (high - low) or 0.01
+        found.append((low - margin, high + margin))
+    return found[0], found[1]
+
+
+def _size(span: _Span) -> tuple[float, float]:
+    (left, right), (bottom, top) = span
+    return right - left, top - bottom
+
+
+def _holds(span: _Span, one: _Point) -> bool:
+    (left, right), (bottom, top) = span
+    return left < one.x < right and bottom < one.y < top
+
+
+def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: _Span) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    cell.axhline(0.0, color=GREY, linewidth=0.7, zorder=0)
+    cell.axvline(0.0, color=GREY, linewidth=0.7, zorder=0)
+    for series in dict.fromkeys(one.series for one in points if one.series is not None):
+        joined = [one for one in points if one.series == series]
+        cell.plot([one.x for one in joined], [one.y for one in joined], color=DARK, linewidth=0.8, zorder=1)
+    for one, its in zip(points, best, strict=True):
+        colour = _BEST if its else _OTHER
+        cell.plot([one.x_lo, one.x_hi], [one.y, one.y], color=colour, linewidth=0.8, alpha=0.7, zorder=2)
+        cell.plot([one.x, one.x], [one.y_lo, one.y_hi], color=colour, linewidth=0.8, alpha=0.7, zorder=2)
+        look = _look(colour)
+        cell.plot([one.x], [one.y], zorder=3, **look)
+    set_ticks(cell, *span[0], _AXIS)
+    cell.set_ylim(*span[1])
+    cell.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+    cell.yaxis.set_major_formatter(lambda value, _: written(value))
+    cell.grid(color=FAINT, linewidth=0.5)
+    cell.set_axisbelow(True)
+
+
+def _look(colour: str) -> dict[str, Any]:
+    """A full square for what nothing dominates, a hollow dot for the others: told apart without colours too."""
+    face = colour if colour == _BEST else "white"
+    marker = "s" if colour == _BEST else "o"
+    return {"marker": marker, "markersize": _MARK - 1, "color": face, "markeredgecolor": colour, "linestyle": "none"}
+
+
+def _handle(colour: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **_look(colour))
+
+
+def _outline(cell: Axes, span: _Span) -> None:
+    from matplotlib.patches import Rectangle
+
+    (left, _), (bottom, _) = span
+    cell.add_patch(Rectangle((left, bottom), *_size(span), fill=False, edgecolor=DARK, linewidth=0.7, linestyle=":"))
+
+
+def _label(cell: Axes, points: Sequence[_Point], shown: Sequence[bool]) -> None:
+    """Names beside some of the points; all points of the panel are kept clear."""
+    figure = cell.get_figure(root=True)
+    assert figure is not None
+    per_point = figure.dpi / 72
+
+    def seen(x: float, y: float) -> tuple[float, float]:
+        pixel = cell.transData.transform((x, y))
+        return float(pixel[0]) / per_point, float(pixel[1]) / per_point
+
+    area = Box(*(float(edge) / per_point for edge in cell.bbox.extents))
+    marks = [seen(one.x, one.y) for one in points]
+    taken = [Box(x - _MARK / 2, y - _MARK / 2, x + _MARK / 2, y + _MARK / 2) for x, y in marks]
+    bars = []
+    for one in points:
+        (left, y), (right, _) = seen(one.x_lo, one.y), seen(one.x_hi, one.y)
+        (x, bottom), (_, top) = seen(one.x, one.y_lo), seen(one.x, one.y_hi)
+        bars += [Box(left, y - 0.5, right, y + 0.5), Box(x - 0.5, bottom, x + 0.5, top)]
+    named = [number for number, its in enumerate(shown) if its]
+    sizes = [(72 * width_of(points[number].label, TEXT), 72 * LINE * 0.85) for number in named]
+    places = label_places([marks[number] for number in named], sizes, area, taken, bars)
+    for number, box in zip(named, places, strict=True):
+        if box is not None:
+            _write(cell, points[number], marks[number], box)
+
+
+def _write(cell: Axes, one: _Point, mark: tuple[float, float], box: Box) -> None:
+    middle = (box.left + box.right) / 2, (box.bottom + box.top) / 2
+    nearest = (min(max(mark[0], box.left), box.right), min(max(mark[1], box.bottom), box.top))
+    away = max(abs(nearest[0] - mark[0]), abs(nearest[1] - mark[1]))
+    place: dict[str, Any] = {"xycoords": "data", "textcoords": "offset points", "annotation_clip": False}
+    cell.annotate(
+        one.label,
+        (one.x, one.y),
+        xytext=(middle[0] - mark[0], middle[1] - mark[1]),
+        ha="center",
+        va="center",
+        fontsize=TEXT,
+        color=DARK,
+        zorder=5,
+        **place,
+    )
+    if away > _FAR:
+        end = (nearest[0] - mark[0], nearest[1] - mark[1])
+        cell.annotate(
+            "",
+            (one.x, one.y),
+            xytext=end,
+            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3},
+            zorder=1,
+            **place,
+        )
