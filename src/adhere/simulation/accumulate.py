@@ -25,7 +25,7 @@ def add_blocks(
 ) -> None:
     """Add what a task measured in its next blocks: by population and policy, a row for each run.
 
-    `kept` says which columns of a population's rows to keep for each run: none, or the measures and then others.
+    `kept` says which columns of a population's rows to keep for each run; with `keep_runs` the measures come first.
     """
     final = len(plan.grid) - 1
     for population, matrices in rows.items():
@@ -33,7 +33,8 @@ def add_blocks(
             blocks, key = Moments.of_blocks(matrix, plan.block_size), (population, policy)
             sketch = QuantileSketch.of(without_rounding(matrix[:, final], plan.n_patients))
             runs = matrix[:, kept(population)].T
-            runs[SURPLUSES] = without_rounding(runs[SURPLUSES], plan.n_patients)
+            if plan.keep_runs:
+                runs[SURPLUSES] = without_rounding(runs[SURPLUSES], plan.n_patients)
             if key in result:
                 blocks, sketch = result[key][0] + blocks, result[key][1].merge(sketch)
                 runs = np.hstack([result[key][2], runs])

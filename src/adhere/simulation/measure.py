@@ -59,6 +59,10 @@ class Columns:
         along = [*map(self.measure, MEASURES), *map(self.allocation, range(self.n_arms))]
         return [where.stop - 1 for where in along]
 
+    def allocations(self) -> list[int]:
+        """Each arm's share of the recommendations at every point of the grid, arm by arm."""
+        return [column for arm in range(self.n_arms) for column in range(*self.allocation(arm).indices(2**62))]
+
     def share(self, name: str) -> int:
         """Whether a run counts towards a share of runs; counted from the end."""
         return SHARES.index(name) - len(SHARES)

@@ -49,6 +49,7 @@ class Plan:
     pooled: bool
     device: str = "cpu"
     keep_runs: bool = False
+    keep_grid: bool = False  # of each run that is kept, the shares of the arms along the grid, too
 
     @property
     def total_patients(self) -> int:

@@ -77,7 +77,8 @@ class TaskRunner:
         """What is kept of each run on a population; what is pooled has no arms."""
         plan = self.plan
         n_arms = plan.populations[population].n_arms if population < len(plan.populations) else 0
-        return Columns(len(plan.grid), n_arms).final() if plan.keep_runs else []
+        columns = Columns(len(plan.grid), n_arms)
+        return plan.keep_runs * columns.final() + plan.keep_grid * columns.allocations()
 
     def _tally(
         self, populations: range, runs: range, done: Integers, stop: Integers

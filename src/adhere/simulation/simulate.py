@@ -93,7 +93,7 @@ def simulate(
     n_runs = check_integer("n_runs", n_runs, 1, 2**40)
     seed = check_seed(seed)
     _check_executor(executor, n_threads)
-    _check_device(device, executor)
+    check_device(device, executor)
     threads = check_integer("n_threads", n_threads, 1, 1024) if n_threads is not None else os.cpu_count() or 1
     points = grid_points(grid, n_patients)
     given = [_as_runnable(policy) for policy in _several(policies)]
@@ -167,7 +167,8 @@ def _check_executor(executor: object, n_threads: int | None) -> None:
         raise InputError("n_threads", n_threads, "none together with executor, which has workers of its own")
 
 
-def _check_device(device: object, executor: object) -> None:
+def check_device(device: object, executor: object) -> None:
+    """Refuse a device that is not there, or that an executor's workers do not have."""
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise InputError("device", device, "cpu or cuda")
     if device == "cuda":

@@ -13,17 +13,17 @@ from adhere.studies.arena.people import People, responses
 
 # The populations are published: a change of these is a change of every figure of the arena.
 DIGESTS = {
-    "unconfounded": "3b1efbd7c3af",
-    "confounded": "6ab1e097d755",
-    "mildly-confounded": "9628a7cde59d",
-    "corrective": "8c85682e0fa3",
-    "weak-compliance": "d6e593334b38",
-    "strong-compliance": "d38cc3b3e795",
-    "defiers-present": "36e2a9c8bf99",
-    "unconfounded-3": "83e763fd3bae",
-    "confounded-3": "f70559a030dc",
-    "unconfounded-5": "34b861d45246",
-    "confounded-5": "de89f052c232",
+    "unconfounded": "417e7703d45a",
+    "confounded": "6b3fc254d6a1",
+    "mildly-confounded": "5eae8fa1d3cb",
+    "corrective": "02465af7afa2",
+    "weak-compliance": "2358da4bb0ca",
+    "strong-compliance": "74735221d473",
+    "defiers-present": "119e4883f4a1",
+    "unconfounded-3": "8cf4a2d27488",
+    "confounded-3": "0644107e7a33",
+    "unconfounded-5": "2569aec8fcf3",
+    "confounded-5": "f026c4116230",
     "uniform-other": "7f818b93e867",
 }
 
@@ -38,7 +38,7 @@ def test_a_family_is_made_of_populations(name: str) -> None:
     people, cells = one.people, one.people.cells()
     assert one.n_populations >= 200
     assert cells.shape == (one.n_populations, one.n_arms, one.n_arms, 2)
-    for shares in (people.shares, people.behaviours, cells.reshape(len(cells), one.n_arms, -1)):
+    for shares in (people.shares, cells.reshape(len(cells), one.n_arms, -1)):
         assert (shares >= 0).all()
         assert np.allclose(shares.sum(axis=-1), 1)
     assert ((people.rewards >= 0) & (people.rewards <= 1)).all()
@@ -75,7 +75,7 @@ def _spread_over_recommendations(name: str) -> Floats:
     return spread
 
 
-def test_mildly_confounded_groups_share_the_effect() -> None:
+def test_mildly_confounded_strata_share_the_effect() -> None:
     rewards = family("mildly-confounded").people.rewards
     effects = rewards[:, :, 1] - rewards[:, :, 0]
     assert np.ptp(effects, axis=1).max() < 1e-12
@@ -84,23 +84,31 @@ def test_mildly_confounded_groups_share_the_effect() -> None:
 
 @pytest.mark.parametrize(("name", "low", "high"), [("weak-compliance", 0.1, 0.3), ("strong-compliance", 0.8, 0.95)])
 def test_compliance_is_within_its_bounds(name: str, low: float, high: float) -> None:
-    people = family(name).people
-    compliers = (people.shares * people.behaviours[:, :, 0]).sum(axis=1)
-    assert low <= compliers.min()
-    assert compliers.max() <= high
-    assert (people.behaviours[:, :, -1] == 0).all()  # the rest do not listen: no defiers
+    shares = family(name).people.shares
+    assert low <= shares[:, 0].min() <= shares[:, 0].max() <= high
+    assert (shares[:, -1] == 0).all()  # the rest do not listen: no defiers
 
 
 def test_defiers_are_present_where_they_should_be() -> None:
-    assert (family("defiers-present").people.behaviours[:, :, -1] >= 0.1).all()
-    assert (family("confounded").people.behaviours[:, :, -1] == 0).all()
+    assert (family("defiers-present").people.shares[:, -1] >= 0.1).all()
+    assert (family("confounded").people.shares[:, -1] == 0).all()
 
 
-def test_corrective_people_tend_to_take_what_helps_them() -> None:
-    people = family("corrective").people
-    gains_more = people.rewards[:, :, 1] > people.rewards[:, :, 0]
-    always_first, always_second = people.behaviours[:, :, 1], people.behaviours[:, :, 2]
-    assert ((always_second > always_first) == gains_more).all()
+def test_corrective_people_take_what_helps_them_most() -> None:
+    rewards = family("corrective").people.rewards
+    for arm in range(2):
+        assert (rewards[:, arm + 1].argmax(axis=1) == arm).all()
+    ordinary = family("confounded").people.rewards
+    assert 0.3 < (ordinary[:, 1].argmax(axis=1) == 0).mean() < 0.7
+
+
+def test_what_people_took_misleads_in_part_of_the_confounded_populations() -> None:
+    """As-treated means would prefer a wrong arm there: otherwise nothing would be at stake."""
+    for name in ("confounded", "mildly-confounded", "weak-compliance", "confounded-3", "confounded-5"):
+        cells = family(name).people.cells()
+        as_treated = cells[..., 1].mean(axis=1) / cells.sum(axis=3).mean(axis=1)
+        best = cells[..., 1].sum(axis=2).argmax(axis=1)
+        assert 0.1 < (as_treated.argmax(axis=1) != best).mean() < 0.5
 
 
 def test_uniform_other_is_the_population_of_that_name() -> None:
@@ -118,18 +126,16 @@ def test_run_r_plays_population_r_modulo_their_number() -> None:
     assert np.array_equal(one.tables(1, 3, 6).means, tables.means)  # the simulation's seed does not matter
 
 
-def test_what_is_true_of_people_is_computed_from_their_groups() -> None:
-    """Half always take arm 1 (0.9 or 0.4), half of the others comply and half defy (0.2 or 0.6)."""
-    people = People(
-        np.array([[0.5, 0.5]]),
-        np.array([[[0.0, 0.0, 1.0, 0.0], [0.5, 0.0, 0.0, 0.5]]]),
-        np.array([[[0.9, 0.4], [0.2, 0.6]]]),
-    )
+def test_what_is_true_of_people_is_computed_from_their_strata() -> None:
+    """A quarter comply, half always take the second arm, a quarter defy."""
+    people = People(np.array([[0.25, 0.0, 0.5, 0.25]]), np.array([[[0.2, 0.6], [0.5, 0.5], [0.9, 0.4], [0.1, 0.7]]]))
     assert responses(3).tolist() == [[0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2], [1, 2, 0]]
-    assert np.allclose(people.recommendation_means(), [[0.2 + 0.2, 0.2 + 0.2]])
-    assert np.allclose(people.treatment_means(), [[0.55, 0.5]])
+    assert np.allclose(
+        people.recommendation_means(), [[0.25 * 0.2 + 0.2 + 0.25 * 0.7, 0.25 * 0.6 + 0.2 + 0.25 * 0.1]]
+    )
+    assert np.allclose(people.treatment_means(), [[0.05 + 0.45 + 0.025, 0.15 + 0.2 + 0.175]])
     assert np.allclose(people.complier_means(), [[0.2, 0.6]])
-    assert np.allclose(people.cells()[0, 0], [[0.25 * 0.8, 0.25 * 0.2], [0.5 * 0.6 + 0.25 * 0.4, 0.2 + 0.15]])
+    assert np.allclose(people.cells()[0, 0], [[0.2, 0.05], [0.3 + 0.075, 0.2 + 0.175]])
 
 
 def test_a_family_that_does_not_exist_is_refused() -> None:

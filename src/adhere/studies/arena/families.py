@@ -41,51 +41,52 @@ class FamilyKind(NamedTuple):
     min_best_surplus: float = MIN_BEST_SURPLUS
 
 
-_COMPLY = "compliers U(0, 1), the others' arms Dirichlet(1)"
-_UNCONFOUNDED = f"rewards U(0, 1) by arm; {_COMPLY}"
-_GROUPS = "4 groups, shares Dirichlet(1)"
-_CONFOUNDED = f"{_GROUPS}; in each, rewards U(0, 1) by arm and {_COMPLY}"
-_ALONE = "Reward depends on the arm taken alone"
-_APART = "Groups differ in prognosis, effect and behaviour, each independent of the others"
+_SHARES = "compliers U(0, 1), the rest always take one arm, their shares Dirichlet(1)"
+_APART = "in each of these strata rewards U(0, 1) by arm"
+_UNCONFOUNDED = FamilyKind(
+    recipes.unconfounded, 2, "Reward depends on the arm taken alone", f"{_SHARES}; rewards U(0, 1) by arm, for all"
+)
+_CONFOUNDED = FamilyKind(
+    recipes.confounded, 2, "Prognosis and effect differ by behaviour, independently", f"{_SHARES}; {_APART}"
+)
 
 FAMILIES: dict[str, FamilyKind] = {
-    "unconfounded": FamilyKind(recipes.unconfounded, 2, _ALONE, _UNCONFOUNDED),
-    "confounded": FamilyKind(recipes.confounded, 2, _APART, _CONFOUNDED),
+    "unconfounded": _UNCONFOUNDED,
+    "confounded": _CONFOUNDED,
     "mildly-confounded": FamilyKind(
         recipes.mildly_confounded,
         2,
-        "A common effect of each arm; groups differ in prognosis and behaviour",
-        f"{_GROUPS}; prognosis U(0.2, 0.8) by group plus effect U(-0.2, 0.2) by arm; in each, {_COMPLY}",
+        "A common effect of each arm; prognosis differs by behaviour",
+        f"{_SHARES}; rewards: prognosis U(0.2, 0.8) by stratum plus effect U(-0.2, 0.2) by arm",
     ),
     "corrective": FamilyKind(
         recipes.corrective,
         2,
-        "Those who gain by an arm tend to take it",
-        f"{_GROUPS}; in each, rewards U(0, 1) by arm, compliers U(0, 1), the others take arm a"
-        " with probability in proportion to exp(5·reward of a)",
+        "Whoever always takes an arm gains most by it",
+        f"{_SHARES}; {_APART}, of those who always take an arm the largest for that arm",
     ),
     "weak-compliance": FamilyKind(
         recipes.weak_compliance,
         2,
         "10 to 30% do as told, the rest take what they like",
-        _CONFOUNDED.replace("compliers U(0, 1)", "compliers U(0.1, 0.3)"),
+        f"{_SHARES}; {_APART}".replace("U(0, 1)", "U(0.1, 0.3)", 1),
     ),
     "strong-compliance": FamilyKind(
         recipes.strong_compliance,
         2,
-        "80 to 95% do as told",
-        _CONFOUNDED.replace("compliers U(0, 1)", "compliers U(0.8, 0.95)"),
+        "80 to 95% do as told, the rest take what they like",
+        f"{_SHARES}; {_APART}".replace("U(0, 1)", "U(0.8, 0.95)", 1),
     ),
     "defiers-present": FamilyKind(
         recipes.defiers,
         2,
-        "10 to 50% of each group do the opposite",
-        f"{_GROUPS}; in each, rewards U(0, 1) by arm, defiers U(0.1, 0.5), of the rest {_COMPLY}",
+        "10 to 50% do the opposite",
+        f"defiers U(0.1, 0.5); of the others {_SHARES}; {_APART}",
     ),
-    "unconfounded-3": FamilyKind(recipes.unconfounded, 3, f"{_ALONE}; three arms", _UNCONFOUNDED),
-    "confounded-3": FamilyKind(recipes.confounded, 3, f"{_APART}; three arms", _CONFOUNDED),
-    "unconfounded-5": FamilyKind(recipes.unconfounded, 5, f"{_ALONE}; five arms", _UNCONFOUNDED),
-    "confounded-5": FamilyKind(recipes.confounded, 5, f"{_APART}; five arms", _CONFOUNDED),
+    "unconfounded-3": _UNCONFOUNDED._replace(n_arms=3),
+    "confounded-3": _CONFOUNDED._replace(n_arms=3),
+    "unconfounded-5": _UNCONFOUNDED._replace(n_arms=5),
+    "confounded-5": _CONFOUNDED._replace(n_arms=5),
     "uniform-other": FamilyKind(
         recipes.uniform_other,
         2,

@@ -1,4 +1,4 @@
-"""Many populations at once, each made of groups of people, and what is true in each of them."""
+"""Many populations at once, each made of strata of people who behave alike, and what is true in each of them."""
 
 from __future__ import annotations
 
@@ -31,21 +31,18 @@ def responses(n_arms: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Populations of groups; within a group, what a person does says nothing of what the person gains.
+    """Populations of strata, one for each behaviour.
 
     Attributes
     ----------
     shares
-        float64[population, group], the groups' shares of the people.
-    behaviours
-        float64[population, group, behaviour], each behaviour's share of a group, as in `responses`.
+        float64[population, behaviour], the strata's shares of the people, in the order of `responses`.
     rewards
-        float64[population, group, arm], P(reward 1) of a group if it takes an arm.
+        float64[population, behaviour, arm], P(reward 1) in a stratum of whoever takes an arm.
 
     """
 
     shares: Floats
-    behaviours: Floats
     rewards: Floats
 
     @property
@@ -53,15 +50,11 @@ class People:
         """How many arms there are, k."""
         return int(self.rewards.shape[2])
 
-    def of(self, populations: Integers) -> People:
-        """Some of the populations."""
-        return People(self.shares[populations], self.behaviours[populations], self.rewards[populations])
-
     def cells(self) -> Floats:
         """P(actual a, reward r | chosen c), as [population, c, a, r]."""
         takes = responses(self.n_arms)[:, :, None] == np.arange(self.n_arms)  # [behaviour, chosen, actual]
-        taken = np.einsum("pg,pgb,bca->pgca", self.shares, self.behaviours, takes.astype(np.float64))
-        gained = np.einsum("pgca,pga->pca", taken, self.rewards)
+        taken = np.einsum("pb,bca->pbca", self.shares, takes.astype(np.float64))
+        gained = np.einsum("pbca,pba->pca", taken, self.rewards)
         return np.stack([taken.sum(axis=1) - gained, gained], axis=-1).clip(0.0)
 
     def recommendation_means(self) -> Floats:
@@ -71,16 +64,12 @@ class People:
 
     def treatment_means(self) -> Floats:
         """E[R if everybody took a], as [population, arm]."""
-        means: Floats = np.einsum("pg,pga->pa", self.shares, self.rewards)
+        means: Floats = np.einsum("pb,pba->pa", self.shares, self.rewards)
         return means
 
     def complier_means(self) -> Floats:
         """E[R if a complier took a], as [population, arm]; NaN where nobody complies."""
-        weights = self.shares * self.behaviours[:, :, 0]
-        total = weights.sum(axis=1, keepdims=True)
-        means = np.full((len(total), self.n_arms), np.nan)
-        np.divide(np.einsum("pg,pga->pa", weights, self.rewards), total, out=means, where=total > 0)
-        return means
+        return np.where(self.shares[:, :1] > 0, self.rewards[:, 0], np.nan)
 
     def best_surplus(self) -> Floats:
         """What the best recommendation gains for each patient over a random one, by population."""

@@ -1,0 +1,62 @@
+"""Who plays: every policy of the package that can be compared, and what the tables call it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from adhere.errors import InputError
+from adhere.policies import Policy, as_policy
+
+REFERENCE: Final = "thompson"
+_LEARNERS: Final = {"thompson": "Thompson", "ucb1": "UCB1", "epsilon-greedy": "ε-greedy", "exp3": "EXP3"}
+_PROTOCOLS: Final = ("chosen", "actual", "comply")
+_BOUNDED = "thompson-bounded(hierarchical(epsilon-greedy)"
+_OTHERS: Final = {
+    "hierarchical(epsilon-greedy)": "HierarchicalBandit on ε-greedy",
+    "hierarchical(epsilon-greedy, recycle=true)": "HierarchicalBandit on ε-greedy, recycling",
+    "hierarchical(thompson)": "HierarchicalBandit on Thompson",
+    f"{_BOUNDED})": "ThompsonBounded on ε-greedy",
+    f"{_BOUNDED}, recycle=true)": "ThompsonBounded on ε-greedy, recycling",
+    "hierarchical-exp3": "HierarchicalEXP3",
+    "thompson-bounded(thompson/actual)": "ThompsonBounded on Thompson, Actual",
+    "uniform": "Randomisation",
+}
+
+
+class Entrant(NamedTuple):
+    """A policy, its name in the tables, and whether a user entered it."""
+
+    policy: Policy
+    label: str
+    is_own: bool = False
+
+    @property
+    def text(self) -> str:
+        """The policy's text form."""
+        return str(self.policy)
+
+
+def _texts() -> dict[str, str]:
+    """Every policy's text with its label."""
+    learners = {
+        name if protocol == "chosen" else f"{name}/{protocol}": f"{label}, {protocol.capitalize()}"
+        for name, label in _LEARNERS.items()
+        for protocol in _PROTOCOLS
+    }
+    return learners | _OTHERS
+
+
+def entrants(own: object = (), only_own: bool = False) -> tuple[Entrant, ...]:
+    """All that play: Thompson under Chosen, with which all are compared, then the others, then a user's own.
+
+    >>> [one.label for one in entrants(["thompson(protocol=actual)"], only_own=True)]
+    ['Thompson, Chosen', 'thompson/actual']
+    """
+    listed = {REFERENCE: _texts()[REFERENCE]} if only_own else _texts()
+    found = {as_policy(text): Entrant(as_policy(text), label) for text, label in listed.items()}
+    for given in [own] if isinstance(own, (str, Policy)) else list(own):  # type: ignore[call-overload]
+        policy = as_policy(given)
+        if policy in found and found[policy].is_own:
+            raise InputError("policies", str(policy), "each once", f"policies: {str(policy)!r} is listed twice")
+        found[policy] = Entrant(policy, found[policy].label if policy in found else str(policy), is_own=True)
+    return tuple(found.values())

@@ -1,0 +1,59 @@
+"""What was played already, on disk: a file for each policy and cell, so that nothing finished is played again."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from adhere.compilation.sources import fingerprint
+from adhere.files import write_file
+from adhere.policies import Policy
+from adhere.studies.arena.cells import Cell
+from adhere.studies.arena.families import Family
+from adhere.studies.arena.play import Played
+
+FOLDER = "played"
+
+
+class KeptPlays:
+    """The plays of one seed on one device in a folder."""
+
+    def __init__(self, out: Path, seed: int, device: str) -> None:
+        self._folder, self._seed, self._device = out / FOLDER, seed, device
+
+    def load(self, policy: Policy, cell: Cell) -> Played | None:
+        """How a policy played a cell, if it did so with the same code, seed and device, and the file is whole."""
+        path = self._path(policy, cell)
+        if path is None:
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as held:
+                return Played(
+                    held["shares"], held["spread"], int(held["n_runs"]), held["grid"],
+                    float(held["seconds"]), float(held["compile_seconds"]), int(held["n_threads"]),
+                )  # fmt: skip
+        except (OSError, ValueError, KeyError, EOFError):
+            return None
+
+    def save(self, policy: Policy, cell: Cell, played: Played) -> None:
+        """Keep a play, if its policy's code has a file by which it can be known again."""
+        path = self._path(policy, cell)
+        if path is not None:
+            content = io.BytesIO()
+            np.savez_compressed(content, **vars(played))
+            write_file(path, content.getvalue())
+
+    def _path(self, policy: Policy, cell: Cell) -> Path | None:
+        code = fingerprint(frozenset(type(part) for part in policy.parts()))
+        if code is None:
+            return None
+        population = cell.population
+        people = population.digest() if isinstance(population, Family) else population.name
+        key = [str(policy), code, people, self._seed, self._device, asdict(cell)]
+        name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+        return self._folder / f"{cell.family}-{cell.n_patients}-{name}.npz"

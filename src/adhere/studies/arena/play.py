@@ -1,0 +1,111 @@
+"""One policy in one cell of the arena: simulated run by run, kept population by population."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from adhere.policies import Policy
+from adhere.populations import Population
+from adhere.populations.population import Floats
+from adhere.simulation.backend import run_plan
+from adhere.simulation.plan import Integers, Plan, grid_points
+from adhere.simulation.progress import Progress
+from adhere.simulation.run import TaskRunner
+from adhere.simulation.threads import ThreadBackend
+from adhere.studies.arena.truth import Truth
+
+_POINTS_PER_DECADE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """How a policy played: the arms it recommended, by unit (see `Truth`).
+
+    Attributes
+    ----------
+    shares
+        float64[half, unit, grid, arm], each arm's mean share of the recommendations so far, in every other run of a
+        unit and in the rest. One half chooses the worst populations, the other says how bad they are.
+    spread
+        float64[unit], the standard deviation over its runs of the final reward of a patient; NaN of a single run.
+    n_runs
+        Runs of each unit.
+    grid
+        The numbers of patients of the points of the grid.
+    seconds, compile_seconds
+        How long it took, and before that to compile.
+    n_threads
+        How many threads shared the work.
+
+    """
+
+    shares: Floats
+    spread: Floats
+    n_runs: int
+    grid: Floats
+    seconds: float
+    compile_seconds: float
+    n_threads: int
+
+    @property
+    def share(self) -> Floats:
+        """Each arm's mean share of the recommendations in all runs, as [unit, grid, arm]."""
+        first = (self.n_runs + 1) // 2
+        if self.n_runs == 1:
+            only: Floats = self.shares[0]
+            return only
+        mean: Floats = (self.shares[0] * first + self.shares[1] * (self.n_runs - first)) / self.n_runs
+        return mean
+
+
+def play(
+    policy: Policy,
+    population: Population,
+    truth: Truth,
+    n_patients: int,
+    runs_per_unit: int,
+    seed: int,
+    progress: Progress,
+    *,
+    device: str = "cpu",
+    n_threads: int | None = None,
+) -> Played:
+    """Simulate a policy; run r plays unit r mod their number."""
+    grid = grid_points(arena_grid(n_patients), n_patients)
+    n_runs = truth.n_units * runs_per_unit
+    threads = n_threads or os.cpu_count() or 1
+    plan = Plan((policy,), (population,), 0, n_patients, n_runs, seed, grid, False, device, keep_grid=True)
+    began = time.perf_counter()
+    backend = ThreadBackend(TaskRunner(plan), None, threads)
+    backend.prepare(progress.announce)
+    compiled = time.perf_counter()
+    allocations = run_plan(plan, backend, progress)[0, 0][2]
+    took = time.perf_counter() - compiled
+    return fold(allocations, truth, grid, took, compiled - began, 1 if device == "cuda" else threads)
+
+
+def fold(
+    allocations: Floats, truth: Truth, grid: Integers, seconds: float, compile_seconds: float, n_threads: int
+) -> Played:
+    """Runs by unit: `allocations` are [arm and point of the grid, run]."""
+    n_units, n_arms = truth.recommendation.shape
+    by_unit = allocations.reshape(n_arms, len(grid), -1, n_units).transpose(2, 3, 1, 0)  # [run, unit, grid, arm]
+    n_runs = len(by_unit)
+    halves = [by_unit[half::2].mean(axis=0) for half in range(min(2, n_runs))]
+    final = (by_unit[:, :, -1] * truth.recommendation).sum(axis=2)
+    spread = final.std(axis=0, ddof=1) if n_runs > 1 else np.full(n_units, np.nan)
+    return Played(np.stack(halves), spread, n_runs, grid.astype(np.float64), seconds, compile_seconds, n_threads)
+
+
+def arena_grid(n_patients: int) -> list[int]:
+    """The points of a curve: some in each decade, a tenth of the horizon among them.
+
+    >>> arena_grid(12), arena_grid(2000)
+    ([1, 2, 4, 7, 12], [1, 2, 4, 6, 11, 20, 36, 63, 112, 200, 356, 632, 1125, 2000])
+    """
+    decades = np.arange(int(np.log10(n_patients) * _POINTS_PER_DECADE), -1, -1) / _POINTS_PER_DECADE
+    return sorted({max(1, round(float(n_patients / 10**back))) for back in decades})

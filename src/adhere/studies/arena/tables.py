@@ -1,0 +1,146 @@
+"""The arena's tables, made of what was played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import polars
+
+from adhere.studies.arena.cells import POOLED_STROKE, STROKE, Cell
+from adhere.studies.arena.entrants import Entrant
+from adhere.studies.arena.family_rows import family_row
+from adhere.studies.arena.frontier import frontier_rows
+from adhere.studies.arena.measures import (
+    ByUnit,
+    Interval,
+    by_unit,
+    growth_of_worst,
+    held_out_worst_mean,
+    interval,
+    worse_than_random,
+    worst_mean,
+)
+from adhere.studies.arena.play import Played
+from adhere.studies.arena.schema import table
+
+OPTIMUM_FAMILY, OPTIMAL = "uniform-other", "bayes-optimal"
+Row = dict[str, Any]
+Plays = Mapping[Cell, Mapping[Entrant, Played]]  # the reference first
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A policy that does not play in a cell."""
+
+    cell: Cell
+    entrant: Entrant
+    why: str
+
+
+def make_tables(plays: Plays, left_out: Iterable[LeftOut]) -> dict[str, polars.DataFrame]:
+    """Every table of the schema."""
+    results, curves = [], []
+    for cell, played in plays.items():
+        own, cell_curves = _cell_rows(cell, played)
+        results += own
+        curves += cell_curves
+    results += _pooled_stroke(plays)
+    absent = [
+        {"family": one.cell.family, "horizon": one.cell.n_patients, "policy": one.entrant.text,
+         "label": one.entrant.label, "why": one.why}
+        for one in left_out
+    ]  # fmt: skip
+    return {
+        "results": table("results", results),
+        "curves": table("curves", curves),
+        "frontier": table("frontier", frontier_rows(results)),
+        "families": table("families", [family_row(cell) for cell in {cell.family: cell for cell in plays}.values()]),
+        "left_out": table("left_out", absent),
+    }
+
+
+def _cell_rows(cell: Cell, played: Mapping[Entrant, Played]) -> tuple[list[Row], list[Row]]:
+    truth, figures = cell.truth, {}
+    for entrant, one in played.items():
+        figures[entrant] = by_unit(one, truth)
+    reference = next(iter(figures.values()))
+    optimum = _optimum(figures) if cell.family == OPTIMUM_FAMILY else None
+    results, curves = [], []
+    for entrant, own in figures.items():
+        one = played[entrant]
+        row = _row(cell.family, cell.n_patients, entrant, own, reference, truth.n_populations == 1)
+        negative, surely = worse_than_random(one, truth, own.surplus)
+        row |= {
+            "n_arms": truth.recommendation.shape[1],
+            "n_populations": truth.n_populations,
+            "n_runs": one.n_runs * (truth.n_units if truth.n_populations == 1 else 1),
+            "worse_than_random": negative,
+            "surely_worse_than_random": surely,
+            "fraction_of_optimum": None if optimum is None else float(own.surplus.mean()) / optimum,
+            "ns_per_decision": 1e9 * one.seconds * one.n_threads / (truth.n_units * one.n_runs * cell.n_patients),
+        }
+        results.append(row)
+        for point, patients in enumerate(one.grid):
+            at = {"family": cell.family, "horizon": cell.n_patients, "policy": entrant.text, "label": entrant.label}
+            curves.append(at | {"patients": int(patients)} | _ends("regret", interval(own.regret[:, point])))
+    return results, curves
+
+
+def _row(family: str, horizon: int, entrant: Entrant, own: ByUnit, reference: ByUnit, is_single: bool) -> Row:
+    """What follows from the figures by unit."""
+    difference = own.share - reference.share
+    return {
+        "family": family,
+        "horizon": horizon,
+        "policy": entrant.text,
+        "label": entrant.label,
+        **_ends("share", interval(own.share)),
+        **_ends("difference", interval(difference)),
+        "worst_5_percent": None if is_single else worst_mean(difference),
+        "worst_5_percent_held_out": None
+        if is_single
+        else held_out_worst_mean(own.half_shares - reference.half_shares),
+        "worst": None if is_single else float(difference.min()),
+        **_ends("regret_recommendation", interval(own.regret[:, -1] / horizon)),
+        **_ends("regret_treatment", interval(own.treatment_regret)),
+        **_ends("regret_compliers", interval(own.complier_regret)),
+        **_ends("surplus", interval(own.surplus)),
+        "growth_of_worst": None if is_single else growth_of_worst(own.half_regrets, own.grid),
+    }
+
+
+def _ends(name: str, ends: Interval) -> Row:
+    return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+
+
+def _optimum(figures: Mapping[Entrant, ByUnit]) -> float | None:
+    """The mean surplus of the optimal policy, where it plays."""
+    found = [float(one.surplus.mean()) for entrant, one in figures.items() if entrant.text.startswith(OPTIMAL)]
+    return max(found, default=None)
+
+
+def _pooled_stroke(plays: Plays) -> list[Row]:
+    """Means over both trials, group by group of runs: run r of both has the same random numbers."""
+    cells = [cell for name in STROKE for cell in plays if cell.family == name]
+    if [cell.family for cell in cells] != list(STROKE):
+        return []
+    rows: list[Row] = []
+    reference: ByUnit | None = None
+    for entrant in plays[cells[0]]:
+        if entrant not in plays[cells[1]]:
+            continue
+        own = _mean([by_unit(plays[cell][entrant], cell.truth) for cell in cells])
+        reference = reference or own
+        row = _row(POOLED_STROKE, cells[0].n_patients, entrant, own, reference, is_single=True)
+        n_runs = plays[cells[0]][entrant].n_runs * cells[0].truth.n_units
+        unknown = ("n_arms", "surely_worse_than_random", "fraction_of_optimum", "ns_per_decision")
+        row |= dict.fromkeys(unknown) | {"n_populations": 2, "n_runs": n_runs}
+        rows.append(row | {"worse_than_random": float(own.surplus.mean() < 0)})
+    return rows
+
+
+def _mean(several: Sequence[ByUnit]) -> ByUnit:
+    return ByUnit(*(np.mean([getattr(one, field.name) for one in several], axis=0) for field in fields(ByUnit)))
