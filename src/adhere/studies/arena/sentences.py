@@ -1,0 +1,214 @@
+"""What the arena's page says in words, every number of it from the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adhere.intervals import Estimate
+from adhere.report.frontier import not_dominated
+from adhere.report.numbers import counted, estimate_texts
+from adhere.studies.arena.facts import Facts, Named
+from adhere.studies.framework.wording import listed
+
+_TOLERATED = -0.005  # of the best possible surplus: losses up to this are none
+_NAMED = 6  # policies that a sentence holds
+_LINEAR = 0.9  # a power of the number of patients, from which on growth is called linear
+
+
+def lead(facts: Facts) -> str:
+    """What the page is."""
+    n_populations = int(facts.families["n_populations"].sum())
+    return (
+        f"{len(facts.labels)} policies meet the same patients of "
+        f"{counted(n_populations, 'population')} in {len(facts.families)} families, in trials of "
+        f"{facts.shortest:,} to {facts.longest:,} patients. The populations are fixed and published: anybody who "
+        "runs “adhere arena” meets them again, with policies of their own beside these if they like."
+    )
+
+
+def main_question(facts: Facts) -> str:
+    """The question of the page."""
+    return (
+        f"Which policy gains most in a trial of {facts.horizon:,} patients who do not always do as they are told, "
+        "whatever these are like?"
+    )
+
+
+def main_result(facts: Facts) -> str:
+    """The policy that is best on average, and where it is best and worst."""
+    best = facts.best()
+    ranked = sorted(facts.differences(best), key=lambda one: one.estimate.mean)
+    (low, lowest), (high, highest) = ranked[0], ranked[-1]
+    return (
+        f"On average over families {facts.labels[best]} does best: {_plain(facts.average(best))} of the best "
+        f"possible surplus above {facts.labels[facts.reference]}, from {_plain(lowest)} ({low}) to {_plain(highest)} "
+        f"({high})."
+    )
+
+
+def main_uncertainty(facts: Facts) -> str:
+    """How sure that is."""
+    average = estimate_texts([facts.average(facts.best())], sign="+")[0]
+    n_cells = len(facts.policies()) * facts.at_horizon["family"].n_unique()
+    said = (
+        f"That average is {average}. Intervals are 95%, over the populations of a family, and differences are paired "
+        f"on the same patients; of {n_cells} cells about {n_cells / 20:.0f} would be marked by chance if nothing "
+        "differed. "
+    )
+    if facts.single:
+        said += f"{listed(facts.single)} are single populations, with intervals over runs. "
+    return said + "Nobody knows which family a trial of one's own is in: an average over families is no forecast."
+
+
+def details(facts: Facts) -> list[str]:
+    """Where the default stands, bar by bar."""
+    if facts.default is None:
+        return []
+    name, reference = facts.labels[facts.default], facts.labels[facts.reference]
+    found = facts.differences(facts.default)
+    ahead = [one for one in found if (one.estimate.lo or 0.0) > 0]
+    behind = [one for one in found if (one.estimate.hi or 0.0) < 0]
+    below = [one for one in found if one.estimate.hi is not None and one.estimate.hi < _TOLERATED]
+    said = [
+        f"{name} is beyond chance above {reference} in {_families(ahead)}, and below it in {_families(behind)}; "
+        f"wholly below {_TOLERATED} in {_families(below)}."
+    ]
+    for hybrid in facts.hybrids():
+        worse = [
+            family
+            for family in facts.large
+            if any(
+                facts.value(facts.default, family, column) <= facts.value(hybrid, family, column)
+                for column in ("share", "worst_5_percent")
+            )
+        ]
+        where = f"in all but {listed(worse)}" if worse else "in every family"
+        said.append(f"{name} is above {facts.labels[hybrid]} in mean and in the worst 5% {where}.")
+    return said
+
+
+def frontier_question(facts: Facts) -> str:
+    """The question of the frontier."""
+    return (
+        "What does a policy gain where the reward depends on the arm taken alone (mediated), and what does it lose "
+        "where that is not so?"
+    )
+
+
+def frontier_result(facts: Facts) -> str:
+    """Which policies no other beats on both, whatever the misleading family."""
+    everywhere: list[set[str]] = []
+    for family in facts.misleading():
+        its = facts.frontier.filter(loss_family=family)
+        points = list(its.select("loss", "gain").iter_rows())
+        everywhere.append({name for name, best in zip(its["label"], not_dominated(points), strict=True) if best})
+    labels = facts.frontier["label"].unique(maintain_order=True).to_list()
+    best = [label for label in labels if all(label in its for its in everywhere)]
+    where = "in every figure" if len(everywhere) > 1 else "on both"
+    if not best:
+        return f"None of {len(labels)} policies is unbeaten {where}."
+    names = listed(best) if len(best) <= _NAMED else f"{len(best)} policies"
+    return f"Of {len(labels)} policies, {names} {'is' if len(best) == 1 else 'are'} beaten by no other {where}."
+
+
+def frontier_uncertainty(facts: Facts) -> str:
+    """How sure that is."""
+    return (
+        "Points whose intervals overlap may change places on other populations: beaten by a hair is not worse. "
+        f"What is lost is shown apart for {listed(facts.misleading())}."
+    )
+
+
+def growth_question(facts: Facts) -> str:
+    """The question of the curves."""
+    return f"Does a policy go on losing as trials grow to {facts.longest:,} patients, and in the worst case?"
+
+
+def growth_result(facts: Facts) -> str:
+    """Whose worst case grows in proportion to the number of patients where the reference's does not."""
+    linear, reference = linear_worst(facts), facts.labels[facts.reference]
+    if not linear:
+        return f"No policy's worst case grows like the number of patients where that of {reference} does not."
+    n, verb = ("1 policy", "has") if len(linear) == 1 else (f"{len(linear)} policies", "have")
+    said = f"{n} of {len(facts.labels)} {verb} a worst case that grows like the number of patients where "
+    said += f"that of {reference} does not"
+    if facts.default is not None:
+        said += f"; {facts.labels[facts.default]} is {'' if facts.default in linear else 'not '}among them"
+    return said + "."
+
+
+def linear_worst(facts: Facts) -> dict[str, list[str]]:
+    """The families in which a policy's worst case grows linearly and the reference's does not, by policy."""
+    known = facts.results.filter(horizon=facts.longest).drop_nulls("growth_of_worst")
+    growth = {(row["policy"], row["family"]): row["growth_of_worst"] for row in known.iter_rows(named=True)}
+    found: dict[str, list[str]] = {}
+    for (policy, family), power in growth.items():
+        if power >= _LINEAR > growth.get((facts.reference, family), 0.0):
+            found.setdefault(policy, []).append(family)
+    return found
+
+
+def growth_uncertainty(facts: Facts) -> str:
+    """How sure that is."""
+    return (
+        f"Growth is called linear from a power of {_LINEAR} of the number of patients on (our threshold). It is that "
+        "of the mean regret in the worst 5% of populations over the last tenfold of patients, chosen by one half of "
+        "the runs and measured in the other; with few runs of the longest trials it is uncertain."
+    )
+
+
+def growth_details(facts: Facts) -> list[str]:
+    """Every linear worst case, by name."""
+    return [f"Linear for {facts.labels[policy]}: {listed(its)}." for policy, its in linear_worst(facts).items()]
+
+
+def regrets_result(facts: Facts) -> str:
+    """Who loses least, in each of the three senses, averaged over families."""
+    kinds = {
+        "regret_recommendation": "against the best recommendation",
+        "regret_treatment": "against the best treatment",
+        "regret_compliers": "among compliers",
+    }
+    parts = []
+    for column, words in kinds.items():
+        if (found := facts.least(column)) is not None:
+            policy, value = found
+            parts.append(f"{words} by {facts.labels[policy]} ({value:.3f} a patient)")
+    return f"Averaged over families, least is lost {listed(parts)}."
+
+
+def optimum_result(facts: Facts) -> str:
+    """How near to the optimum the best policy, the default and the reference come, in the first family with one."""
+    known = facts.optimum()
+    first = known.row(0, named=True)
+    its = known.filter(family=first["family"], horizon=first["horizon"])
+    reached = dict(its.select("policy", "fraction_of_optimum").iter_rows())
+    best = max(reached, key=reached.__getitem__)
+    shown = dict.fromkeys(one for one in (best, facts.default, facts.reference) if one in reached)
+    said = [f"{facts.labels[policy]} reaches {reached[policy]:.0%}" for policy in shown if policy is not None]
+    return f"In trials of {first['horizon']} patients on {first['family']}, {listed(said)} of the optimum."
+
+
+def time_result(facts: Facts) -> str:
+    """The fastest, the slowest, and the default."""
+    times = facts.times()
+    shown = dict.fromkeys(one for one in (min(times, key=times.__getitem__), facts.default,
+                                          max(times, key=times.__getitem__)) if one is not None)  # fmt: skip
+    said = [f"{facts.labels[policy]} {times[policy]:,.0f} ns" for policy in shown]
+    return f"A decision takes {listed(said)}."
+
+
+def _plain(one: Estimate) -> str:
+    return f"{one.mean:+.3f}"
+
+
+def _families(found: Sequence[Named]) -> str:
+    names = listed([one.name for one in found])
+    return f"{len(found)} {'family' if len(found) == 1 else 'families'} ({names})" if found else "none"
+
+
+def families_result(facts: Facts) -> str:
+    """How many populations of how many families, and their seeds."""
+    seeds = listed([str(seed) for seed in facts.families["seed"].drop_nulls().unique(maintain_order=True)])
+    n = int(facts.families["n_populations"].sum())
+    return f"On {n:,} populations in {len(facts.families)} families, drawn from seed {seeds}."

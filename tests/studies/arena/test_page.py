@@ -1,0 +1,103 @@
+"""The arena's page follows its tables."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import polars
+
+from adhere.studies.arena.facts import Facts
+from adhere.studies.arena.page import arena_page, arena_sections
+from report.browser import inspect_page
+from report.html_reader import Reader
+from studies.arena.arena_tables import LABELS, arena_tables
+from studies.sections import check_result
+
+
+@cache
+def page_text() -> str:
+    return arena_page(arena_tables(), {"Seed": "0"}, "This is a quick run.")
+
+
+def test_the_page_says_what_the_numbers_say() -> None:
+    reader = Reader(page_text())
+    (lead,) = reader.texts("p", _class="lead")
+    assert lead.startswith(
+        "5 policies meet the same patients of 601 populations in 4 families, in trials of 2,000 to"
+    )
+    assert "This is a quick run." in lead
+    results = reader.texts("p", _class="result")
+    for result in results:
+        check_result(result)
+    best, frontier, growth, regrets, time, families = results
+    assert best == (
+        "On average over families MediatedThompson does best: +0.021 of the best possible surplus above "
+        "Thompson, Chosen, from +0.001 (confounded) to +0.050 (unconfounded)."
+    )
+    names = "MediatedThompson and MediatedThompson, odds 1"
+    assert frontier == f"Of 5 policies, {names} are beaten by no other in every figure."
+    assert growth.startswith("1 policy of 5 has a worst case that grows like the number of patients where that of")
+    assert growth.endswith("Thompson, Chosen does not; MediatedThompson is not among them.")
+    assert "against the best recommendation by MediatedThompson (0.018 a patient)" in regrets
+    assert "among compliers" not in regrets  # of which nothing is known here
+    fastest, slowest = "Thompson, Chosen 120 ns", "HierarchicalBandit on ε-greedy 320 ns"
+    assert time == f"A decision takes {fastest}, MediatedThompson 210 ns and {slowest}."
+    assert families == "On 601 populations in 4 families, drawn from seed 14."
+
+
+def test_the_default_is_held_against_its_bars() -> None:
+    said = " ".join(Reader(page_text()).texts("li"))
+    assert (
+        "MediatedThompson is beyond chance above Thompson, Chosen in 2 families (unconfounded and mildly-confounded)"
+        in said
+    )
+    assert "and below it in none; wholly below −0.005 in none." in said
+    assert (
+        "MediatedThompson is above HierarchicalBandit on ε-greedy in mean and in the worst 5% in every family."
+        in said
+    )
+    assert "Linear for Thompson, Actual: confounded and mildly-confounded." in said
+
+
+def test_sentences_change_with_the_numbers() -> None:
+    tables = arena_tables()
+    lower = polars.when(policy="mediated-thompson", family="confounded")
+    names = ("difference", "difference_low", "difference_high", "share", "worst_5_percent")
+    tables["results"] = tables["results"].with_columns(
+        lower.then(polars.col(name) - 0.5).otherwise(polars.col(name)).alias(name) for name in names
+    )
+    (standings, *_) = arena_sections(Facts(tables))
+    assert "MediatedThompson, odds 1 does best: +0.020" in standings.result
+    assert "wholly below -0.005 in 1 family (confounded)" in standings.details[0]
+    assert "in all but confounded" in standings.details[1]
+
+
+def test_what_the_tables_do_not_hold_is_left_out() -> None:
+    tables = arena_tables()
+    few = {name: tables[name].clear() for name in ("frontier", "curves", "left_out")}
+    own = polars.col("policy").is_in(["thompson", "thompson/actual"])
+    results = tables["results"].filter(own, horizon=2000).drop_nulls("worst")
+    names = [one.name for one in arena_sections(Facts({**tables, **few, "results": results}))]
+    assert names == ["standings", "regrets", "time", "families"]
+    optimum = results.with_columns(fraction_of_optimum=polars.col("share") / 2)
+    names = [one.name for one in arena_sections(Facts({**tables, **few, "results": optimum}))]
+    assert names == ["standings", "regrets", "optimum", "time", "families"]
+
+
+def test_every_number_is_in_a_table() -> None:
+    reader = Reader(page_text())
+    cells = set(reader.texts("td")) | set(reader.texts("th"))
+    assert {"+0.050 [+0.046, +0.054]", "−0.550", "40.0%", "0.99", "too long"} <= cells
+    assert set(LABELS) <= cells
+
+
+def test_page_opens_without_fault_on_a_phone(tmp_path: Path) -> None:
+    path = tmp_path / "arena.html"
+    path.write_text(page_text(), encoding="utf-8")
+    facts = inspect_page(path, 390)
+    assert facts.faults() == []
+    assert [one.alternative.partition(":")[0] for one in facts.figures] == [
+        *("Coloured table", "Coloured table", "Points with intervals both ways", "Points with intervals both ways"),
+        *("Curves on logarithmic axes", "Dots with intervals", "Dots with ranges"),
+    ]
