@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from adhere.protocols import Protocol as Protocol
     from adhere.simulation import SimulationResult as SimulationResult
     from adhere.simulation import simulate as simulate
+    from adhere.studies.arena.arena import arena as arena
     from adhere.trial import Recommendation as Recommendation
     from adhere.trial import Trial as Trial
 
@@ -61,6 +62,7 @@ _PUBLIC = {
     "adhere.populations": "Counts Population Strata Stratum as_population describe",
     "adhere.protocols": "Protocol",
     "adhere.simulation": "SimulationResult simulate",
+    "adhere.studies.arena.arena": "arena",
     "adhere.trial": "Recommendation Trial",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
