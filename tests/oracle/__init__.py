@@ -29,11 +29,14 @@ from .makers import (
     ucb1,
     uniform,
 )
+from .optimum import BayesOptimal, BayesOptimalOfBothArms
 from .policy import Plain, Policy
 from .protocols import CreditTable, ProtocolLike, credit_table
 from .simulation import DrawPatient, Population, drawer, play, simulate
 
 __all__ = [
+    "BayesOptimal",
+    "BayesOptimalOfBothArms",
     "Cache",
     "CreditTable",
     "DrawPatient",
