@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Trial, parse_policy, simulate
+from adhere.errors import UnavailableError
 from adhere.policies import kept_tables, optimal_surplus
 from adhere.policies.bayes_optimal import BayesOptimal, BayesOptimalOfBothArms
 from adhere.policies.compliance_counts import best_recommendation
@@ -24,6 +25,7 @@ from adhere.populations.priors import ARMS, RandomPrior
 from adhere.protocols import ACTUAL
 from adhere.randomness import POPULATION, stream_keys, uniforms
 from adhere.simulation.progress import Announcing
+from adhere.trial.engine import Engine
 from oracle.optimum import values_of_arms, values_of_recommendations
 
 OF_BOTH = "bayes-optimal(prior=uniform-other)"
@@ -200,3 +202,16 @@ def test_any_number_of_threads_computes_the_same_decisions(monkeypatch: pytest.M
         tables.append([decisions_for("uniform", 70), decisions_for("uniform-other", 20)])
     for one, other in zip(*tables, strict=True):
         assert np.array_equal(one, other)
+
+
+def test_a_trial_under_way_waits_for_memory_and_draws_no_arm_instead(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    engine = Engine("bayes-optimal", 2, seed=0, horizon=12)
+    monkeypatch.setattr(kept_tables, "table_folder", lambda: tmp_path)
+    monkeypatch.setattr(kept_tables, "_in_memory", {})
+    with monkeypatch.context() as starving:
+        starving.setattr(kept_tables, "available_memory", lambda: 100)
+        with pytest.raises(UnavailableError, match=r"takes 4\.5 kB of memory, and 100 bytes are available"):
+            engine.choose_or_fall_back(engine.first_state, 0)
+    assert engine.choose_or_fall_back(engine.first_state, 0).fallback == ""
