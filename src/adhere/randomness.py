@@ -35,10 +35,11 @@ POPULATION: Final = np.uint64(4)  # a population drawn afresh for a run
 PYTHON: Final = np.uint64(5)  # seeds the generator handed to a policy written as a plain Python object
 ESTIMATE: Final = np.uint64(6)  # estimates of probabilities that a policy does not say itself
 FALLBACK: Final = np.uint64(7)  # an arm at random where a policy failed
-# Reserved for what is coming; five more of the second half are free.
+# Of the second half, the first three are reserved for what is coming; four more are free.
 DELAY: Final = _SECOND_HALF | np.uint64(0)  # when a report comes
 MISSING: Final = _SECOND_HALF | np.uint64(1)  # whether it comes at all
 GUARD: Final = _SECOND_HALF | np.uint64(2)  # what is drawn around a policy: burn-in, allocation floors
+STATED: Final = _SECOND_HALF | np.uint64(3)  # keys of the draws that make up probabilities which a policy states
 
 STREAM_VERSION: Final = 1  # to be raised when the same key no longer gives the same numbers
 
@@ -113,6 +114,24 @@ def next_word(rng: Any) -> Any:
 def draw_ahead(rng: Any) -> None:
     """Have the next word ready. Where several branches would each draw it, a GPU's threads draw it once."""
     rng[3], rng[4] = mix(rng[2] ^ rng[0], rng[1]), _ONE
+
+
+@inline
+def turn_aside(rng: Any, purpose: Any, draw: Any) -> Any:
+    """Turn a stream to another, of any length, whose key is one draw for a purpose of the same decision.
+
+    Returns what `turn_back` needs. The other stream does not depend on what was drawn from this one before.
+    """
+    place = rng[0], rng[2], rng[3], rng[4]
+    rng[0] = word_at(rng[0], rng[1], recommendation_number(rng), purpose, draw)
+    rng[2], rng[4] = _ZERO, _ZERO
+    return place
+
+
+@inline
+def turn_back(rng: Any, place: Any) -> None:
+    """Turn a stream back to where it was before `turn_aside`."""
+    rng[0], rng[2], rng[3], rng[4] = place
 
 
 @inline

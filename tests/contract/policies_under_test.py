@@ -16,12 +16,11 @@ LEARNERS = {
     "ucb1": ("ucb1",),
     "epsilon-greedy": ("epsilon-greedy", "epsilon-greedy(epsilon=0.2)"),
     "exp3": ("exp3", "exp3(gamma=0.2)"),
-    "bayes-optimal(horizon=12)": ("bayes-optimal(horizon=12)",),
 }
 
 COMPLIANCE_AWARE = {  # which have no protocol
     "hac-ucb": ("hac-ucb(explore=3, delta=0.2)",),
-    "bayes-optimal(horizon=12, prior=uniform-other)": (),
+    "mediated-thompson": ("mediated-thompson(odds=0.1)", "mediated-thompson(odds=inf)"),
 }
 
 HYBRIDS = {
@@ -48,11 +47,8 @@ HYBRIDS = {
 
 SUBJECTS = (*LEARNERS, *COMPLIANCE_AWARE, *HYBRIDS)
 
-# What has two arms and no more.
-TWO_ARMED = ("bayes-optimal(horizon=12)", "bayes-optimal(horizon=12, prior=uniform-other)")
-
 # What the goldens, made from 0.1.0, do not hold.
-NEWER_THAN_GOLDENS = ("hac-ucb", *TWO_ARMED)
+NEWER_THAN_GOLDENS = ("hac-ucb", "mediated-thompson")
 
 # Deeper compositions, for the comparison with the oracle alone.
 NESTED = (
@@ -62,6 +58,8 @@ NESTED = (
     "thompson-bounded(hierarchical(thompson, recycle=true), recycle=true, literal=true)",
     "thompson-bounded(hierarchical-exp3(eta=0.05, rho=0.05))",
     "thompson-bounded(thompson-bounded(ucb1/comply, recycle=true), recycle=true)",
+    "thompson-bounded(mediated-thompson)",
+    "hierarchical(experts=[thompson, mediated-thompson])",
 )
 
 
@@ -76,8 +74,6 @@ def credit_table(n_arms: int) -> str:
 
 def variants(subject: str, n_arms: int) -> list[str]:
     """Every policy under test of one composition: a learner under each protocol, a hybrid with other numbers."""
-    if n_arms != 2 and subject in TWO_ARMED:
-        return []
     if subject not in LEARNERS:
         return [subject, *(COMPLIANCE_AWARE | HYBRIDS)[subject]]
     protocols = ("chosen", "actual", "comply", credit_table(n_arms))
@@ -87,11 +83,6 @@ def variants(subject: str, n_arms: int) -> list[str]:
 def every_policy(n_arms: int) -> list[str]:
     """Every policy under test that can run with this many arms."""
     return [text for subject in SUBJECTS for text in variants(subject, n_arms)]
-
-
-def usual_arms(subject: str) -> int:
-    """How many arms a policy has in tests that try one number of them."""
-    return 2 if subject in TWO_ARMED else 3
 
 
 def recycles(subject: str) -> bool:

@@ -19,13 +19,19 @@ N_DRAWS = 4000
 
 
 def draws_from(trial: Trial, n_draws: int) -> tuple[Floats, Floats]:
-    """How often each arm is drawn when the next choice is made over and over, and the probabilities stated for it."""
+    """How often each arm is drawn when the next choice is made over and over, and the probabilities stated for it.
+
+    What a policy states may be of a draw that it made for this recommendation alone: then it is the mean of many.
+    """
     engine, first = trial._state.engine, np.array(trial.state)
     counts, state, memo, rng = np.zeros(len(trial.arms)), first.copy(), engine._buffers.memo, engine._buffers.rng
     for number in range(n_draws):
         state[:] = first
         counts[engine._run(CHOOSE_ARM, state, memo, rng, number)] += 1
-    return counts, np.array(engine.choose(first, n_draws).probabilities)
+    stated = [engine.choose(first, number).probabilities for number in range(2)]
+    if stated[0] != stated[1]:
+        stated += [engine.choose(first, number).probabilities for number in range(2, n_draws // 4)]
+    return counts, np.mean(stated, axis=0)
 
 
 def test_probabilities_are_probabilities(subject: str, n_arms: int) -> None:

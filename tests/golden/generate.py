@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import adhere
-from contract.policies_under_test import SUBJECTS
+from contract.policies_under_test import NEWER_THAN_GOLDENS, SUBJECTS
 
 from .digests import write_golden
 
@@ -42,7 +42,8 @@ def entries_of(part: str, report: str) -> dict[str, Any]:
 
 def gathered(play: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
     """The entries of all compositions."""
-    return {key: entry for subject in SUBJECTS for key, entry in play(subject).items()}
+    subjects = [subject for subject in SUBJECTS if subject not in NEWER_THAN_GOLDENS]
+    return {key: entry for subject in subjects for key, entry in play(subject).items()}
 
 
 if __name__ == "__main__":

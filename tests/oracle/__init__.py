@@ -23,20 +23,20 @@ from .makers import (
     hierarchical,
     hierarchical_exp3,
     hierarchical_of,
+    mediated_thompson,
     plain,
     thompson,
     thompson_bounded,
     ucb1,
     uniform,
 )
-from .optimum import BayesOptimal, BayesOptimalOfBothArms
+from .mediated import Aware, MediatedThompson
 from .policy import Plain, Policy
 from .protocols import CreditTable, ProtocolLike, credit_table
 from .simulation import DrawPatient, Population, drawer, play, simulate
 
 __all__ = [
-    "BayesOptimal",
-    "BayesOptimalOfBothArms",
+    "Aware",
     "Cache",
     "CreditTable",
     "DrawPatient",
@@ -49,6 +49,7 @@ __all__ = [
     "HierarchicalHedgeRun",
     "Learner",
     "LearnerMaker",
+    "MediatedThompson",
     "Plain",
     "Policy",
     "PolicyMaker",
@@ -69,6 +70,7 @@ __all__ = [
     "hierarchical_exp3",
     "hierarchical_hedge",
     "hierarchical_of",
+    "mediated_thompson",
     "plain",
     "play",
     "simulate",

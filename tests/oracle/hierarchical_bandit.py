@@ -7,20 +7,28 @@ from random import Random
 
 from .cache import Cache
 from .learners import Learner
+from .mediated import MediatedThompson
 from .policy import Policy
 from .protocols import ProtocolLike, credit_table
 
 
 class Expert:
-    """A learner in a hierarchy. Under Chosen it is certified, and then it has a cache for recycling."""
+    """A learner in a hierarchy. Under Chosen it is certified, and then it has a cache for recycling.
 
-    def __init__(self, learner: Learner, protocol: ProtocolLike) -> None:
+    One that is told both arms has no protocol and is never certified.
+    """
+
+    def __init__(self, learner: Learner, protocol: ProtocolLike | None) -> None:
         self.learner = learner
-        self.credit = credit_table(protocol, learner.n_arms)
+        self.credit = None if protocol is None else credit_table(protocol, learner.n_arms)
         self.under_chosen = self.credit == credit_table("chosen", learner.n_arms)
         self.cache = Cache(learner.n_arms)
 
     def learn(self, chosen: int, actual: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        if self.credit is None:
+            assert isinstance(self.learner, MediatedThompson)
+            self.learner.update_both(chosen, actual, reward, rng)
+            return
         credited = self.credit[chosen][actual]
         if credited is not None:
             self.learner.update(credited, reward, rng, weight)
@@ -40,7 +48,9 @@ class HierarchicalBandit(Policy):
     other experts learn from every round with weight 1, and the top from every round that it decided.
     """
 
-    def __init__(self, experts: Sequence[tuple[Learner, ProtocolLike]], top: Learner, recycle: bool = False) -> None:
+    def __init__(
+        self, experts: Sequence[tuple[Learner, ProtocolLike | None]], top: Learner, recycle: bool = False
+    ) -> None:
         self.experts = [Expert(learner, protocol) for learner, protocol in experts]
         self.n_arms = self.experts[0].learner.n_arms
         self.top = top

@@ -8,6 +8,7 @@ from .bounding import ThompsonBounded
 from .hexp3 import HierarchicalExp3
 from .hierarchical_bandit import HierarchicalBandit
 from .learners import EpsilonGreedy, Exp3, Learner, Thompson, Ucb1, Uniform, default_gamma
+from .mediated import Aware, MediatedThompson
 from .policy import Plain, Policy
 from .protocols import ProtocolLike
 
@@ -33,6 +34,10 @@ def thompson() -> LearnerMaker:
 
 def exp3(gamma: float | None = None) -> LearnerMaker:
     return lambda n_arms, horizon: Exp3(n_arms, default_gamma(n_arms, horizon) if gamma is None else gamma)
+
+
+def mediated_thompson(odds: float | None = None) -> PolicyMaker:
+    return lambda n_arms, horizon: Aware(MediatedThompson(n_arms, odds))
 
 
 def plain(learner: LearnerMaker, protocol: ProtocolLike = "chosen") -> PolicyMaker:

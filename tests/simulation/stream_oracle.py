@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import oracle
 from adhere.populations import Population
-from adhere.randomness import CHOOSE, LEARN, counter_at, mix, stream_keys, uniforms
+from adhere.randomness import CHOOSE, LEARN, STATED, counter_at, mix, stream_keys, uniforms
 from oracle.probability import best
 
 from .gamma_oracle import gamma_variate
@@ -46,6 +46,11 @@ class Stream(Random):
         counter = np.array([counter_at(decision, purpose)]) + np.uint64(draw)
         return int(mix(counter ^ self._keys[:1], self._keys[1:])[0])
 
+    def stated(self, place: int) -> Keyed:
+        """The stream of one draw that makes up the probabilities stated of this decision."""
+        counter = np.array([counter_at(self._place[0], STATED)]) ^ np.uint64(place)
+        return Keyed(mix(counter ^ self._keys[:1], self._keys[1:]), self._keys[1:])
+
     def first_of_largest(self, values: list[float]) -> int:
         """The index of the largest; each tie met on the way costs a number."""
         best, tied = 0, 1
@@ -56,6 +61,20 @@ class Stream(Random):
                 tied += 1
                 best = index if self.random() * tied < 1.0 else best
         return best
+
+
+class Keyed:
+    """All numbers of a key, one after the other."""
+
+    def __init__(self, outer: NDArray[np.uint64], middle: NDArray[np.uint64]) -> None:
+        self._outer, self._middle, self._counter = outer, middle, np.zeros(1, np.uint64)
+
+    def word(self) -> int:
+        self._counter += np.uint64(1)
+        return int(mix((self._counter - np.uint64(1)) ^ self._outer, self._middle)[0])
+
+    def random(self) -> float:
+        return float((self.word() >> 11) * 2.0**-53)
 
 
 class Means:
@@ -125,36 +144,6 @@ class HacUcb(oracle.HacUcb):
         return rng.first_of_largest(self.indices())
 
 
-class BayesOptimal(oracle.BayesOptimal):
-    """A number only for a tie, and one for a fractional reward."""
-
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        return drawn(self.probabilities()[1], rng)
-
-    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
-        super().update(arm, as_success(reward, rng), rng)
-
-
-class BayesOptimalOfBothArms(oracle.BayesOptimalOfBothArms):
-    """The same."""
-
-    def choose(self, rng: Random) -> int:
-        return drawn(self.probabilities()[1], rng)
-
-    def update(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
-        super().update(chosen, actual, as_success(reward, rng), rng)
-
-
-def drawn(p: float, rng: Random) -> int:
-    """The second arm with this probability."""
-    return int(p) if p in (0.0, 1.0) else int(rng.random() < p)
-
-
-def as_success(reward: float, rng: Random) -> float:
-    """A reward as 0 or 1."""
-    return reward if reward in (0.0, 1.0) else float(rng.random() < reward)
-
-
 class Thompson(oracle.Thompson):
     """Beta variates as shares of Gammas; a number becomes a success only where the reward is fractional."""
 
@@ -188,6 +177,52 @@ def probability_of_second(a: int, b: int, c: int, d: int) -> float:
 
     terms = (math.exp(log_beta(c + i, b + d) - log_beta(1 + i, b) - log_beta(c, d)) / (b + i) for i in range(a))
     return math.fsum(terms)
+
+
+class MediatedThompson(oracle.MediatedThompson):
+    """Two arms: one number against the probability. More: one number that says by what to draw, and which draw."""
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        assert isinstance(rng, Stream)
+        return self.choose_of_two(rng) if self.n_arms == 2 else self.choose_of_more(rng)
+
+    def choose_of_two(self, rng: Stream) -> int:
+        taking = [(b, a) for a, b in (self.shapes_of_taking(chosen) for chosen in (0, 1))]
+        more, better, chosen = (
+            probability_of_second(int(a), int(b), int(c), int(d))
+            for (c, d), (a, b) in (taking, self.betas_of_taken(), self.betas_of_chosen())
+        )
+        mediated = self.probability_of_mediated()
+        p = mediated * (more * better + (1.0 - more) * (1.0 - better)) + (1.0 - mediated) * chosen
+        return 1 if rng.random() < p else 0
+
+    def choose_of_more(self, rng: Stream) -> int:
+        u, any_arm = rng.random(), 1.0 / 128.0 / (1 + self.number())
+        if u < any_arm:
+            return int(u / any_arm * self.n_arms)
+        mediated = (1.0 - any_arm) * self.probability_of_mediated()
+        if u >= any_arm + mediated:
+            return largest(gamma_shares(self.betas_of_chosen(), rng))
+        draw = rng.stated(int((u - any_arm) / mediated * 64))
+        theta, values = gamma_shares(self.betas_of_taken(), draw), []
+        for chosen in range(self.n_arms):
+            shares = [gamma_variate(shape, draw) for shape in self.shapes_of_taking(chosen)]
+            values.append(sum(p * t for p, t in zip(shares, theta, strict=True)) / sum(shares))
+        return largest(values)
+
+    def update_both(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
+        success = reward == 1.0 or (reward > 0.0 and rng.random() < reward)
+        super().update_both(chosen, actual, float(success), rng)
+
+
+def gamma_shares(betas: list[tuple[float, float]], rng: Stream | Keyed) -> list[float]:
+    """Beta variates as shares of Gammas."""
+    gammas = [(gamma_variate(a, rng), gamma_variate(b, rng)) for a, b in betas]
+    return [g / (g + h) for g, h in gammas]
+
+
+def largest(values: list[float]) -> int:
+    return values.index(max(values))
 
 
 class Cache(oracle.Cache):
@@ -235,7 +270,7 @@ class ThompsonBounded(oracle.ThompsonBounded):
 
 
 def hierarchical(
-    experts: list[tuple[oracle.Learner, oracle.ProtocolLike]], top: oracle.Learner, recycle: bool = False
+    experts: list[tuple[oracle.Learner, oracle.ProtocolLike | None]], top: oracle.Learner, recycle: bool = False
 ) -> oracle.HierarchicalBandit:
     """The oracle's own, with caches that are looked through in the engine's order."""
     made = oracle.HierarchicalBandit(experts, top, recycle)

@@ -9,7 +9,15 @@ import math
 
 import oracle
 from adhere import parse_policy
-from adhere.policies import HacUcb, HierarchicalBandit, HierarchicalExp3, Learner, Policy, ThompsonBounded
+from adhere.policies import (
+    HacUcb,
+    HierarchicalBandit,
+    HierarchicalExp3,
+    Learner,
+    MediatedThompson,
+    Policy,
+    ThompsonBounded,
+)
 
 from . import stream_oracle as stream
 
@@ -22,11 +30,11 @@ def twin_of(text: str, n_arms: int, horizon: int) -> oracle.Policy:
 def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Policy:
     if isinstance(policy, Learner):
         return oracle.Plain(_learner(policy, k, horizon), _protocol(policy))
-    if policy.name == "bayes-optimal":
-        return stream.BayesOptimalOfBothArms(getattr(policy, "horizon", None) or horizon)
     if isinstance(policy, HacUcb):
         explore, delta = policy.explore or round(math.sqrt(horizon) / k + 1), policy.delta or 1 / horizon**2
         return stream.HacUcb(k, explore, delta)
+    if isinstance(policy, MediatedThompson):
+        return oracle.Aware(stream.MediatedThompson(k, policy.odds, policy.fading_odds))
     if isinstance(policy, ThompsonBounded):
         inner = _twin(policy.inner, k, horizon, certified and policy.literal)
         return stream.ThompsonBounded(inner, policy.recycle, policy.literal)
@@ -34,11 +42,22 @@ def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Polic
         eta, rho = policy.eta or math.sqrt(2 * math.log(3) / (3 * horizon)), policy.rho
         return oracle.HierarchicalExp3(k, eta, rho or math.sqrt(2 * math.log(k) / (k * horizon)))
     assert isinstance(policy, HierarchicalBandit), f"{policy} has no twin in the oracle"
-    *own, top = (one for one in policy.learners() if isinstance(one, Learner))
+    *own, top = policy.learners()
+    assert isinstance(top, Learner)
     # Only certified experts that do not recycle are weighted, and draw as weights need it.
     weighted = certified and not policy.recycle
-    experts = [(_learner(one, k, horizon, weighted and _protocol(one) == "chosen"), _protocol(one)) for one in own]
+    experts = [_expert(one, k, horizon, weighted) for one in own]
     return stream.hierarchical(experts, _learner(top, len(experts), horizon), policy.recycle)
+
+
+def _expert(
+    policy: Policy, k: int, horizon: int, weighted: bool
+) -> tuple[oracle.Learner, oracle.ProtocolLike | None]:
+    if isinstance(policy, MediatedThompson):
+        return stream.MediatedThompson(k, policy.odds, policy.fading_odds), None
+    assert isinstance(policy, Learner)
+    protocol = _protocol(policy)
+    return _learner(policy, k, horizon, weighted and protocol == "chosen"), protocol
 
 
 def _learner(policy: Learner, k: int, horizon: int, weighted: bool = False) -> oracle.Learner:
@@ -49,8 +68,6 @@ def _learner(policy: Learner, k: int, horizon: int, weighted: bool = False) -> o
         return oracle.Exp3(k, oracle.default_gamma(k, horizon) if gamma is None else gamma)
     if policy.name == "epsilon-greedy":
         return stream.EpsilonGreedy(k, getattr(policy, "epsilon", None))
-    if policy.name == "bayes-optimal":
-        return stream.BayesOptimal(getattr(policy, "horizon", None) or horizon)
     return {"ucb1": stream.Ucb1, "uniform": stream.Uniform}[policy.name](k)
 
 

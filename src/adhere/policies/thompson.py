@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from adhere.compilation import (
     Memo,
@@ -14,20 +14,15 @@ from adhere.compilation import (
     implements,
     inline,
     specialise,
-    unlikely,
 )
 from adhere.policies.base_thompson import BaseThompson
 from adhere.policies.beta import draw_largest, draw_success, probabilities_of_being_largest
+from adhere.policies.beta_inequality import MAX_P, MIN_P, first_h, follow
 from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.learner import Learner
 from adhere.policies.policy import CompiledPolicy, TrialShape
 from adhere.randomness import Stream, uniform
-
-# p = P(θ_1 > θ_0) of two arms is drawn with and logged within these: beyond them the recurrence that it is followed
-# by has left nothing but rounding noise, which may be exactly 0 or 1, or a little outside.
-MIN_P: Final = 1e-12
-MAX_P: Final = 1.0 - MIN_P
 
 
 class ThompsonState(State):
@@ -36,7 +31,7 @@ class ThompsonState(State):
     successes = PerArm(1.0)  # with the prior's 1
     failures = PerArm(1.0)
     p = Number(0.5)  # P(θ_1 > θ_0) of two arms
-    h = Number(1.0 / 6.0)  # by which p changes, in units of 2^(-512 · exponent)
+    h = Number(first_h(1.0))  # by which p changes, in units of 2^(-512 · exponent)
     exponent = Number()
 
 
@@ -122,30 +117,16 @@ def learn_thompson(rule: Rule, state: State, memo: Memo, arm: int, reward: float
         state.failures[arm] += 1.0
 
 
-# h falls below what a float can hold where the arms are far apart, but must be able to rise again when they
-# close up: it is kept as h · 2^(-512 · exponent), the exponent a whole number of such steps.
-_STEP = 2.0**512
-
-
 @inline
 def follow_p(state: State, arm: int, success: bool) -> None:
     """Move p = P(θ_1 > θ_0) and h to where they are after one more success or failure of an arm."""
-    h, exponent = state.h, state.exponent
     successes, failures = state.successes[0] + state.successes[1], state.failures[0] + state.failures[1]
-    total = successes + failures
     own_success, own_failure = state.successes[arm], state.failures[arm]
     own, of_its_kind = (own_success, successes) if success else (own_failure, failures)
-    share = 1.0 / (own * total)
-    change = h * (share * total) if exponent == 0.0 else 0.0
-    h *= of_its_kind * (own_success + own_failure) * share
-    if unlikely(h < 1.0 / _STEP):
-        h *= _STEP
-        exponent += 1.0
-    elif unlikely((h > 1.0) & (exponent > 0.0)):
-        h /= _STEP
-        exponent -= 1.0
-    state.h, state.exponent = h, exponent
-    state.p += change if (arm == 1) == success else -change
+    of_arm, total, rises = own_success + own_failure, successes + failures, (arm == 1) == success
+    state.p, state.h, state.exponent = follow(
+        state.p, state.h, state.exponent, own, of_its_kind, of_arm, total, rises
+    )
 
 
 @implements(probabilities, Thompson)

@@ -1,0 +1,48 @@
+"""P(θ_1 > θ_0) for two Betas, followed exactly while one success or failure after another is counted."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from adhere.compilation import inline, unlikely
+
+# A probability that is followed so is drawn with and stated within these: beyond them the recurrence has left nothing
+# but rounding noise, which may be exactly 0 or 1, or a little outside.
+MIN_P: Final = 1e-12
+MAX_P: Final = 1.0 - MIN_P
+
+# h falls below what a float can hold where the arms are far apart, but must be able to rise again when they
+# close up: it is kept as h · 2^(-512 · exponent), the exponent a whole number of such steps.
+_STEP: Final = 2.0**512
+
+
+def first_h(prior: float) -> float:
+    """What h is before the first lesson, of two Betas whose parameters are all the same.
+
+    >>> first_h(1.0)
+    0.16666666666666666
+    """
+    return math.gamma(2.0 * prior) ** 4 / (math.gamma(4.0 * prior) * math.gamma(prior) ** 4)
+
+
+@inline
+def follow(
+    p: float, h: float, exponent: float, own: float, of_its_kind: float, of_arm: float, total: float, rises: bool
+) -> tuple[float, float, float]:
+    """P(θ_1 > θ_0), h and its exponent after one more success or failure of an arm.
+
+    `own` is the parameter that is about to grow by 1, `of_its_kind` the sum of both arms' parameters of that kind
+    (successes or failures), `of_arm` the sum of the arm's two, `total` the sum of all four. P rises with a success of
+    arm 1 and with a failure of arm 0. Cook (2005), "Exact calculation of beta inequalities".
+    """
+    share = 1.0 / (own * total)
+    change = h * (share * total) if exponent == 0.0 else 0.0
+    h *= of_its_kind * of_arm * share
+    if unlikely(h < 1.0 / _STEP):
+        h *= _STEP
+        exponent += 1.0
+    elif unlikely((h > 1.0) & (exponent > 0.0)):
+        h /= _STEP
+        exponent -= 1.0
+    return p + (change if rises else -change), h, exponent
