@@ -159,7 +159,8 @@ def _label(cell: Axes, points: Sequence[_Point], shown: Sequence[bool]) -> None:
     area = Box(*(float(edge) / per_point for edge in cell.bbox.extents))
     marks = [seen(one.x, one.y) for one in points]
     taken = [Box(x - _MARK / 2, y - _MARK / 2, x + _MARK / 2, y + _MARK / 2) for x, y in marks]
-    bars = []
+    (x, y), (left, bottom, right, top) = seen(0.0, 0.0), area
+    bars = [Box(left, y - 0.5, right, y + 0.5), Box(x - 0.5, bottom, x + 0.5, top)]
     for one in points:
         (left, y), (right, _) = seen(one.x_lo, one.y), seen(one.x_hi, one.y)
         (x, bottom), (_, top) = seen(one.x, one.y_lo), seen(one.x, one.y_hi)

@@ -19,6 +19,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _PANEL = {1: 2.7, 2: 1.9}  # inches of height, by the number of columns
 _BEFORE, _BEYOND = 0.7, 1.9  # times the least and the greatest T: where the axis ends, with room to name guides
+_FEW_TICKS = 300.0  # times the lowest value: a logarithmic axis up to there holds two powers of ten or fewer
 _SCALES = ("log", "linear")
 
 
@@ -55,9 +56,6 @@ def growth_curves(
     handles: dict[object, Any] = {}
     for cell, title in zip(cells, titles, strict=True):
         cell.minorticks_off()
-        if n_columns > 1 and scale == "log":
-            # A low panel may hold a single power of ten.
-            cell.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         cell.tick_params(labelbottom=True)
         rows = table.filter(population=title)
         for number, name in enumerate(names):
@@ -65,6 +63,9 @@ def growth_curves(
             if not one.is_empty():
                 handles.setdefault(name, _draw(cell, one, number))
         _limit(cell, rows, scale)
+        bottom, top = cell.get_ylim()
+        if n_columns > 1 and scale == "log" and top < _FEW_TICKS * bottom:
+            cell.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         for guide in guides:
             if guide.panel in (None, title):
                 _guide(cell, guide)

@@ -29,6 +29,7 @@ _CELL_WIDTH, _CELL_HEIGHT = 0.5, 0.2  # inches
 _WIDEST_LABEL = 1.75  # inches, of a row's
 _SLANT = 40  # degrees, of the labels above columns
 _EDGE = 0.08  # inches around everything
+_LEAST_WIDTH = 7.6  # inches: set over the whole width of a page, letters are as large as in other figures
 _FOOT = 0.5  # inches for the scale below
 _LEAST = 0.02  # of what the strongest colours stand for: differences smaller than that are small
 _SCALE = 2.4  # inches for it, before what it is about
@@ -44,8 +45,8 @@ def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool
 
     The table has the columns `row`, `column`, `mean`, `lo` and `hi`; rows and columns keep the order of first
     appearance, and a cell that is not in the table stays empty. `label` says what the numbers are. Colours grow with
-    the square root of a number, so that small differences are seen beside large ones. The figure is as wide as its
-    columns need.
+    the square root of a number, so that small differences are seen beside large ones. The figure is a page wide, or
+    as wide as its columns need.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -57,8 +58,7 @@ def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool
     heights = [_CELL_HEIGHT + LINE * (len(lines) - 1) for lines in labels]
     top, beyond = _room_above(columns)
     across, depth = _CELL_WIDTH * len(columns), sum(heights)
-    # Wide enough for the scale below, too.
-    width = max(left + across + max(beyond - _CELL_WIDTH / 2, 0.0), 4.6) + 2 * _EDGE
+    width = max(left + across + max(beyond - _CELL_WIDTH / 2, 0.0) + 2 * _EDGE, _LEAST_WIDTH)
     notes = [line for part in (note, _MARKED * marks) if part for line in broken(part, width - 2 * _EDGE)]
     foot = _FOOT + LINE * len(notes)
     height = top + depth + foot + 2 * _EDGE

@@ -35,14 +35,15 @@ def test_the_page_says_what_the_numbers_say() -> None:
         "On average over families MediatedThompson does best: +0.021 of the best possible surplus above "
         "Thompson, Chosen, from +0.001 (confounded) to +0.050 (unconfounded)."
     )
-    names = "MediatedThompson and MediatedThompson, odds 1"
-    assert frontier == f"Of 5 policies, {names} are beaten by no other in every figure."
+    assert frontier == (
+        "Of 5 policies 2 are beaten by no other in every figure: MediatedThompson; MediatedThompson, odds 1."
+    )
     assert growth.startswith("1 policy of 5 has a worst case that grows like the number of patients where that of")
     assert growth.endswith("Thompson, Chosen does not; MediatedThompson is not among them.")
     assert "against the best recommendation by MediatedThompson (0.018 a patient)" in regrets
     assert "among compliers" not in regrets  # of which nothing is known here
-    fastest, slowest = "Thompson, Chosen 120 ns", "HierarchicalBandit on ε-greedy 320 ns"
-    assert time == f"A decision takes {fastest}, MediatedThompson 210 ns and {slowest}."
+    fastest, slowest = "120 ns (Thompson, Chosen)", "320 ns (HierarchicalBandit on ε-greedy)"
+    assert time == f"A decision takes from {fastest} to {slowest}; MediatedThompson takes 210 ns."
     assert families == "On 601 populations in 4 families, drawn from seed 14."
 
 
@@ -69,6 +70,12 @@ def test_sentences_change_with_the_numbers() -> None:
     )
     (standings, *_) = arena_sections(Facts(tables))
     assert "MediatedThompson, odds 1 does best: +0.020" in standings.result
+    own = polars.col("policy").is_in(["thompson", "hierarchical(epsilon-greedy)"])
+    (standings_of_few, *_) = arena_sections(Facts({**tables, "results": tables["results"].filter(own)}))
+    assert (
+        "nothing beats Thompson, Chosen: HierarchicalBandit on ε-greedy comes nearest, -0.097"
+        in standings_of_few.result
+    )
     assert "wholly below -0.005 in 1 family (confounded)" in standings.details[0]
     assert "in all but confounded" in standings.details[1]
 

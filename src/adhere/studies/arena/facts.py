@@ -71,8 +71,8 @@ class Facts:
         elsewhere = self.results.filter(
             ~polars.col("family").is_in(list(self.sizes)), polars.col("horizon") > self.horizon
         )
-        named = elsewhere.with_columns(family=polars.format("{} ({})", "family", "horizon"))
-        return polars.concat([self.at_horizon, named])
+        names = [f"{family} ({horizon:,})" for family, horizon in elsewhere.select("family", "horizon").iter_rows()]
+        return polars.concat([self.at_horizon, elsewhere.with_columns(polars.Series("family", names, polars.String))])
 
     def few(self) -> list[str]:
         """Some policies for charts that hold no more, the reference first."""

@@ -14,8 +14,8 @@ from adhere.studies.arena.facts import Facts, chunks, odds_of
 SHARE = "in shares of the best possible surplus"
 _PANELS = 6  # of a figure of curves
 _REGRETS = {
-    "regret_recommendation": "recommendation",
-    "regret_treatment": "treatment",
+    "regret_recommendation": "best arm recommended",
+    "regret_treatment": "best arm taken by all",
     "regret_compliers": "compliers",
 }
 

@@ -11,10 +11,11 @@ from adhere.report.section import Listing
 from adhere.studies.arena.facts import Facts
 
 _NONE = "–"
+_DIGITS = 4  # of a patient's regret
 _RANDOM = ("worse_than_random", "surely_worse_than_random")
 _REGRETS = {
-    "regret_recommendation": "lost: recommendation",
-    "regret_treatment": "lost: treatment",
+    "regret_recommendation": "lost: best recommended",
+    "regret_treatment": "lost: best taken",
     "regret_compliers": "lost: compliers",
 }
 
@@ -111,7 +112,9 @@ def family_listings(facts: Facts) -> list[Listing]:
         columns["worst"] = _numbers(entries, "worst", "+.3f")
         columns["below random"] = _numbers(entries, "worse_than_random", ".1%")
         for name, title in _REGRETS.items():
-            columns[title] = [_NONE if row[name] is None else str(_estimate(row, name)) for row in entries]
+            known = [row for row in entries if row[name] is not None]
+            texts = iter(estimate_texts([_estimate(row, name) for row in known], digits=_DIGITS))
+            columns[title] = [_NONE if row[name] is None else next(texts) for row in entries]
         columns["of the optimum"] = _numbers(entries, "fraction_of_optimum", ".1%")
         columns["growth"] = _numbers(entries, "growth_of_worst", ".2f")
         columns["ns"] = _numbers(entries, "ns_per_decision", ",.0f")

@@ -39,10 +39,16 @@ def main_result(facts: Facts) -> str:
     best = facts.best()
     ranked = sorted(facts.differences(best), key=lambda one: one.estimate.mean)
     (low, lowest), (high, highest) = ranked[0], ranked[-1]
+    reference, name, average = facts.labels[facts.reference], facts.labels[best], facts.average(best)
+    span = f"from {_plain(lowest)} ({low}) to {_plain(highest)} ({high})"
+    if average.mean <= 0:
+        return (
+            f"On average over families nothing beats {reference}: {name} comes nearest, {_plain(average)} of the "
+            f"best possible surplus, {span}."
+        )
     return (
-        f"On average over families {facts.labels[best]} does best: {_plain(facts.average(best))} of the best "
-        f"possible surplus above {facts.labels[facts.reference]}, from {_plain(lowest)} ({low}) to {_plain(highest)} "
-        f"({high})."
+        f"On average over families {name} does best: {_plain(average)} of the best possible surplus above "
+        f"{reference}, {span}."
     )
 
 
@@ -56,7 +62,7 @@ def main_uncertainty(facts: Facts) -> str:
         "differed. "
     )
     if facts.single:
-        said += f"{listed(facts.single)} are single populations, with intervals over runs. "
+        said += f"Single populations, with intervals over runs: {', '.join(facts.single)}. "
     return said + "Nobody knows which family a trial of one's own is in: an average over families is no forecast."
 
 
@@ -107,8 +113,9 @@ def frontier_result(facts: Facts) -> str:
     where = "in every figure" if len(everywhere) > 1 else "on both"
     if not best:
         return f"None of {len(labels)} policies is unbeaten {where}."
-    names = listed(best) if len(best) <= _NAMED else f"{len(best)} policies"
-    return f"Of {len(labels)} policies, {names} {'is' if len(best) == 1 else 'are'} beaten by no other {where}."
+    names = f": {'; '.join(best)}" if len(best) <= _NAMED else ""
+    verb = "is" if len(best) == 1 else "are"
+    return f"Of {len(labels)} policies {len(best)} {verb} beaten by no other {where}{names}."
 
 
 def frontier_uncertainty(facts: Facts) -> str:
@@ -192,10 +199,13 @@ def optimum_result(facts: Facts) -> str:
 def time_result(facts: Facts) -> str:
     """The fastest, the slowest, and the default."""
     times = facts.times()
-    shown = dict.fromkeys(one for one in (min(times, key=times.__getitem__), facts.default,
-                                          max(times, key=times.__getitem__)) if one is not None)  # fmt: skip
-    said = [f"{facts.labels[policy]} {times[policy]:,.0f} ns" for policy in shown]
-    return f"A decision takes {listed(said)}."
+    ends = [
+        (times[one], facts.labels[one])
+        for one in (min(times, key=times.__getitem__), max(times, key=times.__getitem__))
+    ]
+    said = " to ".join(f"{time:,.0f} ns ({name})" for time, name in ends)
+    own = f"; {facts.labels[facts.default]} takes {times[facts.default]:,.0f} ns" if facts.default in times else ""
+    return f"A decision takes from {said}{own}."
 
 
 def _plain(one: Estimate) -> str:
