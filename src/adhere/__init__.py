@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adhere.errors import InputError as InputError
     from adhere.errors import UnknownError as UnknownError
     from adhere.policies import BaseThompson as BaseThompson
+    from adhere.policies import BayesOptimal as BayesOptimal
     from adhere.policies import ComplianceAwareLearner as ComplianceAwareLearner
     from adhere.policies import EpsilonGreedy as EpsilonGreedy
     from adhere.policies import Exp3 as Exp3
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from adhere.policies import hedge as hedge
     from adhere.policies import hierarchical_hedge as hierarchical_hedge
     from adhere.policies import import_policies as import_policies
+    from adhere.policies import optimal_surplus as optimal_surplus
     from adhere.policies import parse_policy as parse_policy
     from adhere.populations import Counts as Counts
     from adhere.populations import Population as Population
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from adhere.protocols import Protocol as Protocol
     from adhere.simulation import SimulationResult as SimulationResult
     from adhere.simulation import simulate as simulate
+    from adhere.studies.arena.arena import arena as arena
     from adhere.trial import Recommendation as Recommendation
     from adhere.trial import Trial as Trial
 
@@ -55,12 +58,13 @@ _PUBLIC = {
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.contract": "check_policies",
     "adhere.errors": "ConflictError InputError UnknownError",
-    "adhere.policies": "BaseThompson ComplianceAwareLearner EpsilonGreedy Exp3 HacUcb HierarchicalBandit"
-    " HierarchicalExp3 Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge hierarchical_hedge import_policies"
-    " parse_policy",
+    "adhere.policies": "BaseThompson BayesOptimal ComplianceAwareLearner EpsilonGreedy Exp3 HacUcb"
+    " HierarchicalBandit HierarchicalExp3 Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge"
+    " hierarchical_hedge import_policies optimal_surplus parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population describe",
     "adhere.protocols": "Protocol",
     "adhere.simulation": "SimulationResult simulate",
+    "adhere.studies.arena.arena": "arena",
     "adhere.trial": "Recommendation Trial",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}

@@ -16,10 +16,12 @@ LEARNERS = {
     "ucb1": ("ucb1",),
     "epsilon-greedy": ("epsilon-greedy", "epsilon-greedy(epsilon=0.2)"),
     "exp3": ("exp3", "exp3(gamma=0.2)"),
+    "bayes-optimal(horizon=12)": ("bayes-optimal(horizon=12)",),
 }
 
 COMPLIANCE_AWARE = {  # which have no protocol
     "hac-ucb": ("hac-ucb(explore=3, delta=0.2)",),
+    "bayes-optimal(horizon=12, prior=uniform-other)": (),
     "mediated-thompson": ("mediated-thompson(odds=0.1)", "mediated-thompson(odds=inf)"),
 }
 
@@ -47,8 +49,11 @@ HYBRIDS = {
 
 SUBJECTS = (*LEARNERS, *COMPLIANCE_AWARE, *HYBRIDS)
 
+# What has two arms and no more.
+TWO_ARMED = ("bayes-optimal(horizon=12)", "bayes-optimal(horizon=12, prior=uniform-other)")
+
 # What the goldens, made from 0.1.0, do not hold.
-NEWER_THAN_GOLDENS = ("hac-ucb", "mediated-thompson")
+NEWER_THAN_GOLDENS = ("hac-ucb", "mediated-thompson", *TWO_ARMED)
 
 # Deeper compositions, for the comparison with the oracle alone.
 NESTED = (
@@ -74,6 +79,8 @@ def credit_table(n_arms: int) -> str:
 
 def variants(subject: str, n_arms: int) -> list[str]:
     """Every policy under test of one composition: a learner under each protocol, a hybrid with other numbers."""
+    if n_arms != 2 and subject in TWO_ARMED:
+        return []
     if subject not in LEARNERS:
         return [subject, *(COMPLIANCE_AWARE | HYBRIDS)[subject]]
     protocols = ("chosen", "actual", "comply", credit_table(n_arms))
@@ -83,6 +90,11 @@ def variants(subject: str, n_arms: int) -> list[str]:
 def every_policy(n_arms: int) -> list[str]:
     """Every policy under test that can run with this many arms."""
     return [text for subject in SUBJECTS for text in variants(subject, n_arms)]
+
+
+def usual_arms(subject: str) -> int:
+    """How many arms a policy has in tests that try one number of them."""
+    return 2 if subject in TWO_ARMED else 3
 
 
 def recycles(subject: str) -> bool:

@@ -31,12 +31,15 @@ from .makers import (
     uniform,
 )
 from .mediated import Aware, MediatedThompson
+from .optimum import BayesOptimal, BayesOptimalOfBothArms
 from .policy import Plain, Policy
 from .protocols import CreditTable, ProtocolLike, credit_table
 from .simulation import DrawPatient, Population, drawer, play, simulate
 
 __all__ = [
     "Aware",
+    "BayesOptimal",
+    "BayesOptimalOfBothArms",
     "Cache",
     "CreditTable",
     "DrawPatient",

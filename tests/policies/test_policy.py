@@ -17,7 +17,7 @@ from adhere import (
     Ucb1,
     Uniform,
 )
-from adhere.policies import choice, flag, parameter
+from adhere.policies import Learner, choice, choose, flag, implements, learn, parameter, policy
 from adhere.policies.policy import TrialShape
 from adhere.protocols import ACTUAL
 
@@ -106,3 +106,16 @@ def test_a_rule_holds_the_numbers_of_the_policy_and_of_the_trial() -> None:
     assert math.isnan(rule.epsilon)
     assert rule.n_arms == 4
     assert rule.credit[3, :4].tolist() == [0, 1, 2, 3]
+
+
+def test_a_rule_has_whole_numbers_as_floats_and_no_words() -> None:
+    @policy("worded")
+    class Worded(Learner):
+        patients: int = parameter(default=5, whole=True)
+        rule: str = choice(default="mix", options=("mix", "clip"))
+
+    assert Worded.rule_class._fields == ("patients", "n_arms", "credit")
+    for function in (choose, learn):
+        implements(function, Worded)(lambda *_: 0)
+    rule = Worded().assemble(TrialShape(2)).rule
+    assert type(rule.patients) is float  # or each number would be compiled for itself

@@ -144,6 +144,36 @@ class HacUcb(oracle.HacUcb):
         return rng.first_of_largest(self.indices())
 
 
+class BayesOptimal(oracle.BayesOptimal):
+    """A number only for a tie, and one for a fractional reward."""
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        return drawn(self.probabilities()[1], rng)
+
+    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        super().update(arm, as_success(reward, rng), rng)
+
+
+class BayesOptimalOfBothArms(oracle.BayesOptimalOfBothArms):
+    """The same."""
+
+    def choose(self, rng: Random) -> int:
+        return drawn(self.probabilities()[1], rng)
+
+    def update(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
+        super().update(chosen, actual, as_success(reward, rng), rng)
+
+
+def drawn(p: float, rng: Random) -> int:
+    """The second arm with this probability."""
+    return int(p) if p in (0.0, 1.0) else int(rng.random() < p)
+
+
+def as_success(reward: float, rng: Random) -> float:
+    """A reward as 0 or 1."""
+    return reward if reward in (0.0, 1.0) else float(rng.random() < reward)
+
+
 class Thompson(oracle.Thompson):
     """Beta variates as shares of Gammas; a number becomes a success only where the reward is fractional."""
 

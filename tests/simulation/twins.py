@@ -30,6 +30,8 @@ def twin_of(text: str, n_arms: int, horizon: int) -> oracle.Policy:
 def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Policy:
     if isinstance(policy, Learner):
         return oracle.Plain(_learner(policy, k, horizon), _protocol(policy))
+    if policy.name == "bayes-optimal":
+        return stream.BayesOptimalOfBothArms(getattr(policy, "horizon", None) or horizon)
     if isinstance(policy, HacUcb):
         explore, delta = policy.explore or round(math.sqrt(horizon) / k + 1), policy.delta or 1 / horizon**2
         return stream.HacUcb(k, explore, delta)
@@ -68,6 +70,8 @@ def _learner(policy: Learner, k: int, horizon: int, weighted: bool = False) -> o
         return oracle.Exp3(k, oracle.default_gamma(k, horizon) if gamma is None else gamma)
     if policy.name == "epsilon-greedy":
         return stream.EpsilonGreedy(k, getattr(policy, "epsilon", None))
+    if policy.name == "bayes-optimal":
+        return stream.BayesOptimal(getattr(policy, "horizon", None) or horizon)
     return {"ucb1": stream.Ucb1, "uniform": stream.Uniform}[policy.name](k)
 
 

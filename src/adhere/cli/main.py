@@ -27,6 +27,7 @@ BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 COMMANDS: Final = {
     "reproduce": "Rebuild the paper's figures and numbers.",
     "simulate": "Compare policies on populations.",
+    "arena": "Compare every policy on a fixed grid of populations.",
     "policies": "List the policies, or explain one.",
     "populations": "List the populations, or describe one.",
     "doctor": "What is installed here, and what is missing.",

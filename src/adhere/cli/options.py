@@ -13,7 +13,7 @@ import typer
 from adhere.errors import InputError
 
 _RENAMED = {"n_patients": "patients", "n_runs": "runs", "n_threads": "threads", "executor": "cluster"}
-_OPTIONS = ("patients", "runs", "seed", "threads", "reference", "cluster", "device", "out", "study")
+_OPTIONS = ("patients", "runs", "seed", "threads", "reference", "cluster", "device", "out", "study", "family")
 
 
 def integer(text: str) -> int:

@@ -11,6 +11,7 @@ import typer
 from adhere.cli.destinations import check_folder
 from adhere.cli.endings import Stopped
 from adhere.cli.options import Seed, Threads, naming_options
+from adhere.cli.times import duration
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -102,16 +103,5 @@ def _summary(done: Reproduction) -> str:
         names = ", ".join(done.resumed)
         sentence = f"Finished by an earlier run, not run again: {names}. To run them anew, add --fresh."
         parts.append(paragraph(sentence, width))
-    parts.append(f"report: {done.page}\ntook:   {_duration(done.seconds)}")
+    parts.append(f"report: {done.page}\ntook:   {duration(done.seconds)}")
     return "\n\n".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    """A time as one would say it.
-
-    >>> _duration(4.26), _duration(192.3)
-    ('4.3 s', '3 min 12 s')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{round(seconds) // 60} min {round(seconds) % 60} s"

@@ -1,4 +1,4 @@
-"""Times on the command line: a span such as 90d, or a date."""
+"""Times on the command line: a span such as 90d, a date, or how long something took."""
 
 from __future__ import annotations
 
@@ -36,3 +36,14 @@ def moment(option: str, text: str) -> datetime:
     except ValueError:
         raise InputError(option, text, "a span such as 90d, or a date such as 2027-01-31") from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def duration(seconds: float) -> str:
+    """A time as one would say it.
+
+    >>> duration(4.26), duration(192.3)
+    ('4.3 s', '3 min 12 s')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{round(seconds) // 60} min {round(seconds) % 60} s"

@@ -9,6 +9,7 @@ from adhere.compilation import State as State
 from adhere.compilation import Vector as Vector
 from adhere.compilation import implements as implements
 from adhere.policies.base_thompson import BaseThompson as BaseThompson
+from adhere.policies.bayes_optimal import BayesOptimal as BayesOptimal
 from adhere.policies.catalogue import import_policies as import_policies
 from adhere.policies.declaration import policy as policy
 from adhere.policies.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
@@ -25,6 +26,7 @@ from adhere.policies.hierarchical_exp3 import HierarchicalExp3 as HierarchicalEx
 from adhere.policies.learner import ComplianceAwareLearner as ComplianceAwareLearner
 from adhere.policies.learner import Learner as Learner
 from adhere.policies.mediated_thompson import MediatedThompson as MediatedThompson
+from adhere.policies.optimal_tables import optimal_surplus as optimal_surplus
 from adhere.policies.parameters import choice as choice
 from adhere.policies.parameters import flag as flag
 from adhere.policies.parameters import parameter as parameter

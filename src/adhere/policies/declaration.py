@@ -13,7 +13,7 @@ from adhere.compilation import Memo, State, laid_out, note_sources
 from adhere.errors import InputError
 from adhere.policies.learner import ComplianceAwareLearner, Learner
 from adhere.policies.parameters import choice, flag, parameter
-from adhere.policies.policy import AnyLearner, Policy, parameters_of
+from adhere.policies.policy import AnyLearner, Policy, numbers_of
 from adhere.policies.registry import registry
 
 PolicyClass = TypeVar("PolicyClass", bound="type[Policy]")
@@ -76,7 +76,7 @@ def _check(name: str, cls: type, state: object, memo: object, rule: Any) -> None
 
 
 def _rule_of(learner: type[AnyLearner]) -> Any:
-    fields = [*parameters_of(learner), *learner.rule_fields]
+    fields = [*numbers_of(learner), *learner.rule_fields]
     rule: Any = namedtuple(f"{learner.__name__}Rule", fields)  # type: ignore[misc]
     rule.__module__ = learner.__module__
     # Numba's disk cache pickles the rule's class by reference, so its module must hold it.

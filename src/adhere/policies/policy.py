@@ -175,8 +175,7 @@ class AnyLearner(Policy):
                 expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"
                 raise InputError(f"policy {self.name}", f"no {function.__name__}", expected)
         settle(self.rule_class)
-        numbers = (getattr(self, name) for name in parameters_of(type(self)))
-        known = (math.nan if number is None else number for number in numbers)
+        known = (_in_rule(getattr(self, name)) for name in numbers_of(type(self)))
         return CompiledPolicy(self.rule_class(*known, shape.n_arms, *self._tables(shape)), (str(self),))
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
@@ -190,6 +189,19 @@ class AnyLearner(Policy):
 def parameters_of(policy: Any) -> list[str]:
     """The fields of a policy but its protocol, in order."""
     return [item.name for item in dataclasses.fields(policy) if item.name != "protocol"]
+
+
+def numbers_of(policy: Any) -> list[str]:
+    """Those that a learner's rule has: all but words, which only say what it is made of."""
+    words = {item.name for item in dataclasses.fields(policy) if "options" in item.metadata}
+    return [name for name in parameters_of(policy) if name not in words]
+
+
+def _in_rule(number: float | None) -> float:
+    """NaN for None. A whole number is a float: learners that differ in it only share their code."""
+    if number is None:
+        return math.nan
+    return number if isinstance(number, bool) else float(number)
 
 
 def text_of(value: object) -> str:

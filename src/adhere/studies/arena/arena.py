@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import io
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-
-import polars
 
 from adhere.checks import check_integer
 from adhere.errors import InputError
-from adhere.files import write_file
 from adhere.randomness import check_seed
 from adhere.simulation.simulate import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
-from adhere.studies.arena.kept_plays import KeptPlays
+from adhere.studies.arena.kept_plays import KeptPlays, comes_with_adhere
 from adhere.studies.arena.play import Played, play
 from adhere.studies.arena.tables import LeftOut, make_tables
+from adhere.studies.arena.written import Arena, check_folder, write_arena
 from adhere.studies.framework.folder_lock import folder_lock
-from adhere.studies.framework.machine import machine
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
 
-DATA, RUN = "data", "run.json"
 MAX_THREADS = 1024
-
-
-@dataclass(frozen=True)
-class Arena:
-    """What a run of the arena came to: its tables by name, and where they are.
-
-    `n_kept` plays of `n_plays` were finished by an earlier run; `seconds` are those of this one, without the
-    `compile_seconds`.
-    """
-
-    tables: dict[str, polars.DataFrame]
-    out: Path
-    own: tuple[str, ...]
-    n_plays: int
-    n_kept: int
-    seconds: float
-    compile_seconds: float
 
 
 def arena(
@@ -62,8 +37,8 @@ def arena(
 ) -> Arena:
     """Play every policy, and `policies` of one's own, in every cell; write the tables into a folder.
 
-    Plays that an earlier run finished there with the same code, seed and device are not played again, so an
-    interrupted run goes on where it was, and one more policy costs its own time alone.
+    What policies of adhere played there in an earlier run with the same code, seed and device is not played again,
+    so an interrupted run goes on where it was, and one more policy costs its own time alone.
 
     Parameters
     ----------
@@ -92,6 +67,7 @@ def arena(
         check_integer("n_threads", n_threads, 1, MAX_THREADS)
     grid = select(tuple(cells or (QUICK if quick else FULL)), list(families) if families is not None else None)
     playing = entrants(policies, only_own)
+    check_folder(out)
     kept = KeptPlays(out, seed, device)
     with folder_lock(out):
         plays: dict[Cell, dict[Entrant, Played]] = {cell: {} for cell in grid}
@@ -125,7 +101,7 @@ def arena(
         seconds = time.perf_counter() - began - compile_seconds
         own = tuple(one.text for one in playing if one.is_own)
         done = Arena(tables, out, own, len(wanted), len(wanted) - len(missing), seconds, compile_seconds)
-        _write(done, {"seed": seed, "quick": quick, "device": device})
+        write_arena(done, seed, quick, device)
     return done
 
 
@@ -150,29 +126,6 @@ def _play(
 def _precompile(missing: Sequence[tuple[Cell, Entrant]], announce: Callable[[str], None]) -> float:
     """Compile in several processes what comes with the package; return how long it took."""
     began = time.perf_counter()
-    compositions = [
-        (one.text, cell.population.n_arms)
-        for cell, one in missing
-        if all(type(part).__module__.startswith("adhere.") for part in one.policy.parts())
-    ]
+    compositions = [(one.text, cell.population.n_arms) for cell, one in missing if comes_with_adhere(one.policy)]
     precompile(compositions, announce)
     return time.perf_counter() - began
-
-
-def _write(done: Arena, settings: dict[str, object]) -> None:
-    for name, table in done.tables.items():
-        csv, parquet = io.BytesIO(), io.BytesIO()
-        table.write_csv(csv)
-        table.write_parquet(parquet)
-        write_file(done.out / DATA / f"{name}.csv", csv.getvalue())
-        write_file(done.out / DATA / f"{name}.parquet", parquet.getvalue())
-    run = {
-        "settings": {**settings, "version": version("adhere")},
-        "machine": machine(),
-        "own_policies": done.own,
-        "plays": done.n_plays,
-        "plays_of_earlier_runs": done.n_kept,
-        "seconds": done.seconds,
-        "compile_seconds": done.compile_seconds,
-    }
-    write_file(done.out / RUN, json.dumps(run, indent=1).encode())

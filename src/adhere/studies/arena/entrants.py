@@ -19,6 +19,7 @@ _OTHERS: Final = {
     f"{_BOUNDED}, recycle=true)": "ThompsonBounded on ε-greedy, recycling",
     "hierarchical-exp3": "HierarchicalEXP3",
     "thompson-bounded(thompson/actual)": "ThompsonBounded on Thompson, Actual",
+    "hac-ucb": "HAC-UCB (Bilodeau et al. 2022)",
     "uniform": "Randomisation",
 }
 

@@ -42,12 +42,16 @@ def heat_map_figure(facts: Facts) -> ReportFigure:
     )
 
 
-def worst_figure(facts: Facts) -> ReportFigure:
+def worst_figure(facts: Facts) -> ReportFigure | None:
     """The worst 5% of populations, where there are enough to speak of them."""
     worst = polars.coalesce("worst_5_percent_held_out", "worst_5_percent")
-    table = facts.at_horizon.filter(
-        polars.col("family").is_in(facts.large), polars.col("policy") != facts.reference
-    ).select(row="label", column="family", mean=worst, lo=polars.lit(None), hi=polars.lit(None))
+    table = (
+        facts.at_horizon.filter(polars.col("family").is_in(facts.large), polars.col("policy") != facts.reference)
+        .select(row="label", column="family", mean=worst, lo=polars.lit(None), hi=polars.lit(None))
+        .drop_nulls("mean")
+    )
+    if table.is_empty():
+        return None
     reference = facts.labels[facts.reference]
     return ReportFigure(
         "arena-worst",
@@ -108,7 +112,8 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
 def curve_figures(facts: Facts) -> list[ReportFigure]:
     """Regret as trials grow, family by family, of a few policies."""
     few = facts.few()
-    table = facts.curves.filter(polars.col("policy").is_in(few)).with_columns(
+    longest = polars.col("horizon") == polars.col("horizon").max().over("family")
+    table = facts.curves.filter(polars.col("policy").is_in(few), longest).with_columns(
         population="family",
         name=polars.col("policy").replace_strict(facts.labels),
         mean="regret",

@@ -1,0 +1,138 @@
+"""Exact dynamic programming over counts, from the last patient to the first, on all cores.
+
+The counts after n patients are a *layer*, and a layer is made of *blocks*, which are computed independently of each
+other. The values of two layers are in memory at a time; of each state only the decision is kept, in two bits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.compilation import Kernel, inline
+
+Integers = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+FIRST, SECOND, TIE = 0, 1, 2
+# Values are sums of at most some hundred rewards, each step rounded to 10⁻¹³ at most.
+TOLERANCE: Final = 1e-10
+_PER_BYTE, _VALUE_BYTES = 4, 8
+_FEW_STATES = 1 << 15  # not worth handing to threads
+
+
+class Layer(NamedTuple):
+    """All states after some number of patients."""
+
+    n: int
+
+
+class Values(NamedTuple):
+    """The values of a layer's states and of those one patient later, and where each block of them begins."""
+
+    own: Any
+    codes: Any  # the decisions: FIRST, SECOND or TIE
+    own_starts: Integers
+    later: Any
+    later_starts: Integers
+
+
+BlockStarts = Callable[[int], Integers]  # of the layer after n patients; the last entry is the layer's size
+
+
+def table_size(horizon: int, starts_of: BlockStarts) -> int:
+    """How many bytes the decisions for all states before the last patient take, with the value of the first."""
+    n_states = sum(int(starts_of(n)[-1]) for n in range(horizon))
+    return -(-n_states // _PER_BYTE) + _VALUE_BYTES
+
+
+def working_bytes(horizon: int, starts_of: BlockStarts) -> int:
+    """How much memory `solve` takes: the decisions, two layers of values, one of decisions not packed yet."""
+    largest = int(starts_of(horizon)[-1])
+    return table_size(horizon, starts_of) + largest * (2 * 8 + 1)
+
+
+def solve(horizon: int, starts_of: BlockStarts, decide: Kernel) -> Bytes:
+    """The best decision in every state, packed in the order of layers, blocks and states; the value at the end.
+
+    `decide(layer, values, first, end)` fills in the values and decisions of some blocks.
+    """
+    largest = int(starts_of(horizon)[-1])
+    own, later, codes = np.zeros(largest), np.zeros(largest), np.zeros(largest, np.uint8)
+    table = np.zeros(table_size(horizon, starts_of), np.uint8)
+    every = [starts_of(n) for n in range(horizon + 1)]
+    offsets = np.concatenate([[0], np.cumsum([starts[-1] for starts in every])]).tolist()
+    example = Layer(0), Values(own, codes, every[0], later, every[1]), 0, 0
+    decided, packed = decide.compiled(*example), _PACK.compiled(Layer(0), codes, table, 0, 0, 0)
+    n_threads = os.cpu_count() or 1
+    with ThreadPoolExecutor(n_threads) as pool:
+        for n in reversed(range(horizon)):
+            values, size = Values(own, codes, every[n], later, every[n + 1]), int(every[n][-1])
+            n_parts = n_threads if size > _FEW_STATES else 1
+            run = pool.map if n_parts > 1 else map
+            parts = _shares(every[n], n_parts)
+            list(run(lambda part, n=n, values=values: decided(Layer(n), values, *part), parts))  # type: ignore[misc]
+            stretches = _stretches(offsets[n], size, n_parts)
+            list(run(lambda one, n=n: packed(Layer(n), codes, table, offsets[n], *one), stretches))  # type: ignore[misc]
+            own, later = later, own
+    table[-_VALUE_BYTES:] = later[:1].view(np.uint8)
+    return table
+
+
+def value_in(table: Bytes) -> float:
+    """The expected rewards of all patients together, before the first."""
+    return float(table[-_VALUE_BYTES:].copy().view(np.float64)[0])
+
+
+def _shares(starts: Integers, n_parts: int) -> Iterator[tuple[int, int]]:
+    """Consecutive blocks with about the same number of states each."""
+    bounds = np.searchsorted(starts, np.linspace(0, starts[-1], n_parts + 1)).tolist()
+    yield from ((first, end) for first, end in pairwise(bounds) if first < end)
+
+
+def _stretches(offset: int, size: int, n_parts: int) -> Sequence[tuple[int, int]]:
+    """States of a layer in stretches that share no byte."""
+    step = -(-size // (n_parts * _PER_BYTE)) * _PER_BYTE
+    inner = [end - offset % _PER_BYTE for end in range(step, size, step)]
+    bounds = [0, *inner, size]
+    return list(pairwise(bounds))
+
+
+def pack(layer: Any, codes: Any, table: Any, offset: int, first: int, end: int) -> None:
+    """Write some states' decisions into the table."""
+    for state in range(first, end):
+        place = offset + state
+        table[place >> 2] |= np.uint8(codes[state] << (2 * (place & 3)))
+
+
+_PACK = Kernel(pack)
+
+
+@inline
+def decision_at(table: Any, place: Any) -> Any:
+    """The decision of the state at a place of the table."""
+    return (np.int64(table[place >> 2]) >> (2 * (place & 3))) & 3
+
+
+@inline
+def better_of(first: float, second: float) -> Any:
+    """Which of two values is larger, as a decision."""
+    return TIE if abs(first - second) <= TOLERANCE else FIRST if first > second else SECOND
+
+
+@inline
+def other_way_round(decision: Any) -> Any:
+    """The decision in the state in which the arms are swapped."""
+    return decision if decision == TIE else SECOND - decision
+
+
+@inline
+def larger_mean(successes: Any, n_0: float, n_1: float) -> Any:
+    """The arm with the larger posterior mean (s + 1) / (n + 2)."""
+    first, second = (successes[0] + 1.0) * (n_1 + 2.0), (successes[1] + 1.0) * (n_0 + 2.0)
+    return TIE if first == second else FIRST if first > second else SECOND
