@@ -6,13 +6,16 @@ RUN := .venv/.installed-run
 DEV := .venv/.installed-dev
 PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scripts/setup
 
-.PHONY: help run test bench bench-gpu bench-service soak setup lint format clean
+.PHONY: help run arena test bench bench-gpu bench-service soak setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: $(RUN) ## reproduce the paper: every figure and number, into report/index.html (about three minutes on two cores)
 	@$(BIN)/adhere reproduce
+
+arena: $(RUN) ## every policy on the arena's whole grid, into arena/index.html (about 20 minutes on two cores, and to compile)
+	@$(BIN)/adhere arena
 
 $(RUN): $(PINS)
 	@scripts/setup run
