@@ -13,7 +13,7 @@ import pytest
 
 from adhere import InputError, Trial, parse_policy, simulate
 from adhere.errors import UnavailableError
-from adhere.policies import kept_tables, optimal_surplus
+from adhere.policies import Memo, choose, kept_tables, optimal_surplus
 from adhere.policies.bayes_optimal import BayesOptimal, BayesOptimalOfBothArms
 from adhere.policies.compliance_counts import best_recommendation
 from adhere.policies.optimal_decisions import FIRST, SECOND, TIE, value_in
@@ -23,7 +23,7 @@ from adhere.policies.two_arm_counts import best_arm, place_of
 from adhere.populations import PatientTables
 from adhere.populations.priors import ARMS, RandomPrior
 from adhere.protocols import ACTUAL
-from adhere.randomness import POPULATION, stream_keys, uniforms
+from adhere.randomness import POPULATION, stream, stream_keys, uniforms
 from adhere.simulation.progress import Announcing
 from adhere.trial.engine import Engine
 from oracle.optimum import values_of_arms, values_of_recommendations
@@ -71,7 +71,7 @@ def test_every_decision_on_what_was_taken_is_that_of_brute_force(horizon: int) -
                 taken = (first[0], second[0]), (first[1], second[1])
                 for successes in product(range(n_0 + 1), range(n_1 + 1)):
                     values = values_of_recommendations(taken, successes, horizon - n)
-                    state = StateOf(taken=taken, successes=successes)
+                    state = StateOf(after_first=taken[0], after_second=taken[1], successes=successes)
                     assert best_recommendation(rule, state) == decision(values)  # type: ignore[arg-type]
     best = max(values_of_recommendations(((0, 0), (0, 0)), (0, 0), horizon))
     assert value_in(rule.decisions) == pytest.approx(float(best))
@@ -108,9 +108,9 @@ def test_after_the_horizon_it_goes_by_means() -> None:
         assert best_arm(rule, state) == expected
     both = parse_policy("bayes-optimal(horizon=2, prior=uniform-other)").assemble(TrialShape(2)).rule
     # Arm 1 is better, and taken more often by those who are told to take arm 0.
-    better: Any = StateOf(taken=[[1, 3], [3, 1]], successes=[1, 3])
+    better: Any = StateOf(after_first=[1, 3], after_second=[3, 1], successes=[1, 3])
     assert best_recommendation(both, better) == FIRST
-    alike: Any = StateOf(taken=[[1, 3], [1, 3]], successes=[1, 3])
+    alike: Any = StateOf(after_first=[1, 3], after_second=[1, 3], successes=[1, 3])
     assert best_recommendation(both, alike) == TIE
 
 
@@ -215,3 +215,13 @@ def test_a_trial_under_way_waits_for_memory_and_draws_no_arm_instead(
         with pytest.raises(UnavailableError, match=r"takes 4\.5 kB of memory, and 100 bytes are available"):
             engine.choose_or_fall_back(engine.first_state, 0)
     assert engine.choose_or_fall_back(engine.first_state, 0).fallback == ""
+
+
+def test_as_python_it_chooses_whole_numbers() -> None:
+    """With NUMBA_DISABLE_JIT=1, say; what a table of NumPy's gives are its own."""
+    counts: Any = StateOf(successes=[1, 3], failures=[1, 0], after_first=[1, 1], after_second=[1, 2])
+    for text in ("bayes-optimal", OF_BOTH):
+        rule = parse_policy(text).resolved(2, 12).assemble(TrialShape(2)).rule
+        chosen = choose(rule, counts, Memo(rule, np.zeros(0)), 1.0, stream(0, 0))
+        assert type(chosen) is int
+        assert chosen == 1

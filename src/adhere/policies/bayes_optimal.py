@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from adhere.compilation import Memo, PerArm, PerPair, State, implements, inline
+from adhere.compilation import Memo, PerArm, State, guessed, implements, inline
 from adhere.errors import InputError
 from adhere.policies.beta import draw_success
 from adhere.policies.compliance_counts import all_starts, best_recommendation
@@ -25,9 +25,10 @@ def _check_two_arms(shape: TrialShape) -> None:
 
 
 class ComplianceCounts(State):
-    """What was taken after each recommendation, and how often with success."""
+    """How often each arm was taken, after each recommendation, and how often with success."""
 
-    taken = PerPair()
+    after_first = PerArm()
+    after_second = PerArm()
     successes = PerArm()
 
 
@@ -122,8 +123,8 @@ class BayesOptimal(Learner):
 def drawn(decision: Any, rng: Stream) -> int:
     """The arm decided on, or one of two that tie."""
     if decision == TIE:
-        return SECOND if uniform(rng) < 0.5 else FIRST
-    return decision  # type: ignore[no-any-return]
+        decision = SECOND if uniform(rng) < 0.5 else FIRST
+    return guessed(SECOND if decision == SECOND else FIRST)  # type: ignore[no-any-return]
 
 
 @inline
@@ -170,7 +171,10 @@ def learn_of_both_arms(
 ) -> None:
     """Count what was taken, and a success."""
     if actual >= 0:
-        state.taken[chosen, actual] += 1.0
+        if chosen == FIRST:
+            state.after_first[actual] += 1.0
+        else:
+            state.after_second[actual] += 1.0
         if draw_success(reward, rng):
             state.successes[actual] += 1.0
 

@@ -107,25 +107,23 @@ DECIDE = Kernel(decide)
 @inline
 def best_recommendation(rule: Rule, state: State) -> Any:
     """What the table says at the counts so far, and after it the one with the larger expected reward."""
-    taken, successes = state.taken, state.successes
-    n_0, n_1 = taken[0, 0] + taken[1, 0], taken[0, 1] + taken[1, 1]
+    t_0, t_1, successes = state.after_first[0], state.after_first[1], state.successes
+    n_0, n_1 = t_0 + state.after_second[0], t_1 + state.after_second[1]
     if n_0 + n_1 >= rule.horizon:
-        return larger_expectation(taken, successes, n_0, n_1)
+        return larger_expectation(successes, n_0, n_1, t_0, t_1)
     starts = rule.starts[np.int64(n_0 + n_1)]
-    place, step_0, step_1, renamed = place_of(
-        starts, np.int64(n_0), np.int64(n_1), np.int64(taken[0, 0]), np.int64(taken[0, 1])
-    )
+    place, step_0, step_1, renamed = place_of(starts, np.int64(n_0), np.int64(n_1), np.int64(t_0), np.int64(t_1))
     place += np.int64(successes[0]) * step_0 + np.int64(successes[1]) * step_1
     decision = decision_at(rule.decisions, place)
     return other_way_round(decision) if renamed else decision
 
 
 @inline
-def larger_expectation(taken: Any, successes: Any, n_0: float, n_1: float) -> Any:
-    """The recommendation with the larger expected reward: that after which the better arm is taken more often."""
+def larger_expectation(successes: Any, n_0: float, n_1: float, t_0: float, t_1: float) -> Any:
+    """The recommendation after which the better arm is taken more often."""
     arm = larger_mean(successes, n_0, n_1)
-    first = (taken[0, 0] + 1.0) * (taken[1, 0] + taken[1, 1] + 2.0)
-    second = (taken[1, 0] + 1.0) * (taken[0, 0] + taken[0, 1] + 2.0)
+    first = (t_0 + 1.0) * (n_0 - t_0 + n_1 - t_1 + 2.0)
+    second = (n_0 - t_0 + 1.0) * (t_0 + t_1 + 2.0)
     if arm == TIE or first == second:
         return TIE
     return FIRST if (first > second) == (arm == FIRST) else SECOND
