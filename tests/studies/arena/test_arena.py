@@ -62,6 +62,25 @@ def test_the_stroke_trials_are_pooled_over_runs(played: Arena) -> None:
     assert (pooled["n_arms"], pooled["n_populations"], pooled["regret_treatment"]) == (None, 2, None)
 
 
+def test_fractions_of_the_optimum_are_known_where_it_is(played: Arena) -> None:
+    known = played.tables["results"].filter(polars.col("fraction_of_optimum").is_not_null())
+    assert set(known["family"]) == {"uniform-other"}
+    assert known["fraction_of_optimum"].to_list() == pytest.approx(
+        [surplus / adhere.optimal_surplus(5, "uniform-other") for surplus in known["surplus"]]
+    )
+
+
+def test_more_points_of_the_frontier_play_there_alone() -> None:
+    extra = [one for one in entrants() if one.for_frontier]
+    assert {one.policy.name for one in extra} == {"mediated-thompson"}
+    assert not any(one.for_frontier for one in entrants(only_own=True))
+    assert {cell.family for cell in FULL if cell.is_of_frontier} == {
+        "unconfounded",
+        "confounded",
+        "mildly-confounded",
+    }
+
+
 def test_the_frontier(played: Arena) -> None:
     results, frontier = played.tables["results"], played.tables["frontier"]
     assert len(frontier) == 3 * 2 * 2  # policies, horizons, families

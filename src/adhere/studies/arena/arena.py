@@ -71,11 +71,10 @@ def arena(
     kept = KeptPlays(out, seed, device)
     with folder_lock(out):
         plays: dict[Cell, dict[Entrant, Played]] = {cell: {} for cell in grid}
-        left_out = [
-            LeftOut(cell, one, why) for cell in grid for one in playing if (why := _why_not(one, cell)) is not None
-        ]
+        meant = [(cell, one) for cell in grid for one in playing if cell.is_of_frontier or not one.for_frontier]
+        left_out = [LeftOut(cell, one, why) for cell, one in meant if (why := _why_not(one, cell)) is not None]
         absent = {(one.cell, one.entrant) for one in left_out}
-        wanted = [(cell, one) for cell in grid for one in playing if (cell, one) not in absent]
+        wanted = [pair for pair in meant if pair not in absent]
         found = {pair: kept.load(pair[1].policy, pair[0]) for pair in wanted}
         missing = [pair for pair in wanted if found[pair] is None]
         compile_seconds = 0.0

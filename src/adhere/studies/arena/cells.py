@@ -48,6 +48,11 @@ class Cell:
         return _truth(self.family, self.n_populations)
 
     @property
+    def is_of_frontier(self) -> bool:
+        """Whether the frontier is drawn of it."""
+        return self.n_patients == MAIN_HORIZON and self.family in (UNCONFOUNDED, *MISLEADING)
+
+    @property
     def total_patients(self) -> int:
         """How many patients each policy meets."""
         return self.truth.n_units * self.n_runs * self.n_patients

@@ -19,17 +19,34 @@ _OTHERS: Final = {
     f"{_BOUNDED}, recycle=true)": "ThompsonBounded on ε-greedy, recycling",
     "hierarchical-exp3": "HierarchicalEXP3",
     "thompson-bounded(thompson/actual)": "ThompsonBounded on Thompson, Actual",
+    "mediated-thompson": "MediatedThompson",
+    "mediated-thompson(odds=1)": "MediatedThompson, odds 1",
+    "mediated-thompson(odds=0.1)": "MediatedThompson, odds 0.1",
+    "mediated-thompson(odds=0.01)": "MediatedThompson, odds 0.01",
+    "mediated-thompson(odds=inf)": "Stirn & Jebara 2018 (odds ∞)",
+    "thompson-bounded(mediated-thompson)": "ThompsonBounded on MediatedThompson",
     "hac-ucb": "HAC-UCB (Bilodeau et al. 2022)",
+    "bayes-optimal": "BayesOptimal, Chosen",
+    "bayes-optimal/actual": "BayesOptimal, Actual",
+    "bayes-optimal(prior=uniform-other)": "BayesOptimal of both arms",
     "uniform": "Randomisation",
+}
+# More points of the frontier; elsewhere they would only take time.
+_ON_THE_FRONTIER: Final = {
+    "mediated-thompson(odds=10)": "MediatedThompson, odds 10",
+    "mediated-thompson(odds=0.001)": "MediatedThompson, odds 0.001",
+    "mediated-thompson(fading_odds=1)": "MediatedThompson, fading odds 1",
+    "mediated-thompson(fading_odds=200)": "MediatedThompson, fading odds 200",
 }
 
 
 class Entrant(NamedTuple):
-    """A policy, its name in the tables, and whether a user entered it."""
+    """A policy, its name in the tables, whether a user entered it, and whether it plays for the frontier alone."""
 
     policy: Policy
     label: str
     is_own: bool = False
+    for_frontier: bool = False
 
     @property
     def text(self) -> str:
@@ -55,6 +72,8 @@ def entrants(own: object = (), only_own: bool = False) -> tuple[Entrant, ...]:
     """
     listed = {REFERENCE: _texts()[REFERENCE]} if only_own else _texts()
     found = {as_policy(text): Entrant(as_policy(text), label) for text, label in listed.items()}
+    for text, label in {}.items() if only_own else _ON_THE_FRONTIER.items():
+        found[as_policy(text)] = Entrant(as_policy(text), label, for_frontier=True)
     for given in [own] if isinstance(own, (str, Policy)) else list(own):  # type: ignore[call-overload]
         policy = as_policy(given)
         if policy in found and found[policy].is_own:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import zipfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -37,12 +39,12 @@ class KeptPlays:
         if path is None:
             return None
         try:
-            with np.load(path, allow_pickle=False) as held:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
                 return Played(
                     held["shares"], held["spread"], int(held["n_runs"]), held["grid"],
                     float(held["seconds"]), float(held["compile_seconds"]), int(held["n_threads"]),
                 )  # fmt: skip
-        except (OSError, ValueError, KeyError, EOFError):
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             return None
 
     def save(self, policy: Policy, cell: Cell, played: Played) -> None:

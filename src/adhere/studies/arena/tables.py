@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars
 
+from adhere.policies.optimal_tables import MAX_HORIZON, UNIFORM_OTHER, optimal_surplus
 from adhere.studies.arena.cells import POOLED_STROKE, STROKE, Cell
 from adhere.studies.arena.entrants import Entrant
 from adhere.studies.arena.family_rows import family_row
@@ -26,7 +27,8 @@ from adhere.studies.arena.measures import (
 from adhere.studies.arena.play import Played
 from adhere.studies.arena.schema import table
 
-OPTIMUM_FAMILY, OPTIMAL = "uniform-other", "bayes-optimal"
+OPTIMUM_FAMILY = UNIFORM_OTHER  # whose law is the prior of that name
+OPTIMAL = f"bayes-optimal(prior={UNIFORM_OTHER})"
 Row = dict[str, Any]
 Plays = Mapping[Cell, Mapping[Entrant, Played]]  # the reference first
 
@@ -67,7 +69,7 @@ def _cell_rows(cell: Cell, played: Mapping[Entrant, Played]) -> tuple[list[Row],
     for entrant, one in played.items():
         figures[entrant] = by_unit(one, truth)
     reference = next(iter(figures.values()))
-    optimum = _optimum(figures) if cell.family == OPTIMUM_FAMILY else None
+    optimum = _optimum(figures, cell.n_patients) if cell.family == OPTIMUM_FAMILY else None
     results, curves = [], []
     for entrant, own in figures.items():
         one = played[entrant]
@@ -116,10 +118,12 @@ def _ends(name: str, ends: Interval) -> Row:
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
-def _optimum(figures: Mapping[Entrant, ByUnit]) -> float | None:
-    """The mean surplus of the optimal policy, where it plays."""
-    found = [float(one.surplus.mean()) for entrant, one in figures.items() if entrant.text.startswith(OPTIMAL)]
-    return max(found, default=None)
+def _optimum(figures: Mapping[Entrant, ByUnit], horizon: int) -> float | None:
+    """The surplus of the optimal policy on these very patients, or where it does not play, as it is computed."""
+    for entrant, one in figures.items():
+        if entrant.text == OPTIMAL:
+            return float(one.surplus.mean())
+    return optimal_surplus(horizon, UNIFORM_OTHER) if horizon <= MAX_HORIZON[UNIFORM_OTHER] else None
 
 
 def _pooled_stroke(plays: Plays) -> list[Row]:
