@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adhere.policies import ComplianceAwareLearner as ComplianceAwareLearner
     from adhere.policies import EpsilonGreedy as EpsilonGreedy
     from adhere.policies import Exp3 as Exp3
+    from adhere.policies import Gittins as Gittins
     from adhere.policies import HacUcb as HacUcb
     from adhere.policies import HierarchicalBandit as HierarchicalBandit
     from adhere.policies import HierarchicalExp3 as HierarchicalExp3
@@ -58,7 +59,7 @@ _PUBLIC = {
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.contract": "check_policies",
     "adhere.errors": "ConflictError InputError UnknownError",
-    "adhere.policies": "BaseThompson BayesOptimal ComplianceAwareLearner EpsilonGreedy Exp3 HacUcb"
+    "adhere.policies": "BaseThompson BayesOptimal ComplianceAwareLearner EpsilonGreedy Exp3 Gittins HacUcb"
     " HierarchicalBandit HierarchicalExp3 Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge"
     " hierarchical_hedge import_policies optimal_surplus parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population describe",

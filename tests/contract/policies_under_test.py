@@ -17,6 +17,7 @@ LEARNERS = {
     "epsilon-greedy": ("epsilon-greedy", "epsilon-greedy(epsilon=0.2)"),
     "exp3": ("exp3", "exp3(gamma=0.2)"),
     "bayes-optimal(horizon=12)": ("bayes-optimal(horizon=12)",),
+    "gittins(horizon=16)": ("gittins(horizon=16)",),
 }
 
 COMPLIANCE_AWARE = {  # which have no protocol
@@ -53,7 +54,7 @@ SUBJECTS = (*LEARNERS, *COMPLIANCE_AWARE, *HYBRIDS)
 TWO_ARMED = ("bayes-optimal(horizon=12)", "bayes-optimal(horizon=12, prior=uniform-other)")
 
 # What the goldens, made from 0.1.0, do not hold.
-NEWER_THAN_GOLDENS = ("hac-ucb", "mediated-thompson", *TWO_ARMED)
+NEWER_THAN_GOLDENS = ("hac-ucb", "mediated-thompson", "gittins(horizon=16)", *TWO_ARMED)
 
 # Deeper compositions, for the comparison with the oracle alone.
 NESTED = (

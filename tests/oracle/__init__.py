@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .bounding import ThompsonBounded
 from .cache import Cache
+from .gittins import Gittins, gittins_index
 from .hac_ucb import HacUcb
 from .hedging import HedgeRun, HierarchicalHedgeRun, hedge, hierarchical_hedge
 from .hexp3 import HierarchicalExp3
@@ -45,6 +46,7 @@ __all__ = [
     "DrawPatient",
     "EpsilonGreedy",
     "Exp3",
+    "Gittins",
     "HacUcb",
     "HedgeRun",
     "HierarchicalBandit",
@@ -68,6 +70,7 @@ __all__ = [
     "drawer",
     "epsilon_greedy",
     "exp3",
+    "gittins_index",
     "hedge",
     "hierarchical",
     "hierarchical_exp3",

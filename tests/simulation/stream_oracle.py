@@ -136,6 +136,17 @@ class Ucb1(oracle.Ucb1):
         self.seen.add(arm, reward)
 
 
+class Gittins(oracle.Gittins):
+    """Ties are broken on the way; a number becomes a success only where the reward is fractional."""
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        assert isinstance(rng, Stream)
+        return rng.first_of_largest(self.indices())
+
+    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        super().update(arm, reward, rng if 0.0 < reward < 1.0 else Random(0))
+
+
 class HacUcb(oracle.HacUcb):
     """Ties are broken on the way."""
 

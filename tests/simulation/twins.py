@@ -72,6 +72,8 @@ def _learner(policy: Learner, k: int, horizon: int, weighted: bool = False) -> o
         return stream.EpsilonGreedy(k, getattr(policy, "epsilon", None))
     if policy.name == "bayes-optimal":
         return stream.BayesOptimal(getattr(policy, "horizon", None) or horizon)
+    if policy.name == "gittins":
+        return stream.Gittins(k, getattr(policy, "horizon", None) or horizon)
     return {"ucb1": stream.Ucb1, "uniform": stream.Uniform}[policy.name](k)
 
 

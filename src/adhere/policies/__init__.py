@@ -18,6 +18,7 @@ from adhere.policies.generic import choose as choose
 from adhere.policies.generic import learn as learn
 from adhere.policies.generic import probabilities as probabilities
 from adhere.policies.generic import remember as remember
+from adhere.policies.gittins import Gittins as Gittins
 from adhere.policies.hac_ucb import HacUcb as HacUcb
 from adhere.policies.hedge import hedge as hedge
 from adhere.policies.hedge import hierarchical_hedge as hierarchical_hedge

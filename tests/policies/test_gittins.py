@@ -1,0 +1,76 @@
+"""`gittins` and its indices; the oracle has them by bisection."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adhere import InputError, Trial, parse_policy, simulate
+from adhere.compilation.static import composition_type
+from adhere.policies.gittins_indices import compute_indices, kept_indices, place_of, table_size
+from adhere.policies.policy import TrialShape
+from oracle import gittins_index
+
+from .reference import next_chances, taught
+
+HORIZON = 30
+
+
+@pytest.fixture(scope="module")
+def table() -> object:
+    return compute_indices(HORIZON)
+
+
+def test_indices_are_those_of_bisection(table: object) -> None:
+    """From below, and of a place each: all that a trial of so many patients may ask for."""
+    found, expected = np.array(table), np.full(table_size(HORIZON), np.nan)
+    every = [(s, n - s, left) for n in range(HORIZON) for s in range(n + 1) for left in range(1, HORIZON - n + 1)]
+    assert len(every) == len({place_of(HORIZON, s + f, s, left) for s, f, left in every}) == found.size
+    for s, f, left in every[::7]:
+        expected[place_of(HORIZON, s + f, s, left)] = gittins_index(s, f, left)
+    errors = (found - expected)[~np.isnan(expected)]
+    assert errors.max() < 1e-7  # float32
+    assert errors.min() > -1e-5
+    assert abs(errors).mean() < 1e-7
+
+
+def test_indices_rise_from_the_mean_with_the_patients_to_come(table: object) -> None:
+    found = np.array(table)
+    for n in range(HORIZON):
+        for s in range(n + 1):
+            first = place_of(HORIZON, n, s, 1)
+            row = found[first : first + HORIZON - n]
+            assert row[0] == np.float32((s + 1) / (n + 2))
+            assert (np.diff(row) > -1e-5).all()
+    assert found[place_of(HORIZON, 0, 0, 2)] == pytest.approx(0.5 * (1 + 2 / 3) / 1.5, abs=1e-7)
+
+
+def test_a_thousand_patients_take_less_than_a_gigabyte_and_more_are_refused() -> None:
+    assert kept_indices(1000).working_bytes < 0.7e9
+    with pytest.raises(InputError, match=r"at most 1,000 patients \(got 1,001\); gittins\(horizon=1000\) goes on"):
+        simulate("gittins", "defiers", 1001, 1, progress=False)
+    with pytest.raises(InputError, match=r"gittins horizon: got 1001.* expected a whole number .* at most 1000"):
+        parse_policy("gittins(horizon=1001)")
+    with pytest.raises(InputError, match=r"needs horizon=… .*, to set the patients that gittins plans for"):
+        Trial("gittins", ("a", "b"))
+
+
+def test_what_is_known_less_is_tried_until_few_patients_are_left() -> None:
+    """One success of two against none of none: equal means, and only the last patient is not for learning."""
+    lessons = [(0, 1.0), (0, 0.0)]
+    assert next_chances(taught("gittins(horizon=16)/actual", 2, [])) == [0.5, 0.5]
+    assert next_chances(taught("gittins(horizon=16)/actual", 2, lessons)) == [0.0, 1.0]
+    assert next_chances(taught("gittins(horizon=4)/actual", 2, lessons)) == [0.0, 1.0]
+    assert next_chances(taught("gittins(horizon=3)/actual", 2, lessons)) == [0.5, 0.5]
+    assert next_chances(taught("gittins(horizon=2)/actual", 2, lessons)) == [0.5, 0.5]  # past the horizon
+    assert next_chances(taught("gittins(horizon=2)/actual", 2, [*lessons, (0, 1.0)])) == [1.0, 0.0]
+
+
+def test_horizons_share_their_compiled_code() -> None:
+    rules = [parse_policy(f"gittins(horizon={horizon})").assemble(TrialShape(2)).rule for horizon in (15, 16)]
+    assert len({composition_type(rule) for rule in rules}) == 1
+
+
+def test_it_gains_more_than_thompson_sampling() -> None:
+    index, thompson = simulate(["gittins", "thompson"], "defiers", 100, 200, progress=False).outcomes
+    assert index.surplus.mean > thompson.surplus.mean + 0.5
