@@ -19,6 +19,7 @@ _AXIS = 4.1  # inches of width, about
 _MARGIN = 0.14  # around what a panel shows, as a share of it: room for labels
 _MARK = 5.5  # points
 _BEST, _OTHER = INKS[1], INKS[0]
+_DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))
 _FAR = 9.0  # points from a mark, from which on a thin line leads to its label
 _ALL, _NEAR = "every point", "the box above, larger"
 
@@ -46,18 +47,22 @@ def not_dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
 def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str = "") -> Figure:
     """A point for each row of a table; farther to the right and higher are better.
 
-    The table has the columns `label`, `series` (points of one series are joined, in the order of the table; null for
-    none), and `x` and `y` with `x_lo`, `x_hi`, `y_lo` and `y_hi`. Points that no other dominates are marked. Where
-    points far away would crowd these together, a second panel shows their surroundings larger; each label is in the
-    panel where there is more room for it.
+    The table has the columns `label`, `series` (points of one series are joined, in the order of the table, and the
+    legend names it; null for none), and `x` and `y` with `x_lo`, `x_hi`, `y_lo` and `y_hi`. Points that no other
+    dominates are marked. Where points far away would crowd these together, a second panel shows their surroundings
+    larger; each label is in the panel where there is more room for it.
     """
+    from matplotlib.lines import Line2D
+
     points = _points(table)
     best = not_dominated([(one.x, one.y) for one in points])
     everything, near = _span(points), _span([one for one, its in zip(points, best, strict=True) if its])
     inside = [_holds(near, one) for one in points]
     zooms = not all(inside) and any(_size(near)[axis] < 0.6 * _size(everything)[axis] for axis in (0, 1))
     panels = [_ALL, _NEAR] if zooms else [""]
-    key = {"nothing is better on both axes": _BEST, "something is": _OTHER}
+    series = list(dict.fromkeys(one.series for one in points if one.series is not None))
+    key = {"nothing is better on both axes": _look(_BEST), "something is": _look(_OTHER)}
+    key |= {name: _line(number) for number, name in enumerate(series)}
     chart = PanelFigure(_PANEL * len(panels), list(key), note)
     cells = chart.panels(panels, 1)
     for cell, box in zip(cells, (everything, near) if zooms else (everything,), strict=True):
@@ -66,7 +71,7 @@ def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str =
         _outline(cells[0], near)
     cells[-1].set_xlabel(x_label, fontsize=TITLE)
     chart.above.supylabel(y_label, fontsize=TITLE)
-    figure = chart.finish([_handle(colour) for colour in key.values()])
+    figure = chart.finish([Line2D([], [], **look) for look in key.values()])
     shown = [[not its for its in inside], inside] if zooms else [[True] * len(points)]
     for cell, its in zip(cells, shown, strict=True):
         _label(cell, points, its)
@@ -109,9 +114,9 @@ def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: _Spa
 
     cell.axhline(0.0, color=GREY, linewidth=0.7, zorder=0)
     cell.axvline(0.0, color=GREY, linewidth=0.7, zorder=0)
-    for series in dict.fromkeys(one.series for one in points if one.series is not None):
+    for number, series in enumerate(dict.fromkeys(one.series for one in points if one.series is not None)):
         joined = [one for one in points if one.series == series]
-        cell.plot([one.x for one in joined], [one.y for one in joined], color=DARK, linewidth=0.8, zorder=1)
+        cell.plot([one.x for one in joined], [one.y for one in joined], **_line(number), zorder=1)
     for one, its in zip(points, best, strict=True):
         colour = _BEST if its else _OTHER
         cell.plot([one.x_lo, one.x_hi], [one.y, one.y], color=colour, linewidth=0.8, alpha=0.7, zorder=2)
@@ -133,10 +138,8 @@ def _look(colour: str) -> dict[str, Any]:
     return {"marker": marker, "markersize": _MARK - 1, "color": face, "markeredgecolor": colour, "linestyle": "none"}
 
 
-def _handle(colour: str) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], **_look(colour))
+def _line(number: int) -> dict[str, Any]:
+    return {"color": DARK, "linewidth": 0.8, "linestyle": _DASHES[number % len(_DASHES)]}
 
 
 def _outline(cell: Axes, span: _Span) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars
 
 from adhere.intervals import Z95, Estimate
-from adhere.policies import as_policy
+from adhere.policies import MediatedThompson, as_policy
 from adhere.studies.framework.study import Tables
 
 REFERENCE, DEFAULT = "thompson", "mediated-thompson"
@@ -136,17 +136,19 @@ def same(policy: str, other: str) -> bool:
         return False
 
 
-def odds_of(policy: str) -> float | None:
-    """The odds of a mediated-thompson that is nothing else.
+def odds_of(policy: str) -> tuple[str, float] | None:
+    """The odds of a mediated-thompson that is nothing else, and of which kind they are.
 
-    >>> odds_of("thompson") is None
-    True
+    >>> odds_of("mediated-thompson(odds=0.1)"), odds_of("mediated-thompson(fading_odds=2)"), odds_of("thompson")
+    (('constant odds', 0.1), ('fading odds', 2.0), None)
     """
     try:
-        odds = getattr(as_policy(policy), "odds", None)
+        found = as_policy(policy)
     except Exception:  # a user's own, of a file that is not loaded
         return None
-    return None if odds is None else float(odds)
+    if not isinstance(found, MediatedThompson):
+        return None
+    return ("fading odds", found.fading_odds) if found.odds is None else ("constant odds", found.odds)
 
 
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:

@@ -83,14 +83,17 @@ def frontier_figures(facts: Facts) -> list[ReportFigure]:
 
 def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
     its = facts.frontier.filter(loss_family=family)
-    odds = polars.Series("odds", [odds_of(policy) for policy in its["policy"]], polars.Float64)
+    odds = [odds_of(policy) or (None, None) for policy in its["policy"]]
+    series, values = (list(column) for column in zip(*odds, strict=True))
     columns = {
         f"{axis}{end}": f"{name}{long}"
         for axis, name in (("x", "loss"), ("y", "gain"))
         for end, long in (("", ""), ("_lo", "_low"), ("_hi", "_high"))
     }
     table = (
-        its.with_columns(odds, series=polars.when(odds.is_not_null()).then(polars.lit("odds")))
+        its.with_columns(
+            polars.Series("odds", values, polars.Float64), polars.Series("series", series, polars.String)
+        )
         .sort("odds", maintain_order=True, nulls_last=True)
         .select("label", "series", **columns)
     )
@@ -98,7 +101,7 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
     return ReportFigure(
         f"arena-frontier-{family}",
         f"Unconfounded against {family} at {facts.horizon:,} patients: differences from {reference}, {SHARE}. Up and "
-        "to the right is better. The line joins MediatedThompson by its odds.",
+        "to the right is better. Lines join MediatedThompson by its odds.",
         f"Points with intervals both ways: difference from {reference} where unconfounded and where {family}.",
         lambda: frontier(
             table,
