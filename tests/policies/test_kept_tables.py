@@ -121,19 +121,25 @@ def test_tables_longest_unused_make_room(cache: Path, monkeypatch: pytest.Monkey
 
 
 IN_A_PROCESS = """
-import sys, time
+import resource, sys, time
 from pathlib import Path
 import numpy as np
 from adhere.policies.kept_tables import KeptTable
-noted = Path({noted!r})
+noted, n = Path({noted!r}), 5_000_000
+
+def peak():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 def compute():
     with noted.open("a") as file:
         file.write("computed ")
     time.sleep(0.5)
-    return np.arange(10)
+    numbers = np.arange(n)
+    print("more than", peak(), end=" ")
+    return numbers
 
-print(KeptTable("ten", (), 1, "ten numbers", (10,), np.int64, 80, compute).array().sum())
+table = KeptTable("many", (), 1, "many numbers", (n,), np.int64, 8 * n, compute).array()
+print(peak(), table[-1])
 """
 
 
@@ -141,5 +147,9 @@ def test_of_two_processes_one_computes(cache: Path, tmp_path: Path) -> None:
     noted = tmp_path / "noted"
     script = IN_A_PROCESS.format(noted=str(noted))
     processes = [start(script, cache.parent) for _ in range(2)]
-    assert [finish(process)[0] for process in processes] == ["45", "45"]
+    said = [finish(process)[0].split() for process in processes]
+    assert [words[-1] for words in said] == ["4999999", "4999999"]
     assert noted.read_text() == "computed "
+    # Keeping it takes no more memory than computing it: not the 40 MB of the table once more.
+    ((computing, keeping),) = [words[2:4] for words in said if "more" in words]
+    assert int(keeping) - int(computing) < 20_000_000

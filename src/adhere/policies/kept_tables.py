@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -28,6 +28,7 @@ from adhere.memory import available_memory, bytes_text
 
 Array = NDArray[Any]
 _CHECKSUM_BYTES = 4
+_PIECE_BYTES = 1 << 20
 _MAX_KEPT_BYTES = 8 * 10**9  # of all tables; those longest unused go first
 _log = logging.getLogger("adhere")
 _in_memory: WeakValueDictionary[str, Any] = WeakValueDictionary()  # tables that some rule holds, by file name
@@ -141,18 +142,27 @@ class KeptTable:
 
 
 def _is_whole(file: Path) -> bool:
-    contents = np.memmap(file, np.uint8, "r")
-    written = int.from_bytes(contents[-_CHECKSUM_BYTES:].tobytes(), "little")
-    return zlib.crc32(contents[:-_CHECKSUM_BYTES].data) == written
+    n_bytes = file.stat().st_size - _CHECKSUM_BYTES
+    with file.open("rb") as content:
+        checksum = _checksum(content, n_bytes)
+        return n_bytes > 0 and checksum == int.from_bytes(content.read(), "little")
+
+
+def _checksum(content: BinaryIO, n_bytes: int) -> int:
+    """Of the next bytes, read piece by piece: mapped, a table would take its size of memory once more."""
+    checksum = 0
+    for start in range(0, n_bytes, _PIECE_BYTES):
+        checksum = zlib.crc32(content.read(min(_PIECE_BYTES, n_bytes - start)), checksum)
+    return checksum
 
 
 def _save(file: Path, array: Array) -> None:
     with replacing(file) as temporary:
         with temporary.open("wb") as begin:
             np.save(begin, array, allow_pickle=False)
-        checksum = zlib.crc32(np.memmap(temporary, np.uint8, "r").data)
-        with temporary.open("ab") as end:
-            end.write(checksum.to_bytes(_CHECKSUM_BYTES, "little"))
+        with temporary.open("r+b") as content:
+            checksum = _checksum(content, temporary.stat().st_size)
+            content.write(checksum.to_bytes(_CHECKSUM_BYTES, "little"))
 
 
 def _prune(folder: Path, keep: Path) -> None:
