@@ -1,6 +1,6 @@
 """The compliance-aware policy of `docs/your-own-policy.md`: it is told both arms, wherever a policy can run.
 
-`trial.test_any_order` sends it reports and corrections in any order, `simulation.test_gpu` runs it for a GPU.
+`simulation.test_gpu` runs it for a GPU.
 """
 
 from __future__ import annotations
