@@ -35,7 +35,7 @@ class Taught:
         compiled = policy.assemble(TrialShape(n_arms))
         self.rule, self.n_arms = compiled.rule, n_arms
         self.state = state_of(self.rule, compiled.state)
-        self.memo = memo_of(self.rule, np.zeros(n_arms + 2))
+        self.memo = memo_of(self.rule, np.full(n_arms + 2, np.nan))  # with nothing in it that may be read
         self.counts = np.zeros((2, n_arms, n_arms + 2))  # by success, chosen, taken
         for lesson in lessons:
             self.learn(*lesson)
@@ -113,6 +113,7 @@ def test_the_odds_may_go_where_no_float_can_hold_them_and_come_back() -> None:
         policy.learn(1, 0, 0.0)
         steps.add(float(policy.state.steps))
         assert 0.0 < policy.state.odds < math.inf
+        assert policy.state.steps == 0.0 or abs(policy.log_odds()) > 350.0  # which no probability shows
     assert steps == {-1.0, 0.0, 1.0}
     assert policy.log_odds() == pytest.approx(log_odds_of(policy.counts, 1e200), rel=1e-12)
     assert policy.stated() == pytest.approx([1.0, 0.0], abs=1e-11)
@@ -181,6 +182,7 @@ def test_one_of_more_arms_is_drawn_from_what_is_stated(monkeypatch: pytest.Monke
     policy = Taught(MediatedThompson(odds=math.inf), 3, random_lessons(3, 40, 2))
     stated = policy.stated(7)
     assert stated.tolist() == policy.stated(7, CHOOSE).tolist()
+    assert np.sort(stated)[1] > 0.01  # nothing that nobody took has a share
     any_arm, counts, rng = 0.5 / (N_DRAWS * 41), np.zeros(3), stream(3, 0)
     for place in range(N_DRAWS):
         u = any_arm + (1.0 - any_arm) * (place + 0.5) / N_DRAWS
