@@ -74,7 +74,7 @@ class BayesOptimal(Learner):
     Notes
     -----
     Exact dynamic programming over the counts of successes and failures, from the last patient to the first. Computed
-    once for each horizon and then kept on disk: 500 patients take about 20 seconds, 0.6 GB of memory and 330 MB of
+    once for each horizon and then kept on disk: 500 patients take about 20 seconds, 0.8 GB of memory and 330 MB of
     disk; 80 patients under "uniform-other" 10 seconds, 0.7 GB and 110 MB.
 
     Where both arms are worth the same, up to 10⁻¹⁰ rewards, one is drawn with probability ½. The next arm depends on
