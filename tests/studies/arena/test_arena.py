@@ -10,6 +10,7 @@ import pytest
 import adhere
 from adhere.errors import InputError
 from adhere.studies.arena import arena as module
+from adhere.studies.arena import page
 from adhere.studies.arena.arena import arena
 from adhere.studies.arena.cells import FULL, MAIN_HORIZON, NAMED, QUICK, STROKE, Cell
 from adhere.studies.arena.entrants import entrants
@@ -33,7 +34,9 @@ TINY = (
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Arena:
     out = tmp_path_factory.mktemp("arena")
-    return arena(out, ["thompson/actual", "thompson/comply"], only_own=True, cells=TINY, n_threads=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "arena_page", lambda *_: "")  # takes seconds, and has tests of its own
+        return arena(out, ["thompson/actual", "thompson/comply"], only_own=True, cells=TINY, n_threads=2)
 
 
 def test_the_tables(played: Arena) -> None:
