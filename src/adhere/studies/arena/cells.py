@@ -22,7 +22,7 @@ UNCONFOUNDED: Final = "unconfounded"
 MISLEADING: Final = ("confounded", "mildly-confounded")  # to pool over recommendations
 _TWO_ARMS: Final = tuple(name for name, kind in FAMILIES.items() if kind.n_arms == 2 and name != "uniform-other")
 MAIN_HORIZON: Final = 2000
-_QUICK_POPULATIONS, _QUICK_UNIFORM_OTHER = 50, 2000
+_QUICK_POPULATIONS, _QUICK_UNIFORM_OTHER = 100, 5000
 
 
 @dataclass(frozen=True)
@@ -58,30 +58,33 @@ class Cell:
         return self.truth.n_units * self.n_runs * self.n_patients
 
 
+_DRAWN: Final = {name: kind.n_arms for name, kind in FAMILIES.items() if name != "uniform-other"}
+_EXAMPLES: Final = tuple(name for name in NAMED if name not in STROKE)
+
+
 def _cells() -> tuple[Cell, ...]:
-    """The grid at full size: at most 40 million decisions of each policy in a cell, fewer where they are dear."""
-    runs_by_arms = {2: 50, 3: 16, 5: 4}
-    found = [Cell(name, 12, 200) for name in _TWO_ARMS]
-    found += [Cell("uniform-other", 12, 4)]
-    found += [Cell(name, 100, 100) for name in (UNCONFOUNDED, *MISLEADING)]
-    kinds = {name: kind for name, kind in FAMILIES.items() if name != "uniform-other"}
-    found += [Cell(name, MAIN_HORIZON, runs_by_arms[kind.n_arms]) for name, kind in kinds.items()]
-    found += [Cell(name, MAIN_HORIZON, 10) for name in NAMED if name not in STROKE]
-    found += [Cell(name, 10_000, 5) for name in STROKE]
-    found += [Cell(name, 100_000, 2) for name in (UNCONFOUNDED, *MISLEADING, "defiers-present")]
-    return tuple(found)
+    """The grid at full size: some 20 to 40 million decisions of each policy in a cell, fewer where they take longer."""
+    runs = {2: 100, 3: 50, 5: 20}
+    return (
+        *(Cell(name, 12, 400) for name in _TWO_ARMS),
+        Cell("uniform-other", 12, 8),
+        *(Cell(name, 100, 100) for name in (UNCONFOUNDED, *MISLEADING)),
+        *(Cell(name, MAIN_HORIZON, runs[n_arms]) for name, n_arms in _DRAWN.items()),
+        *(Cell(name, MAIN_HORIZON, 10) for name in _EXAMPLES),
+        *(Cell(name, 10_000, 10) for name in STROKE),
+        *(Cell(name, 100_000, 2) for name in _TWO_ARMS),
+    )
 
 
 def _quick_cells() -> tuple[Cell, ...]:
-    """The grid of --quick: a quarter of the populations, fewer runs, no horizon of 100,000."""
-    runs_by_arms = {2: 4, 3: 2, 5: 1}
-    found = [Cell(name, 12, 40, _QUICK_POPULATIONS) for name in (UNCONFOUNDED, *MISLEADING)]
-    found += [Cell("uniform-other", 12, 2, _QUICK_UNIFORM_OTHER)]
-    kinds = {name: kind for name, kind in FAMILIES.items() if name != "uniform-other"}
-    found += [Cell(name, MAIN_HORIZON, runs_by_arms[kind.n_arms], _QUICK_POPULATIONS) for name, kind in kinds.items()]
-    found += [Cell(name, MAIN_HORIZON, 2, _QUICK_POPULATIONS) for name in NAMED if name not in STROKE]
-    found += [Cell(name, 10_000, 1, _QUICK_POPULATIONS) for name in STROKE]
-    return tuple(found)
+    """The grid of --quick: half of the populations, fewer runs, fewer horizons."""
+    runs, n = {2: 8, 3: 4, 5: 2}, _QUICK_POPULATIONS
+    return (
+        Cell("uniform-other", 12, 4, _QUICK_UNIFORM_OTHER),
+        *(Cell(name, MAIN_HORIZON, runs[n_arms], n) for name, n_arms in _DRAWN.items()),
+        *(Cell(name, MAIN_HORIZON, 2, n) for name in _EXAMPLES),
+        *(Cell(name, 10_000, 2, n) for name in STROKE),
+    )
 
 
 FULL: Final = _cells()

@@ -17,7 +17,7 @@ from adhere.studies.arena.families import ARENA_SEED
 from adhere.studies.framework.machine import machine
 
 DATA, PAGE, RUN = "data", "index.html", "run.json"
-_QUICK = "This is a quick run, on a quarter of the populations and without the longest trials."
+_QUICK = "This is a quick run, on half of the populations, with fewer runs and without the longest trials."
 
 
 @dataclass(frozen=True)
