@@ -63,7 +63,7 @@ _EXAMPLES: Final = tuple(name for name in NAMED if name not in STROKE)
 
 
 def _cells() -> tuple[Cell, ...]:
-    """The grid at full size: some 20 to 40 million decisions of each policy in a cell, fewer where they take longer."""
+    """The grid at full size: at most 40 million decisions of each policy in a cell, fewer where they take longer."""
     runs = {2: 100, 3: 50, 5: 20}
     return (
         *(Cell(name, 12, 400) for name in _TWO_ARMS),

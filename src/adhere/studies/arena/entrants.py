@@ -26,8 +26,12 @@ _OTHERS: Final = {
     "mediated-thompson(odds=inf)": "Stirn & Jebara 2018 (odds ∞)",
     "thompson-bounded(mediated-thompson)": "ThompsonBounded on MediatedThompson",
     "hac-ucb": "HAC-UCB (Bilodeau et al. 2022)",
+    "gittins": "Gittins, Chosen",
+    "gittins/actual": "Gittins, Actual",
+    "gittins/comply": "Gittins, Comply",
     "bayes-optimal": "BayesOptimal, Chosen",
     "bayes-optimal/actual": "BayesOptimal, Actual",
+    "bayes-optimal/comply": "BayesOptimal, Comply",
     "bayes-optimal(prior=uniform-other)": "BayesOptimal of both arms",
     "uniform": "Randomisation",
 }
