@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adhere import InputError, Trial, parse_policy, simulate
+from adhere import InputError, Trial, optimal_surplus, parse_policy, simulate
 from adhere.compilation.static import composition_type
 from adhere.policies.gittins_indices import compute_indices, kept_indices, place_of, table_size
 from adhere.policies.policy import TrialShape
@@ -64,6 +64,24 @@ def test_what_is_known_less_is_tried_until_few_patients_are_left() -> None:
     assert next_chances(taught("gittins(horizon=3)/actual", 2, lessons)) == [0.5, 0.5]
     assert next_chances(taught("gittins(horizon=2)/actual", 2, lessons)) == [0.5, 0.5]  # past the horizon
     assert next_chances(taught("gittins(horizon=2)/actual", 2, [*lessons, (0, 1.0)])) == [1.0, 0.0]
+
+
+def test_of_two_arms_it_gains_nearly_the_optimum() -> None:
+    """Its expected rewards over uniform success rates, by going back through all counts: 99.93% of the optimum."""
+    horizon, values = 12, dict[tuple[int, int, int], float]()
+    indices = kept_indices(horizon).array()
+    for n in range(horizon, -1, -1):
+        later, values = values, {}
+        for n_0, s_0, s_1 in ((a, b, c) for a in range(n + 1) for b in range(a + 1) for c in range(n - a + 1)):
+            if n == horizon:
+                values[n_0, s_0, s_1] = -horizon / 2  # what randomisation gains
+                continue
+            own = [indices[place_of(horizon, *counts, horizon - n)] for counts in ((n_0, s_0), (n - n_0, s_1))]
+            p_0, p_1 = (s_0 + 1) / (n_0 + 2), (s_1 + 1) / (n - n_0 + 2)
+            first = p_0 * (1 + later[n_0 + 1, s_0 + 1, s_1]) + (1 - p_0) * later[n_0 + 1, s_0, s_1]
+            second = p_1 * (1 + later[n_0, s_0, s_1 + 1]) + (1 - p_1) * later[n_0, s_0, s_1]
+            values[n_0, s_0, s_1] = first if own[0] > own[1] else second if own[1] > own[0] else (first + second) / 2
+    assert 0.999 < values[0, 0, 0] / optimal_surplus(horizon) < 1.0
 
 
 def test_horizons_share_their_compiled_code() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,10 @@ class GpuRunner(CompiledRunner):
         stream = cuda.stream()
         there: Any = Tallies(*(cuda.device_array(one.shape, one.dtype, stream=stream) for one in tallies))
         fault = cuda.to_device(np.array([NO_FAULT]), stream=stream)
-        arguments = self.arguments(seed, runs, tables, there, fault)
+        _, *arguments = self.arguments(seed, runs, tables, there, fault)
         threads = _THREADS if len(runs) > _FEW_RUNS else _THREADS_OF_FEW
-        self.kernel[-(-len(runs) // threads), threads, stream](*(on_gpu(one, stream) for one in arguments))
+        launch = self.kernel[-(-len(runs) // threads), threads, stream]
+        launch(self._rule_there, *(on_gpu(one, stream) for one in arguments))
 
         def finish() -> Tallies:
             for one, filled in zip(tallies, there, strict=True):
@@ -59,6 +61,11 @@ class GpuRunner(CompiledRunner):
             return tallies
 
         return finish
+
+    @cached_property
+    def _rule_there(self) -> Any:
+        """The rule, copied once for all blocks of runs: its tables may be large."""
+        return on_gpu(self._rule, stream=0)
 
 
 def on_gpu(value: Any, stream: Any) -> Any:
