@@ -9,8 +9,6 @@ from .learners import Learner
 from .policy import Policy
 from .probability import probability_of_largest
 
-Counts = dict[tuple[int, int, bool], int]  # patients by (chosen, taken, success)
-
 
 def log_marginal(successes: int, failures: int) -> float:
     """Log of ∫ θ^s (1-θ)^f dθ: the probability of these outcomes in this order, for a uniform θ."""
@@ -29,15 +27,16 @@ class MediatedThompson(Learner):
         super().__init__(n_arms)
         self.odds = odds
         self.fading_odds = fading_odds
-        self.counts: Counts = {}
+        self.counts = {success: [[0] * n_arms for _ in range(n_arms)] for success in (True, False)}  # [chosen][taken]
 
     def number(self, chosen: int | None = None, taken: int | None = None, success: bool | None = None) -> int:
         """How many patients there were of a kind."""
-        wanted = (chosen, taken, success)
+        arms = range(self.n_arms)
         return sum(
-            n
-            for cell, n in self.counts.items()
-            if all(want is None or want == have for want, have in zip(wanted, cell, strict=True))
+            self.counts[s][c][a]
+            for s in ((True, False) if success is None else (success,))
+            for c in (arms if chosen is None else (chosen,))
+            for a in (arms if taken is None else (taken,))
         )
 
     def log_bayes_factor(self) -> float:
@@ -79,8 +78,7 @@ class MediatedThompson(Learner):
         raise TypeError("it must be told both arms")
 
     def update_both(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
-        cell = (chosen, actual, rng.random() < reward)
-        self.counts[cell] = self.counts.get(cell, 0) + 1
+        self.counts[rng.random() < reward][chosen][actual] += 1
 
     def probabilities(self, weight: float = 1.0) -> list[float]:
         """Of two arms only."""

@@ -2,7 +2,8 @@
 
 That comparison is exact, but says in the engine's own way how a random number becomes an arm (`stream_oracle`):
 a wrong way there and here would be the same arm. So each such way is held against the oracle's own: what Uniform,
-ε-greedy, UCB1 and Thompson draw, Thompson with weights, an outcome taken from a cache, ThompsonBounded's three draws.
+ε-greedy, UCB1, Thompson and mediated Thompson draw, Thompson with weights, an outcome taken from a cache,
+ThompsonBounded's three draws.
 
 Mean counts of each arm are compared by z-tests, and the whole distribution of the counts of arm 0 by a
 two-sample chi-square test. All p-values together raise a false alarm with probability below 1% (Bonferroni);
@@ -32,6 +33,7 @@ POLICIES: dict[str, PolicyMaker] = {
     "epsilon-greedy": oracle.plain(oracle.epsilon_greedy()),
     "ucb1": oracle.plain(oracle.ucb1()),
     "thompson": oracle.plain(THOMPSON),
+    "mediated-thompson": oracle.mediated_thompson(),
     "hierarchical(thompson)": oracle.hierarchical(THOMPSON),
     "hierarchical(thompson, recycle=true)": oracle.hierarchical(THOMPSON, recycle=True),
     "thompson-bounded(thompson/actual)": oracle.thompson_bounded(oracle.plain(THOMPSON, "actual")),

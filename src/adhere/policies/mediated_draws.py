@@ -36,8 +36,8 @@ def choose_by_drawing(rule: Rule, state: State, memo: Memo, rng: Stream) -> int:
     if u < any_arm:
         return int(u / any_arm * rule.n_arms)
     if u < any_arm + mediated:
-        place = min(int((u - any_arm) / mediated * N_DRAWS), N_DRAWS - 1)
-        return draw_at(rule, state, memo, place, rng)
+        place = int((u - any_arm) / mediated * N_DRAWS)
+        return draw_at(rule, state, memo, place if place < N_DRAWS else N_DRAWS - 1, rng)
     return draw_largest(state.chosen_successes, state.chosen_failures, PRIOR, rng)
 
 
