@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from adhere.errors import UnknownError as UnknownError
     from adhere.policies import BaseThompson as BaseThompson
     from adhere.policies import BayesOptimal as BayesOptimal
+    from adhere.policies import BurnIn as BurnIn
     from adhere.policies import ComplianceAwareLearner as ComplianceAwareLearner
     from adhere.policies import EpsilonGreedy as EpsilonGreedy
     from adhere.policies import Exp3 as Exp3
+    from adhere.policies import Floor as Floor
     from adhere.policies import Gittins as Gittins
     from adhere.policies import HacUcb as HacUcb
     from adhere.policies import HierarchicalBandit as HierarchicalBandit
@@ -59,7 +61,7 @@ _PUBLIC = {
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.contract": "check_policies",
     "adhere.errors": "ConflictError InputError UnknownError",
-    "adhere.policies": "BaseThompson BayesOptimal ComplianceAwareLearner EpsilonGreedy Exp3 Gittins HacUcb"
+    "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins HacUcb"
     " HierarchicalBandit HierarchicalExp3 Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge"
     " hierarchical_hedge import_policies optimal_surplus parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population describe",

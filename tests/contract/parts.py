@@ -14,6 +14,7 @@ from adhere import (
     Protocol,
     ThompsonBounded,
 )
+from adhere.policies.guard import Guard
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY
 
 
@@ -28,6 +29,8 @@ def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Pr
         yield CHOSEN, slice(start, inner)
         yield from parts(policy.inner, rule.inner, inner, cache)
         yield CHOSEN, slice(cache, stop)
+    elif isinstance(policy, Guard):
+        yield from parts(policy.inner, rule.inner, start, stop)
     else:
         assert isinstance(policy, HierarchicalBandit | HierarchicalExp3)
         hierarchy = isinstance(policy, HierarchicalBandit)

@@ -45,6 +45,9 @@ HYBRIDS = {
     ),
     "thompson-bounded(thompson/actual)": ("thompson-bounded(thompson/comply, literal=true)",),
     "thompson-bounded(thompson/actual, recycle=true)": (),
+    "burn-in(floor(exp3), patients=7)": (
+        "burn-in(floor(exp3(gamma=0.3)/actual, share=0.15, control=0.3), patients=15, block=30)",
+    ),
     "hierarchical-exp3": ("hierarchical-exp3(eta=0.05, rho=0.1)",),
 }
 
@@ -54,7 +57,13 @@ SUBJECTS = (*LEARNERS, *COMPLIANCE_AWARE, *HYBRIDS)
 TWO_ARMED = ("bayes-optimal(horizon=12)", "bayes-optimal(horizon=12, prior=uniform-other)")
 
 # What the goldens, made from 0.1.0, do not hold.
-NEWER_THAN_GOLDENS = ("hac-ucb", "mediated-thompson", "gittins(horizon=16)", *TWO_ARMED)
+NEWER_THAN_GOLDENS = (
+    "hac-ucb",
+    "mediated-thompson",
+    "gittins(horizon=16)",
+    "burn-in(floor(exp3), patients=7)",
+    *TWO_ARMED,
+)
 
 # Deeper compositions, for the comparison with the oracle alone.
 NESTED = (
@@ -63,6 +72,7 @@ NESTED = (
     "thompson-bounded(hierarchical(thompson), literal=true)",
     "thompson-bounded(hierarchical(thompson, recycle=true), recycle=true, literal=true)",
     "thompson-bounded(hierarchical-exp3(eta=0.05, rho=0.05))",
+    "floor(hierarchical(exp3), rule=clip)",
     "thompson-bounded(thompson-bounded(ucb1/comply, recycle=true), recycle=true)",
     "thompson-bounded(mediated-thompson)",
     "hierarchical(experts=[thompson, mediated-thompson])",

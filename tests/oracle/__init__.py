@@ -11,6 +11,7 @@ from __future__ import annotations
 from .bounding import ThompsonBounded
 from .cache import Cache
 from .gittins import Gittins, gittins_index
+from .guarding import BurnIn, Floor, clipped
 from .hac_ucb import HacUcb
 from .hedging import HedgeRun, HierarchicalHedgeRun, hedge, hierarchical_hedge
 from .hexp3 import HierarchicalExp3
@@ -19,8 +20,10 @@ from .learners import EpsilonGreedy, Exp3, Learner, Thompson, Ucb1, Uniform, ann
 from .makers import (
     LearnerMaker,
     PolicyMaker,
+    burn_in,
     epsilon_greedy,
     exp3,
+    floor,
     hierarchical,
     hierarchical_exp3,
     hierarchical_of,
@@ -41,11 +44,13 @@ __all__ = [
     "Aware",
     "BayesOptimal",
     "BayesOptimalOfBothArms",
+    "BurnIn",
     "Cache",
     "CreditTable",
     "DrawPatient",
     "EpsilonGreedy",
     "Exp3",
+    "Floor",
     "Gittins",
     "HacUcb",
     "HedgeRun",
@@ -65,11 +70,14 @@ __all__ = [
     "Ucb1",
     "Uniform",
     "annealed_epsilon",
+    "burn_in",
+    "clipped",
     "credit_table",
     "default_gamma",
     "drawer",
     "epsilon_greedy",
     "exp3",
+    "floor",
     "gittins_index",
     "hedge",
     "hierarchical",

@@ -58,6 +58,9 @@ class ThompsonBounded(Policy):
         self.thompson.update(chosen, reward, rng)
         self.inner.overhear(chosen, actual, reward, rng)
 
+    def hear_of_guards(self, guards: list[tuple[list[float], float]], rng: Random) -> None:
+        self.inner.hear_of_guards(guards, rng)
+
     def lose_certificate(self) -> None:
         """An outer guarantee: Thompson too learns from every round, so there is nothing left to recycle."""
         self.certified = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from .learners import guarded
 from .policy import Policy
 from .probability import draw, normalised
 from .protocols import credit_table
@@ -23,6 +24,7 @@ class HierarchicalExp3(Policy):
         self.log_w = [[0.0] * n_arms for _ in range(3)]
         self.drawn = 0
         self.certified = True
+        self.guards: list[tuple[list[float], float]] = []
 
     def choose(self, rng: Random) -> int:
         self.drawn = draw(normalised(self.log_v), rng)
@@ -40,13 +42,16 @@ class HierarchicalExp3(Policy):
     def learn(self, i: int, chosen: int, actual: int, reward: float, x_i: float) -> None:
         j = self.credits[i][chosen][actual]
         if j is not None:
-            y_ij = normalised(self.log_w[i])[j]
+            y_ij = guarded(normalised(self.log_w[i])[j], j, self.guards)
             if x_i * y_ij > 0.0:  # a weight that has vanished stays so
                 self.log_w[i][j] -= self.rho * (1.0 - reward) / (x_i * y_ij)
 
     def overhear(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
         for i in range(3):
             self.learn(i, chosen, actual, reward, 1.0)
+
+    def hear_of_guards(self, guards: list[tuple[list[float], float]], rng: Random) -> None:
+        self.guards = guards
 
     def lose_certificate(self) -> None:
         self.certified = False

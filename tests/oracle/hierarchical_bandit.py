@@ -86,6 +86,10 @@ class HierarchicalBandit(Policy):
         for expert in self.experts:
             expert.learn(chosen, actual, reward, rng)
 
+    def hear_of_guards(self, guards: list[tuple[list[float], float]], rng: Random) -> None:
+        for expert in self.experts:
+            expert.learner.guards = guards
+
     def lose_certificate(self) -> None:
         self.certified = False
 

@@ -16,6 +16,7 @@ class Learner(ABC):
 
     def __init__(self, n_arms: int) -> None:
         self.n_arms = n_arms
+        self.guards: list[tuple[list[float], float]] = []  # of the round to learn from, see `Policy.hear_of_guards`
 
     @abstractmethod
     def choose(self, rng: Random, weight: float = 1.0) -> int:
@@ -28,6 +29,13 @@ class Learner(ABC):
     @abstractmethod
     def probabilities(self, weight: float = 1.0) -> list[float]:
         """The probability of each arm in the next `choose`."""
+
+
+def guarded(p: float, arm: int, guards: list[tuple[list[float], float]]) -> float:
+    """The probability that an arm has with guards around; p where it has none, which was taken but not chosen."""
+    for shares, kept in guards:
+        p = shares[arm] + kept * p or p
+    return p
 
 
 class Uniform(Learner):
@@ -167,7 +175,7 @@ class Exp3(Learner):
         return draw(self.probabilities(), rng)
 
     def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
-        estimate = weight * reward / self.probabilities()[arm]
+        estimate = weight * reward / guarded(self.probabilities()[arm], arm, self.guards)
         self.log_weights[arm] += self.gamma * estimate / self.n_arms
 
     def probabilities(self, weight: float = 1.0) -> list[float]:

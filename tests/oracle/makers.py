@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .bounding import ThompsonBounded
+from .guarding import BurnIn, Floor
 from .hexp3 import HierarchicalExp3
 from .hierarchical_bandit import HierarchicalBandit
 from .learners import EpsilonGreedy, Exp3, Learner, Thompson, Ucb1, Uniform, default_gamma
@@ -66,6 +67,14 @@ def hierarchical(base: LearnerMaker, top: LearnerMaker | None = None, recycle: b
 
 def thompson_bounded(inner: PolicyMaker, recycle: bool = False, literal: bool = False) -> PolicyMaker:
     return lambda n_arms, horizon: ThompsonBounded(inner(n_arms, horizon), recycle, literal)
+
+
+def floor(inner: PolicyMaker, share: float, control: float | None = None, clips: bool = False) -> PolicyMaker:
+    return lambda n_arms, horizon: Floor(inner(n_arms, horizon), share, control, clips)
+
+
+def burn_in(inner: PolicyMaker, patients: int, block: int | None = None) -> PolicyMaker:
+    return lambda n_arms, horizon: BurnIn(inner(n_arms, horizon), patients, block)
 
 
 def hierarchical_exp3(eta: float, rho: float) -> PolicyMaker:

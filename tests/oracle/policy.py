@@ -24,7 +24,10 @@ class Policy(ABC):
 
     @abstractmethod
     def overhear(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
-        """Learn from a round that someone else decided (inside ThompsonBounded only)."""
+        """Learn from a round that someone else decided: ThompsonBounded's sampler, or a guard."""
+
+    def hear_of_guards(self, guards: list[tuple[list[float], float]], rng: Random) -> None:  # noqa: B027
+        """Arm j really had s_j + c · p_j in this round: one (s, c) for each guard, the innermost first."""
 
     @abstractmethod
     def lose_certificate(self) -> None:
@@ -53,6 +56,9 @@ class Plain(Policy):
 
     def overhear(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
         self.update(chosen, actual, reward, rng)
+
+    def hear_of_guards(self, guards: list[tuple[list[float], float]], rng: Random) -> None:
+        self.learner.guards = guards
 
     def lose_certificate(self) -> None:
         pass

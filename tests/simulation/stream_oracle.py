@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import accumulate
 from random import Random
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 import oracle
 from adhere.populations import Population
-from adhere.randomness import CHOOSE, LEARN, STATED, counter_at, mix, stream_keys, uniforms
+from adhere.randomness import CHOOSE, GUARD, LEARN, STATED, counter_at, mix, stream_keys, uniforms
 from oracle.probability import best
 
 from .gamma_oracle import gamma_variate
@@ -50,6 +51,15 @@ class Stream(Random):
         """The stream of one draw that makes up the probabilities stated of this decision."""
         counter = np.array([counter_at(self._place[0], STATED)]) ^ np.uint64(place)
         return Keyed(mix(counter ^ self._keys[:1], self._keys[1:]), self._keys[1:])
+
+    def of_guard(self, nth: int, decision: int | None = None) -> float:
+        """The number that the nth guard from the inside draws for a decision, this one unless told."""
+        decision = self._place[0] if decision is None else decision
+        return float(self._draws(GUARD, nth * 2**17)[decision])
+
+    @property
+    def decision(self) -> int:
+        return self._place[0]
 
     def first_of_largest(self, values: list[float]) -> int:
         """The index of the largest; each tie met on the way costs a number."""
@@ -308,6 +318,38 @@ class ThompsonBounded(oracle.ThompsonBounded):
             self.inner.update(chosen, actual, reward, rng)
         elif not self.literal:
             self.inner.overhear(chosen, actual, reward, rng)
+
+
+def guards_in(policy: oracle.Policy) -> int:
+    """How many guards are in a policy."""
+    inner = getattr(policy, "inner", None)
+    return isinstance(policy, Floor | BurnIn) + (guards_in(inner) if inner else 0)
+
+
+class Floor(oracle.Floor):
+    """One number of the guard's own, which takes none from the inner policy."""
+
+    def own_arm(self, law: tuple[list[float], float], rng: Random) -> int | None:
+        assert isinstance(rng, Stream)
+        u = rng.of_guard(guards_in(self.inner))
+        ends = list(accumulate(law[0]))
+        return next((arm for arm, end in enumerate(ends) if u < end), None)
+
+
+class BurnIn(oracle.BurnIn):
+    """A block is drawn from an urn, place by place, with the numbers of its recommendations."""
+
+    def law(self, rng: Random | None = None) -> tuple[list[float], float]:
+        if isinstance(rng, Stream):
+            self.number = rng.decision
+        return super().law(rng)
+
+    def begin_block(self, first: int, rng: Random) -> None:
+        assert isinstance(rng, Stream)
+        left, self.order, self.begun = sorted(self.order), [], first
+        while left:
+            u = rng.of_guard(guards_in(self.inner), first + len(self.order))
+            self.order.append(left.pop(int(u * len(left))))
 
 
 def hierarchical(

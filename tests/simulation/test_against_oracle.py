@@ -3,7 +3,7 @@
 That comparison is exact, but says in the engine's own way how a random number becomes an arm (`stream_oracle`):
 a wrong way there and here would be the same arm. So each such way is held against the oracle's own: what Uniform,
 ε-greedy, UCB1, Thompson and mediated Thompson draw, Thompson with weights, an outcome taken from a cache,
-ThompsonBounded's three draws.
+ThompsonBounded's three draws, a burn-in's blocks and a floor's rounds.
 
 Mean counts of each arm are compared by z-tests, and the whole distribution of the counts of arm 0 by a
 two-sample chi-square test. All p-values together raise a false alarm with probability below 1% (Bonferroni);
@@ -39,6 +39,9 @@ POLICIES: dict[str, PolicyMaker] = {
     "thompson-bounded(thompson/actual)": oracle.thompson_bounded(oracle.plain(THOMPSON, "actual")),
     "thompson-bounded(thompson/actual, recycle=true)": oracle.thompson_bounded(
         oracle.plain(THOMPSON, "actual"), recycle=True
+    ),
+    "burn-in(floor(exp3(gamma=0.3), share=0.15, control=0.3), patients=25)": oracle.burn_in(
+        oracle.floor(oracle.plain(oracle.exp3(0.3)), 0.15, 0.3), 25
     ),
 }
 # A z-test for each arm (but one for two arms, whose counts add up) and a chi-square test.

@@ -10,6 +10,8 @@ import math
 import oracle
 from adhere import parse_policy
 from adhere.policies import (
+    BurnIn,
+    Floor,
     HacUcb,
     HierarchicalBandit,
     HierarchicalExp3,
@@ -40,6 +42,11 @@ def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Polic
     if isinstance(policy, ThompsonBounded):
         inner = _twin(policy.inner, k, horizon, certified and policy.literal)
         return stream.ThompsonBounded(inner, policy.recycle, policy.literal)
+    if isinstance(policy, Floor):
+        inner = _twin(policy.inner, k, horizon, certified)
+        return stream.Floor(inner, policy.share, policy.control, policy.rule == "clip")
+    if isinstance(policy, BurnIn):
+        return stream.BurnIn(_twin(policy.inner, k, horizon, certified), policy.patients, policy.block)
     if isinstance(policy, HierarchicalExp3):
         eta, rho = policy.eta or math.sqrt(2 * math.log(3) / (3 * horizon)), policy.rho
         return oracle.HierarchicalExp3(k, eta, rho or math.sqrt(2 * math.log(k) / (k * horizon)))

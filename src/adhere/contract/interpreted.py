@@ -19,9 +19,8 @@ from adhere.contract.alarm import limited
 from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
 from adhere.contract.strict_array import Guard, StrictArray, strict
 from adhere.policies import ComplianceAwareLearner
-from adhere.policies.beta import work_size
 from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
-from adhere.policies.policy import MAX_DEPTH, Policy, TrialShape
+from adhere.policies.policy import Policy, TrialShape, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream
 
 HORIZON = 1000
@@ -79,7 +78,7 @@ class Interpreted:
 
     def probabilities(self, number: int) -> Floats:
         """What the policy says of its next choice."""
-        out = np.full(2 * (MAX_DEPTH + 1) * self.n_arms + work_size(self.n_arms), np.nan)
+        out = np.full(probabilities_size(self.n_arms), np.nan)
         with self._frozen(), stopping_at_the_line():
             remember(self.rule, self._state, self._memo)
             point(self.rng, number, ESTIMATE)

@@ -10,14 +10,17 @@ from adhere.compilation import Vector as Vector
 from adhere.compilation import implements as implements
 from adhere.policies.base_thompson import BaseThompson as BaseThompson
 from adhere.policies.bayes_optimal import BayesOptimal as BayesOptimal
+from adhere.policies.burn_in import BurnIn as BurnIn
 from adhere.policies.catalogue import import_policies as import_policies
 from adhere.policies.declaration import policy as policy
 from adhere.policies.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from adhere.policies.exp3 import Exp3 as Exp3
+from adhere.policies.floor import Floor as Floor
 from adhere.policies.generic import choose as choose
 from adhere.policies.generic import learn as learn
 from adhere.policies.generic import probabilities as probabilities
 from adhere.policies.generic import remember as remember
+from adhere.policies.generic import remember_shares as remember_shares
 from adhere.policies.gittins import Gittins as Gittins
 from adhere.policies.hac_ucb import HacUcb as HacUcb
 from adhere.policies.hedge import hedge as hedge

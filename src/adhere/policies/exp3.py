@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements, inline, unlikely
 from adhere.policies.declaration import policy
-from adhere.policies.generic import Floats, Rule, choose, learn, probabilities, remember
+from adhere.policies.generic import Floats, Rule, choose, learn, probabilities, remember, remember_shares, with_shares
 from adhere.policies.learner import Learner
 from adhere.policies.parameters import parameter
 from adhere.policies.selection import draw_from, largest_of
@@ -87,6 +87,13 @@ def remember_exp3(rule: Rule, state: State, memo: Memo) -> None:
 def choose_exp3(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Draw from the probabilities."""
     return draw_from(memo.probabilities, rng)
+
+
+@implements(remember_shares, Exp3)
+def remember_shares_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
+    """Divide by what each arm really had."""
+    for arm in range(rule.n_arms):
+        memo.probabilities[arm] = with_shares(memo.probabilities[arm], shares[arm], kept)
 
 
 @implements(learn, Exp3)

@@ -23,7 +23,7 @@ from adhere.compilation import (
     strip,
     view,
 )
-from adhere.policies.generic import Rule, choose, learn_recycled, probabilities, remember, update
+from adhere.policies.generic import Rule, choose, learn_recycled, probabilities, remember, remember_shares, update
 from adhere.policies.recycling import AnyCacheRule, CacheRule, count_outcomes, holds_every_arm, take_outcome
 from adhere.randomness import Stream
 
@@ -63,6 +63,7 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 remember_nth = for_nth_expert(remember)
+remember_shares_nth = for_nth_expert(remember_shares)
 choose_nth = for_nth_expert(choose)
 probabilities_nth = for_nth_expert(probabilities)
 learn_recycled_nth = for_nth_expert(learn_recycled)

@@ -4,7 +4,7 @@ A *rule* is a policy's compiled form: a NamedTuple of its numbers, of `n_arms`, 
 State and memo are flat arrays of float64, so that they can be logged, copied and laid side by side on a GPU; a
 declared layout gives their places names (`compilation.layout`).
 
-================  ===========================================================================================
+=================  =========================================================================================
 `remember`        write into the memo what learning will need of the state at this decision; called on every
                   part of a policy at every decision, before `choose`
 `choose`          pick an arm (after `remember`)
@@ -14,7 +14,8 @@ declared layout gives their places names (`compilation.layout`).
 `learn_recycled`  its lesson from an outcome that was kept
 `update`          the lesson of one patient for a whole policy: chosen arm, feedback, reward
 `decider`         which part of a hybrid made the decision the memo remembers
-================  ===========================================================================================
+`remember_shares` write into the memo what a guard around the policy made of its probabilities; called after `choose`
+=================  =========================================================================================
 
 `weight` is the importance weight 1/p of a learner that is asked with probability p; 1 outside hierarchies.
 
@@ -41,6 +42,7 @@ from adhere.compilation import (
     if_two_arms,
     implementation,
     implements,
+    inline,
     memo_of,
     specialise,
     state_of,
@@ -54,6 +56,24 @@ Rule = Any  # the compiled form of a policy: a NamedTuple
 @generic_with_default
 def remember(rule: Rule, state: State, memo: Memo) -> None:
     """Write into the memo what learning will need of the state at this decision."""
+
+
+@generic_with_default
+def remember_shares(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
+    """Write into the memo that arm j was chosen with probability shares[j] + kept · p_j, p_j the policy's own.
+
+    Called by a guard, after `choose` or in place of it. It is for learners that divide by the probability of an arm.
+    """
+
+
+@inline
+def with_shares(own: float, share: float, kept: float) -> float:
+    """What an importance weight divides by: share + kept · own.
+
+    An arm may be credited though it could not have been chosen, if somebody took it: then its own will do.
+    """
+    probability = share + kept * own
+    return probability if probability > 0.0 else own
 
 
 @generic

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from adhere.compilation import Memo, State, guessed, implements, view
 from adhere.policies.declaration import policy
-from adhere.policies.experts import choose_nth, probabilities_nth, recycle_nth, remember_nth, update_nth, weight_of
-from adhere.policies.generic import Floats, Rule, choose, decider, learn, probabilities, remember, update
+from adhere.policies.experts import (
+    choose_nth,
+    probabilities_nth,
+    recycle_nth,
+    remember_nth,
+    remember_shares_nth,
+    update_nth,
+    weight_of,
+)
+from adhere.policies.generic import (
+    Floats,
+    Rule,
+    choose,
+    decider,
+    learn,
+    probabilities,
+    remember,
+    remember_shares,
+    update,
+)
 from adhere.policies.hierarchical_parameters import NO_EXPERT, HierarchicalParameters, HierarchicalRule, is_in
 from adhere.randomness import Stream, draw_ahead
 
@@ -59,6 +79,13 @@ def remember_hierarchical(rule: Rule, state: State, memo: Memo) -> None:
         remember_nth(rule.experts, i, state.experts, memo.experts)
 
 
+@implements(remember_shares, HierarchicalBandit)
+def remember_shares_hierarchical(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
+    """The experts' arms are the trial's; the top's are the experts, which it draws as ever."""
+    for i in range(len(rule.experts)):
+        remember_shares_nth(rule.experts, i, state.experts, memo.experts, shares, kept, rng)
+
+
 @implements(choose, HierarchicalBandit)
 def choose_hierarchical(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """Draw an expert from the top and an arm from the expert."""
@@ -74,14 +101,17 @@ def choose_hierarchical(rule: Rule, state: State, memo: Memo, weight: float, rng
 def update_hierarchical(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """The top learns of the expert drawn; certified experts of their own rounds, the others of all."""
+    """The top learns of the expert drawn; certified experts of their own rounds, the others of all.
+
+    Where somebody outside the hierarchy decided, all experts learn, with weight 1, and the top does not.
+    """
     drawn, reward_is_new = memo.drawn, feedback <= rule.n_arms
     if drawn != NO_EXPERT and reward_is_new:
         learn(rule.top, state.top, memo.top, drawn, reward, 1.0, rng)
     for i in range(len(rule.experts)):
         certified = is_in(rule.certified, i)
-        if not certified or i == drawn:
-            own_weight = memo.weight if certified else 1.0
+        if not certified or i == drawn or drawn == NO_EXPERT:
+            own_weight = memo.weight if certified and i == drawn else 1.0
             update_nth(rule.experts, i, state.experts, memo.experts, chosen, feedback, reward, own_weight, rng)
         elif reward_is_new:
             recycle_nth(rule.cache, rule, i, state, memo, chosen, reward, rng)

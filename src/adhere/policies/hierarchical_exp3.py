@@ -9,7 +9,17 @@ import numpy as np
 from adhere.compilation import Index, Matrix, Memo, State, Vector, implements, laid_out
 from adhere.policies.declaration import policy
 from adhere.policies.exp3 import Exp3
-from adhere.policies.generic import Floats, Rule, choose, decider, probabilities, remember, update
+from adhere.policies.generic import (
+    Floats,
+    Rule,
+    choose,
+    decider,
+    probabilities,
+    remember,
+    remember_shares,
+    update,
+    with_shares,
+)
 from adhere.policies.log_weights import lower, normalise, rate
 from adhere.policies.parameters import parameter
 from adhere.policies.policy import AnyLearner, CompiledPolicy, Policy, TrialShape
@@ -112,6 +122,16 @@ def remember_hierarchical_exp3(rule: Rule, state: State, memo: Memo) -> None:
         normalise(state.log_w[i], memo.y[i])
 
 
+@implements(remember_shares, HierarchicalExp3)
+def remember_shares_hierarchical_exp3(
+    rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
+) -> None:
+    """Divide by what each arm really had; the experts are drawn as ever."""
+    for i in range(N_EXPERTS):
+        for arm in range(rule.n_arms):
+            memo.y[i, arm] = with_shares(memo.y[i, arm], shares[arm], kept)
+
+
 @implements(choose, HierarchicalExp3)
 def choose_hierarchical_exp3(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Draw an expert, then an arm."""
@@ -124,14 +144,17 @@ def choose_hierarchical_exp3(rule: Rule, state: State, memo: Memo, weight: float
 def update_hierarchical_exp3(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """The top learns of the expert drawn, and that expert of the arm; uncertified, all experts do."""
+    """The top learns of the expert drawn, and that expert of the arm; uncertified, all experts do.
+
+    So do all where somebody outside the hierarchy decided, and the top does not.
+    """
     drawn, loss = memo.drawn, 1.0 - reward
     if drawn >= 0 and feedback <= rule.n_arms:
         lower(state.log_v, drawn, rule.eta * loss / memo.x[drawn])
     for i in range(N_EXPERTS):
         arm = rule.credit[i, chosen, feedback]
-        if arm >= 0 and loss > 0.0 and (i == drawn or not rule.certified):
-            x = memo.x[i] if rule.certified else 1.0
+        if arm >= 0 and loss > 0.0 and (i == drawn or drawn < 0 or not rule.certified):
+            x = memo.x[i] if rule.certified and i == drawn else 1.0
             lower(state.log_w[i], arm, rule.rho * loss / (x * memo.y[i, arm]))
 
 

@@ -13,6 +13,7 @@ from adhere.compilation.layout import Floats
 from adhere.compilation.refusing import check_arguments, refusal
 from adhere.errors import InputError
 from adhere.policies import generic
+from adhere.policies.beta import work_size
 from adhere.protocols import Protocol
 
 MAX_DEPTH = 8  # policies inside each other
@@ -57,7 +58,7 @@ class Policy:
     algorithm_version: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
     functions: ClassVar[tuple[Any, ...]] = (  # that are run of it, if it implements them
         *(generic.choose, generic.update, generic.remember),
-        *(generic.probabilities, generic.replay_choice, generic.decider),
+        *(generic.probabilities, generic.replay_choice, generic.decider, generic.remember_shares),
     )
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms",)  # of the rule, behind the policy's own numbers
 
@@ -157,7 +158,10 @@ class Policy:
 class AnyLearner(Policy):
     """What learners have in common, whatever they are told of a patient."""
 
-    functions: ClassVar[tuple[Any, ...]] = (generic.choose, generic.learn, generic.remember, generic.probabilities)
+    functions: ClassVar[tuple[Any, ...]] = (
+        *(generic.choose, generic.learn, generic.remember, generic.remember_shares),
+        generic.probabilities,
+    )
     uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
 
     def learners(self) -> tuple[AnyLearner, ...]:
@@ -184,6 +188,11 @@ class AnyLearner(Policy):
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
         """The compiled form as a certified expert, which is asked with a probability below 1."""
         return self.assemble(shape)
+
+
+def probabilities_size(n_arms: int) -> int:
+    """How many floats `probabilities` may work in: nested policies use consecutive stretches, at most two each."""
+    return 2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms)
 
 
 def parameters_of(policy: Any) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from adhere.compilation import Memo, State, implements, view
 from adhere.policies.beta import draw_success
 from adhere.policies.declaration import policy
@@ -13,6 +15,7 @@ from adhere.policies.generic import (
     learn,
     probabilities,
     remember,
+    remember_shares,
     replay_choice,
     update,
 )
@@ -68,6 +71,14 @@ def remember_thompson_bounded(rule: Rule, state: State, memo: Memo) -> None:
     remember(rule.inner, state.inner, memo.inner)
 
 
+@implements(remember_shares, ThompsonBounded)
+def remember_shares_thompson_bounded(
+    rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
+) -> None:
+    """Thompson sampling weights nothing."""
+    remember_shares(rule.inner, state.inner, memo.inner, shares, kept, rng)
+
+
 @implements(choose, ThompsonBounded)
 def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """A third Thompson draw if two agree, else the inner policy's arm."""
@@ -102,14 +113,17 @@ def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: St
 def update_thompson_bounded(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """The sampler learns from its own pulls, the inner policy from every round (its own, if literal)."""
+    """The sampler learns from its own pulls, the inner policy from every round (its own, if literal).
+
+    Where neither decided but a guard around them, both learn.
+    """
     decided = memo.decided
     if feedback <= rule.n_arms:  # the reward is new
-        if decided == SAMPLER or not rule.certified:
+        if decided != INNER or not rule.certified:
             learn(rule.sampler, state.sampler, memo.sampler, chosen, reward, 1.0, rng)
         else:
             count_outcomes(rule.cache, state.cache, chosen, reward, +1)
-    if decided == INNER or not rule.literal:
+    if decided != SAMPLER or not rule.literal:
         update(rule.inner, state.inner, memo.inner, chosen, feedback, reward, 1.0, rng)
 
 

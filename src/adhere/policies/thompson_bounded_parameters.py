@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from adhere.compilation import Index, Memo, Number, Part, State, laid_out
-from adhere.errors import InputError
 from adhere.policies.generic import Rule
+from adhere.policies.inner import any_policy
 from adhere.policies.parameters import flag
-from adhere.policies.policy import MAX_DEPTH, AnyLearner, CompiledPolicy, Policy, TrialShape
+from adhere.policies.policy import AnyLearner, CompiledPolicy, Policy, TrialShape
 from adhere.policies.recycling import AnyCacheRule, cache_rule
 from adhere.policies.thompson import Thompson
 
@@ -47,19 +47,11 @@ class ThompsonBoundedRule(NamedTuple):
     literal: bool
 
 
-def _inner(name: str, value: object) -> Policy:
-    if not isinstance(value, Policy):
-        raise InputError(name, value, "a policy, e.g. thompson-bounded(hierarchical(thompson))")
-    if value.depth >= MAX_DEPTH:
-        raise InputError(name, str(value), f"at most {MAX_DEPTH} policies inside each other")
-    return value
-
-
 @dataclass(frozen=True)
 class ThompsonBoundedParameters(Policy):
     """The fields of `ThompsonBounded`, checked, and how it is compiled."""
 
-    inner: Policy = field(default=None, metadata={"check": _inner, "bare": True})  # type: ignore[assignment]
+    inner: Policy = field(default=None, metadata=any_policy("hierarchical(thompson)"))  # type: ignore[assignment]
     recycle: bool = flag(default=False)
     literal: bool = flag(default=False)
 

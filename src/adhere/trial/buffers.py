@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import memo_of, state_of
-from adhere.policies.beta import work_size
-from adhere.policies.policy import MAX_DEPTH, CompiledPolicy
+from adhere.policies.policy import CompiledPolicy, probabilities_size
 from adhere.trial.lessons import LessonArrays
 
 
@@ -20,8 +19,6 @@ class Buffers(threading.local):
         self.state, self.rng = compiled.state.copy(), stream.copy()
         self.memo = np.zeros(compiled.memo_size + compiled.scratch_size)
         self.named_state, self.named_memo = state_of(compiled.rule, self.state), memo_of(compiled.rule, self.memo)
-        # Nested policies compute their probabilities in consecutive stretches of `out`, at most two for each.
-        n_arms = compiled.rule.n_arms
-        self.out = np.zeros(2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms))
+        self.out = np.zeros(probabilities_size(compiled.rule.n_arms))
         self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
         self.done = np.zeros(1, np.int64)
