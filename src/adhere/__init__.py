@@ -61,8 +61,8 @@ _PUBLIC = {
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.contract": "check_policies",
     "adhere.errors": "ConflictError InputError UnknownError",
-    "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins HacUcb"
-    " HierarchicalBandit HierarchicalExp3 Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge"
+    "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins"
+    " HacUcb HierarchicalBandit HierarchicalExp3 Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge"
     " hierarchical_hedge import_policies optimal_surplus parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population describe",
     "adhere.protocols": "Protocol",

@@ -75,8 +75,8 @@ OF_BOTH = r"\(rule, state, memo, chosen, actual, reward, weight, rng\)"
 @pytest.mark.parametrize(
     ("generic", "owner", "function", "message"),
     [
-        (update, OfOneArm, with_8, rf"test_implements\.py line \d+: with_8: got 'update of OfOneArm', expected"
-         rf" one of choose, learn, remember, probabilities; .*derive OfOneArm from ComplianceA.* learn{OF_BOTH}"),
+        (update, OfOneArm, with_8, rf"test_implements\.py line \d+: with_8: got 'update of OfOneArm', expected one of"
+         rf" choose, learn, remember, probabilities, remember_shares; .*derive OfOneArm from Compl.* learn{OF_BOTH}"),
         (update, OfBothArms, with_8, r"got 'update of OfBothArms', expected one of choose, learn, remember,"),
         (decider, OfOneArm, with_5, "got 'decider of OfOneArm', expected one of choose"),
         (replay_choice, OfOneArm, with_5, "got 'replay_choice of OfOneArm', expected one of choose"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,7 +22,9 @@ from adhere.policies.guard import (
     prepare_shares,
     prepare_shares_from,
 )
+from adhere.policies.inner import any_policy
 from adhere.policies.parameters import parameter
+from adhere.policies.policy import Policy
 from adhere.randomness import Stream, recommendation_number
 
 
@@ -58,6 +61,10 @@ class BurnIn(Guard):
     its recommendation's number, so that nothing of a block need be kept. All learners learn from these rounds by
     their protocols, with weight 1, and a hierarchy's top does not.
 
+    References
+    ----------
+    Matts & Lachin (1988), "Properties of permuted-block randomization in clinical trials".
+
     Examples
     --------
     >>> from adhere import Thompson, Trial, simulate
@@ -65,13 +72,14 @@ class BurnIn(Guard):
     'burn-in(thompson, patients=30)'
     >>> trial = Trial("burn-in(floor(exp3(gamma=0.1)), patients=4)", ["placebo", "drug"], seed=1)
     >>> [trial.recommend().arm for _ in range(4)]
-    ['drug', 'placebo', 'placebo', 'drug']
+    ['drug', 'drug', 'placebo', 'placebo']
     >>> result = simulate("burn-in(floor(exp3))", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> round(result[0].experts["burn-in"].mean, 2)
     0.6
 
     """
 
+    inner: Policy = field(default=None, metadata=any_policy("burn-in(thompson)"))  # type: ignore[assignment]
     patients: int = parameter(default=60, at_least=1, whole=True)
     block: int | None = parameter(default=None, at_least=1, at_most=1000, whole=True)
 

@@ -99,6 +99,11 @@ class Floor(Guard):
 
     Shares that add up to 1 are randomisation in fixed proportions. More is refused once the number of arms is known.
 
+    References
+    ----------
+    Granholm, Jensen, Lange & Kaas-Hansen (2022), "adaptr: an R package for simulating and comparing adaptive clinical
+    trials", whose minimum probabilities are raised and the rest rescaled.
+
     Examples
     --------
     >>> from adhere import Thompson, simulate
@@ -106,7 +111,7 @@ class Floor(Guard):
     'floor(thompson, control=0.3)'
     >>> result = simulate(["thompson", "floor(thompson)"], "defiers", n_patients=100, n_runs=20, progress=False)
     >>> [round(outcome.surplus.mean, 2) for outcome in result]
-    [48.2, 38.6...]
+    [48.2, 39.1]
     >>> round(result[1].experts["floor"].mean, 1)
     0.2
 

@@ -93,7 +93,7 @@ specialise(guard_uniform, lambda *_: guard_uniform_compiled)
 class Guard(Policy):
     """Base of the guards. A subclass implements `choose`, `prepare_shares` and `prepare_shares_from`."""
 
-    inner: Policy = field(default=None, metadata=any_policy("thompson"))  # type: ignore[assignment]
+    inner: Policy = field(default=None, metadata=any_policy("floor(thompson)"))  # type: ignore[assignment]
 
     def learners(self) -> tuple[AnyLearner, ...]:
         """Those of the policy inside."""

@@ -13,7 +13,7 @@ def any_policy(example: str) -> dict[str, Any]:
 
     def check(name: str, value: object) -> Policy:
         if not isinstance(value, Policy):
-            raise InputError(name, value, f"a policy, e.g. {name.split()[0]}({example})")
+            raise InputError(name, value, f"a policy, e.g. {example}")
         if value.depth >= MAX_DEPTH:
             raise InputError(name, str(value), f"at most {MAX_DEPTH} policies inside each other")
         return value

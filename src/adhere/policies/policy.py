@@ -159,8 +159,8 @@ class AnyLearner(Policy):
     """What learners have in common, whatever they are told of a patient."""
 
     functions: ClassVar[tuple[Any, ...]] = (
-        *(generic.choose, generic.learn, generic.remember, generic.remember_shares),
-        generic.probabilities,
+        *(generic.choose, generic.learn, generic.remember, generic.probabilities),
+        generic.remember_shares,
     )
     uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
 

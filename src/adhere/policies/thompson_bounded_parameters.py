@@ -51,7 +51,7 @@ class ThompsonBoundedRule(NamedTuple):
 class ThompsonBoundedParameters(Policy):
     """The fields of `ThompsonBounded`, checked, and how it is compiled."""
 
-    inner: Policy = field(default=None, metadata=any_policy("hierarchical(thompson)"))  # type: ignore[assignment]
+    inner: Policy = field(default=None, metadata=any_policy("thompson-bounded(hierarchical(thompson))"))  # type: ignore[assignment]
     recycle: bool = flag(default=False)
     literal: bool = flag(default=False)
 
