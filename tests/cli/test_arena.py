@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
 
+from adhere.cli.arena import arena as command
+from adhere.cli.endings import Stopped
 from adhere.studies.arena import arena as module
 from adhere.studies.arena.cells import Cell
+from adhere.studies.arena.play import play
 
 from .running import check_complaint, in_this_process
 
@@ -76,3 +80,14 @@ def test_what_it_refuses(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     }.items():
         check_complaint(in_this_process(capsys, ARENA, "--quick", *arguments), *says)
     assert not list(folder.iterdir())
+
+
+def test_ctrl_c_says_that_nothing_finished_is_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop_at_the_second(*arguments: Any, **options: Any) -> Any:
+        if list((folder / "arena" / "played").glob("*")):
+            raise KeyboardInterrupt
+        return play(*arguments, **options)
+
+    monkeypatch.setattr(module, "play", stop_at_the_second)
+    with pytest.raises(Stopped, match="What was played is kept in arena/played; the same command goes on"):
+        command(quick=True, only_own=True)

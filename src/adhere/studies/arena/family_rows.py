@@ -21,7 +21,7 @@ def family_row(cell: Cell) -> dict[str, Any]:
     if isinstance(population, Family):
         kind = FAMILIES[cell.family]
         drawn = {"description": kind.description, "drawn": kind.drawn}
-        return row | drawn | {"seed": population.seed, "digest": population.digest()}
+        return row | drawn | {"seed": population.seed, "digest": population.digest}
     name = NAMED[cell.family]
     described = {"description": built_in_populations()[name], "drawn": f"the population {name}, once"}
     return row | described | {"seed": None, "digest": None}

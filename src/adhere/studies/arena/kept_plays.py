@@ -31,7 +31,7 @@ class KeptPlays:
     """The plays of one seed on one device in a folder."""
 
     def __init__(self, out: Path, seed: int, device: str) -> None:
-        self._folder, self._seed, self._device = out / FOLDER, seed, device
+        self._folder, self._key = out / FOLDER, [fingerprint(frozenset()), seed, device]
 
     def load(self, policy: Policy, cell: Cell) -> Played | None:
         """How a policy played a cell, if it did so with the same code, seed and device, and the file is whole."""
@@ -58,9 +58,8 @@ class KeptPlays:
     def _path(self, policy: Policy, cell: Cell) -> Path | None:
         if not comes_with_adhere(policy):
             return None
-        code = fingerprint(frozenset())
         population = cell.population
-        people = population.digest() if isinstance(population, Family) else population.name
-        key = [str(policy), code, people, self._seed, self._device, asdict(cell)]
+        people = population.digest if isinstance(population, Family) else population.name
+        key = [*self._key, str(policy), people, asdict(cell)]
         name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
         return self._folder / f"{cell.family}-{cell.n_patients}-{name}.npz"
