@@ -87,8 +87,3 @@ def test_of_two_arms_it_gains_nearly_the_optimum() -> None:
 def test_horizons_share_their_compiled_code() -> None:
     rules = [parse_policy(f"gittins(horizon={horizon})").assemble(TrialShape(2)).rule for horizon in (15, 16)]
     assert len({composition_type(rule) for rule in rules}) == 1
-
-
-def test_it_gains_more_than_thompson_sampling() -> None:
-    index, thompson = simulate(["gittins", "thompson"], "defiers", 100, 200, progress=False).outcomes
-    assert index.surplus.mean > thompson.surplus.mean + 0.5
