@@ -17,6 +17,7 @@ OTHERS = (
     "ucb1",
     "base-thompson",
     "exp3",
+    "mediated-thompson",
     HIERARCHICAL,
     "hierarchical(thompson)",
     "hierarchical(exp3)",

@@ -24,7 +24,8 @@ RESULTS = Path(__file__).parents[1] / "results"
 MAIN = tuple(one.policy for one in lineup.MAIN)
 TWO_ARMS, THREE_ARMS = "stroke-aspirin", "stroke-heparin"
 HYBRID = "hierarchical(epsilon-greedy)"
-BARS = {"epsilon-greedy": 1e11, "thompson": 1e11, HYBRID: 3e10, f"thompson-bounded({HYBRID})": 3e10}
+MEDIATED = "mediated-thompson"
+BARS = {"epsilon-greedy": 1e11, "thompson": 1e11, HYBRID: 3e10, f"thompson-bounded({HYBRID})": 3e10, MEDIATED: 5e9}
 OTHERS = ("exp3", "hierarchical(thompson)", "hierarchical(exp3)", f"thompson-bounded({HYBRID}, recycle=true)")
 N_RUNS, N_PATIENTS = 1_000_000, 10_000
 
@@ -43,7 +44,9 @@ def main() -> None:
         "study": _study(),
         "speeds": [],
     }
-    subjects = [(policy, TWO_ARMS) for policy in (*BARS, *OTHERS)] + [("thompson", THREE_ARMS)]
+    subjects = [(policy, TWO_ARMS) for policy in (*BARS, *OTHERS)] + [
+        (policy, THREE_ARMS) for policy in ("thompson", MEDIATED)
+    ]
     for policy, population in subjects:
         n_runs = N_RUNS if policy in BARS and population == TWO_ARMS else N_RUNS // 4
         speed = launches(policy, population, n_runs, N_PATIENTS, 3)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from adhere.policies import HierarchicalBandit as HierarchicalBandit
     from adhere.policies import HierarchicalExp3 as HierarchicalExp3
     from adhere.policies import Learner as Learner
+    from adhere.policies import MediatedThompson as MediatedThompson
     from adhere.policies import Policy as Policy
     from adhere.policies import Thompson as Thompson
     from adhere.policies import ThompsonBounded as ThompsonBounded
@@ -62,8 +63,8 @@ _PUBLIC = {
     "adhere.contract": "check_policies",
     "adhere.errors": "ConflictError InputError UnknownError",
     "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins"
-    " HacUcb HierarchicalBandit HierarchicalExp3 Learner Policy Thompson ThompsonBounded Ucb1 Uniform hedge"
-    " hierarchical_hedge import_policies optimal_surplus parse_policy",
+    " HacUcb HierarchicalBandit HierarchicalExp3 Learner MediatedThompson Policy Thompson ThompsonBounded Ucb1"
+    " Uniform hedge hierarchical_hedge import_policies optimal_surplus parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population describe",
     "adhere.protocols": "Protocol",
     "adhere.simulation": "SimulationResult simulate",

@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 from scipy.special import betaln
 
+import adhere
 from adhere import InputError, parse_policy, simulate
 from adhere.compilation import memo_of, state_of
+from adhere.contract.interpreted import as_python
+from adhere.contract.promises import late, repeatable, runs, works_in_hierarchy
 from adhere.policies import TOOK_NOTHING, TOOK_OTHER, MediatedThompson, mediated_draws, mediated_thompson
 from adhere.policies.catalogue import from_json
 from adhere.policies.mediated_draws import N_DRAWS
@@ -216,6 +219,13 @@ def test_it_gains_where_it_may_believe_and_is_not_fooled_where_not() -> None:
     thompson, mediated, always = surpluses("rich-and-poor")
     assert always < 0.0 < 0.9 * thompson < mediated
     assert min(surpluses("defiers")) > 490.0  # those told the other arm take the better one: no matter how it learns
+
+
+def test_it_keeps_what_a_policy_promises() -> None:
+    """As Python, on arrays that refuse what compiled code would do without a word."""
+    with as_python(adhere):
+        for promise in (runs, repeatable, late, works_in_hierarchy):
+            promise(MediatedThompson())
 
 
 def test_its_odds_are_constant_or_fade() -> None:

@@ -28,8 +28,10 @@ class MediatedThompson(ComplianceAwareLearner):
     took an arm speak for it, whatever they were told. *Confounded*: it does, as where those who take an arm on their
     own account are other people. One is drawn by its posterior probability, then
 
-        mediated:    θ_a ~ Beta(1 + S_a, 1 + F_a),  P(·|c) ~ Dirichlet(1 + n_c),  pick the c of largest Σ_a P(a|c) θ_a
-        confounded:  μ_c ~ Beta(1 + S_c, 1 + F_c),  pick the c of largest μ_c: Thompson sampling under Chosen itself
+        mediated:    θ_a ~ Beta(1 + S_a, 1 + F_a), P(·|c) ~ Dirichlet(1 + n_c);
+                     the c with the largest Σ_a P(a|c) θ_a
+        confounded:  μ_c ~ Beta(1 + S_c, 1 + F_c); the c with the largest μ_c,
+                     which is Thompson sampling under Chosen
 
     with successes S_a and failures F_a of all who took a, S_c and F_c of all who were told c, and n_ca patients who
     were told c and took a. With each of them the odds, mediated : confounded, are multiplied by the ratio of the
