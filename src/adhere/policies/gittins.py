@@ -64,8 +64,8 @@ class Gittins(Learner):
     patients. Unlike that it takes any number of arms.
 
     Indices are computed once for each horizon and kept on disk: 1,000 patients take 90 seconds of processor time on
-    all cores together, 0.7 GB of memory and as much of disk, 200 patients a second and 5 MB. An index is never too
-    large, and too small by 10⁻⁵ at most, 10⁻⁷ on average.
+    all cores together, 0.7 GB of memory and as much of disk, 200 patients a second and 5 MB. An index is too small by
+    10⁻⁵ at most, by 10⁻⁷ on average, and but for rounding never too large.
 
     References
     ----------
