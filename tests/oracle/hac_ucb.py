@@ -20,7 +20,7 @@ class HacUcb(Policy):
         self.is_causal = True
 
     def width(self, n: int) -> float:
-        return math.sqrt(0.5 * math.log(1.0 / self.delta)) / math.sqrt(max(n, 1))
+        return math.sqrt(0.5 * math.log(1.0 / self.delta) / max(n, 1))
 
     def indices(self) -> list[float]:
         """What is to be maximised now; testing is part of it."""

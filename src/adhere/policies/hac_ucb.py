@@ -21,7 +21,7 @@ class HacUcbState(State):
     told_rewards = PerArm()  # and the sum of their rewards
     took = Vector(lambda rule: rule.n_arms + 2)  # the same by cell, over all arms chosen
     took_rewards = Vector(lambda rule: rule.n_arms + 2)
-    scale = Number(lambda rule: math.sqrt(0.5 * math.log(1.0 / rule.delta)))  # the width of the bound of one lesson
+    scale = Number(lambda rule: 0.5 * math.log(1.0 / rule.delta))  # the squared width of the bound of one lesson
     refuted = Number()  # 1 once the test has failed
     indices = PerArm()  # of which the largest is recommended
 
@@ -107,7 +107,8 @@ def mean_of(total: float, n: float) -> float:
 @inline
 def width_of(state: State, n: float) -> float:
     """How far the bound of n lessons is above their mean."""
-    return state.scale / math.sqrt(max(n, 1.0))  # type: ignore[no-any-return]
+    # Not one root over another: a GPU's compiler rounds that otherwise.
+    return math.sqrt(state.scale / max(n, 1.0))  # type: ignore[no-any-return]
 
 
 @implements(choose, HacUcb)
