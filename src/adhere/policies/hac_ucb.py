@@ -108,7 +108,7 @@ def mean_of(total: float, n: float) -> float:
 def width_of(state: State, n: float) -> float:
     """How far the bound of n lessons is above their mean."""
     # Not one root over another: a GPU's compiler rounds that otherwise.
-    return math.sqrt(state.scale / max(n, 1.0))  # type: ignore[no-any-return]
+    return math.sqrt(state.scale / max(n, 1.0))
 
 
 @implements(choose, HacUcb)
