@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PANEL = 3.3  # inches of height
-_AXIS = 4.1  # inches of width, about
+_WIDTH = 7.6  # inches: a page, so that there is room for many names
+_PANEL = 4.0  # inches of height
+_AXIS = 6.8  # inches of width, about
 _MARGIN = 0.14  # around what a panel shows, as a share of it: room for labels
 _MARK = 5.5  # points
 _BEST, _OTHER = INKS[1], INKS[0]
@@ -63,7 +64,7 @@ def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str =
     series = list(dict.fromkeys(one.series for one in points if one.series is not None))
     key = {"nothing is better on both axes": _look(_BEST), "something is": _look(_OTHER)}
     key |= {name: _line(number) for number, name in enumerate(series)}
-    chart = PanelFigure(_PANEL * len(panels), list(key), note)
+    chart = PanelFigure(_PANEL * len(panels), list(key), note, width=_WIDTH)
     cells = chart.panels(panels, 1)
     for cell, box in zip(cells, (everything, near) if zooms else (everything,), strict=True):
         _draw(cell, points, best, box)
@@ -119,8 +120,8 @@ def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: _Spa
         cell.plot([one.x for one in joined], [one.y for one in joined], **_line(number), zorder=1)
     for one, its in zip(points, best, strict=True):
         colour = _BEST if its else _OTHER
-        cell.plot([one.x_lo, one.x_hi], [one.y, one.y], color=colour, linewidth=0.8, alpha=0.7, zorder=2)
-        cell.plot([one.x, one.x], [one.y_lo, one.y_hi], color=colour, linewidth=0.8, alpha=0.7, zorder=2)
+        cell.plot([one.x_lo, one.x_hi], [one.y, one.y], color=colour, linewidth=0.7, alpha=0.4, zorder=2)
+        cell.plot([one.x, one.x], [one.y_lo, one.y_hi], color=colour, linewidth=0.7, alpha=0.4, zorder=2)
         look = _look(colour)
         cell.plot([one.x], [one.y], zorder=3, **look)
     set_ticks(cell, *span[0], _AXIS)

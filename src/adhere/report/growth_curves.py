@@ -39,7 +39,7 @@ def growth_curves(
 
     The table has the columns `population`, a panel for each, `name`, a curve for each, which looks the same in every
     panel, `patients`, `mean`, `lo` and `hi`. Guides are grey, with their label where they end. Panels stand in one or
-    two columns, above the legend and the note.
+    two columns, above the legend and the note; in two each has its own axes.
     """
     from matplotlib.ticker import LogLocator
 
@@ -52,7 +52,7 @@ def growth_curves(
     n_columns = min(n_columns, len(titles))
     chart = PanelFigure(_PANEL[n_columns] * -(-len(titles) // n_columns), names, note)
     scales = {"xscale": "log", "yscale": scale}
-    cells = chart.panels(titles, n_columns, sharex="all", subplot_kw=scales)
+    cells = chart.panels(titles, n_columns, sharex="all" if n_columns == 1 else "none", subplot_kw=scales)
     handles: dict[object, Any] = {}
     for cell, title in zip(cells, titles, strict=True):
         cell.minorticks_off()

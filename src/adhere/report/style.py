@@ -135,19 +135,21 @@ def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal
 
 
 class PanelFigure:
-    """A figure of the usual width: panels above; below them the legend, in as many columns as fit, and the note."""
+    """A figure: panels above; below them the legend, in as many columns as fit its width, and the note."""
 
-    def __init__(self, height: float, labels: Sequence[str], note: str, layout: Any = "constrained") -> None:
+    def __init__(
+        self, height: float, labels: Sequence[str], note: str, layout: Any = "constrained", width: float = WIDTH
+    ) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        room = WIDTH - 2 * _EDGE
+        self._width, room = width, width - 2 * _EDGE
         self._labels = ["\n".join(broken(label, room - _HANDLE - _GAP)) for label in labels]
         self._n_columns, legend_height = _legend_shape(self._labels, room)
         self._note = [line for part in note.splitlines() for line in broken(" ".join(part.split()), room)]
         foot = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
         self._foot = foot or _PAD  # what has no height cannot be laid out
-        self.figure = Figure(figsize=(WIDTH, height + self._foot), layout=layout)
+        self.figure = Figure(figsize=(width, height + self._foot), layout=layout)
         FigureCanvasAgg(self.figure)
         heights = [height, self._foot]
         self.above, self._below = self.figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -181,13 +183,13 @@ class PanelFigure:
                 labelspacing=0.25,
                 borderpad=0,
                 borderaxespad=0,
-                bbox_to_anchor=(_EDGE / WIDTH, 1 - _PAD / self._foot),
+                bbox_to_anchor=(_EDGE / self._width, 1 - _PAD / self._foot),
                 handlelength=2.6,
                 handletextpad=0.6,
                 columnspacing=1.2,
             )
         if self._note:
-            place = {"x": _EDGE / WIDTH, "y": _PAD / self._foot, "va": "bottom", "ha": "left"}
+            place = {"x": _EDGE / self._width, "y": _PAD / self._foot, "va": "bottom", "ha": "left"}
             self._below.text(s="\n".join(self._note), fontsize=TEXT, color=DARK, **place)
         engine = self.figure.get_layout_engine()
         if settle and engine is not None:

@@ -92,7 +92,9 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
     }
     table = (
         its.with_columns(
-            polars.Series("odds", values, polars.Float64), polars.Series("series", series, polars.String)
+            polars.Series("odds", values, polars.Float64),
+            polars.Series("series", series, polars.String),
+            polars.Series("label", [_short(facts, *one) for one in its.select("policy", "label").iter_rows()]),
         )
         .sort("odds", maintain_order=True, nulls_last=True)
         .select("label", "series", **columns)
@@ -101,7 +103,8 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
     return ReportFigure(
         f"arena-frontier-{family}",
         f"Unconfounded against {family} at {facts.horizon:,} patients: differences from {reference}, {SHARE}. Up and "
-        "to the right is better. Lines join MediatedThompson by its odds.",
+        "to the right is better. Lines join MediatedThompson by its odds: constant ones (∞ is Stirn and Jebara's), "
+        "and fading ones, such as the default's.",
         f"Points with intervals both ways: difference from {reference} where unconfounded and where {family}.",
         lambda: frontier(
             table,
@@ -109,7 +112,16 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
             y_label=f"unconfounded: difference from {reference}",
             note="95% intervals over populations, both ways.",
         ),
+        wide=True,
     )
+
+
+def _short(facts: Facts, policy: str, label: str) -> str:
+    """A name for a crowded figure, in which a line says what odds are of."""
+    odds = odds_of(policy)
+    if odds is None or policy == facts.default:
+        return label
+    return f"{odds[0].removesuffix(' odds').replace('constant', 'odds')} {odds[1]:g}".replace("inf", "∞")
 
 
 def curve_figures(facts: Facts) -> list[ReportFigure]:
@@ -125,7 +137,8 @@ def curve_figures(facts: Facts) -> list[ReportFigure]:
     )
     order = {policy: place for place, policy in enumerate(few)}
     table = table.sort(polars.col("policy").replace_strict(order), maintain_order=True)
-    families = [one for one in facts.families["family"] if one in set(table["family"])]
+    long = set(table.filter(polars.col("horizon") >= facts.horizon)["family"])
+    families = [one for one in facts.families["family"] if one in long]
     found = []
     for number, some in enumerate(chunks(families, _PANELS), 1):
         place = {family: where for where, family in enumerate(some)}

@@ -11,6 +11,7 @@ from adhere.studies.arena.facts import Facts, Named
 from adhere.studies.framework.wording import listed
 
 _TOLERATED = -0.005  # of the best possible surplus: losses up to this are none
+_LONG = 50_000  # patients, from which on growth says something of still longer trials
 _NAMED = 6  # policies that a sentence holds
 _LINEAR = 0.9  # a power of the number of patients, from which on growth is called linear
 
@@ -79,18 +80,28 @@ def details(facts: Facts) -> list[str]:
         f"{name} is beyond chance above {reference} in {_families(ahead)}, and below it in {_families(behind)}; "
         f"wholly below {_TOLERATED} in {_families(below)}."
     ]
-    for hybrid in facts.hybrids():
-        worse = [
-            family
-            for family in facts.large
-            if any(
-                facts.value(facts.default, family, column) <= facts.value(hybrid, family, column)
-                for column in ("share", "worst_5_percent")
-            )
-        ]
-        where = f"in all but {listed(worse)}" if worse else "in every family"
-        said.append(f"{name} is above {facts.labels[hybrid]} in mean and in the worst 5% {where}.")
+    hybrids = facts.hybrids()
+    if hybrids:
+        behind_them = [f"{facts.labels[one]} in {listed(its)}" for one in hybrids if (its := _not_above(facts, one))]
+        but = f", but for {'; '.join(behind_them)}" if behind_them else ""
+        said.append(
+            f"{name} is above the paper's hybrids ({'; '.join(facts.labels[one] for one in hybrids)}), in mean and "
+            f"in the worst 5%, in every family{but}."
+        )
     return said
+
+
+def _not_above(facts: Facts, other: str) -> list[str]:
+    """The families in which the default is not above another policy, both in mean and in the worst 5%."""
+    assert facts.default is not None
+    return [
+        family
+        for family in facts.large
+        if any(
+            facts.value(facts.default, family, column) <= facts.value(other, family, column)
+            for column in ("share", "worst_5_percent")
+        )
+    ]
 
 
 def frontier_question(facts: Facts) -> str:
@@ -134,6 +145,8 @@ def growth_question(facts: Facts) -> str:
 def growth_result(facts: Facts) -> str:
     """Whose worst case grows in proportion to the number of patients where the reference's does not."""
     linear, reference = linear_worst(facts), facts.labels[facts.reference]
+    if facts.longest < _LONG:
+        return f"Trials of up to {facts.longest:,} patients are too short to say whose worst case grows for ever."
     if not linear:
         return f"No policy's worst case grows like the number of patients where that of {reference} does not."
     n, verb = ("1 policy", "has") if len(linear) == 1 else (f"{len(linear)} policies", "have")
@@ -166,6 +179,8 @@ def growth_uncertainty(facts: Facts) -> str:
 
 def growth_details(facts: Facts) -> list[str]:
     """Every linear worst case, by name."""
+    if facts.longest < _LONG:
+        return []
     return [f"Linear for {facts.labels[policy]}: {listed(its)}." for policy, its in linear_worst(facts).items()]
 
 
@@ -209,7 +224,7 @@ def time_result(facts: Facts) -> str:
 
 
 def _plain(one: Estimate) -> str:
-    return f"{one.mean:+.3f}"
+    return f"{round(one.mean, 3) + 0.0:+.3f}"  # + 0.0 turns -0.0 into 0.0
 
 
 def _families(found: Sequence[Named]) -> str:
