@@ -47,9 +47,10 @@ def test_every_study_leaves_data_and_figures(report: tuple[Path, str]) -> None:
 
 
 def test_data_are_what_they_were(report: tuple[Path, str]) -> None:
+    """All but those of the policies past the paper, whose defaults may still be bettered."""
     found, golden = data_files(report[0] / "data"), read_golden("reproduction")
-    assert set(found) == set(golden)
-    assert {column: facts for column, facts in found.items() if facts != golden[column]} == {}
+    assert {column.partition("/")[0] for column in set(found) - set(golden)} == {"past-the-paper"}
+    assert {column: facts for column, facts in golden.items() if facts != found.get(column)} == {}
 
 
 def test_terminal_shows_the_claims_and_where_the_report_is(report: tuple[Path, str]) -> None:
@@ -58,6 +59,7 @@ def test_terminal_shows_the_claims_and_where_the_report_is(report: tuple[Path, s
         assert study.title in printed
     assert re.search(r"7\.9 \[7\.2, 8\.7\]", printed)
     assert str(out / "index.html") in printed
+    assert re.search(r"25 claims of the paper: .*; 7\s+findings\s+of\s+our\s+own", printed)
     assert max(map(len, printed.splitlines())) <= max(100, len(str(out / "index.html")) + 10)
 
 

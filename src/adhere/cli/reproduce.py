@@ -47,7 +47,7 @@ def reproduce(
       adhere reproduce --study small-trials    one of these studies:
     \b
       stroke-trial, synthetic, small-trials, propositions, regret-growth,
-      stroke-data
+      stroke-data, past-the-paper
 
     Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So do
     other commands with the same seed and size, such as one for another study: the report is on all studies that are

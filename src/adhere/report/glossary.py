@@ -28,6 +28,14 @@ GLOSSARY = {
     "Chosen, Actual and Comply) and follows it.",
     "ThompsonBounded": "Algorithm 2: follows Thompson sampling under Chosen where two of its samples agree, and a "
     "HierarchicalBandit where they do not.",
+    "MediatedThompson": "Thompson sampling that lets all who took an arm speak for it, whatever they were told, as "
+    "far as the data do not speak against that.",
+    "odds": "How much likelier MediatedThompson holds it, beforehand, that the reward depends on the arm taken "
+    "alone.",
+    "floor": "A guard around a policy: each arm keeps a least probability.",
+    "Gittins index": "What an arm is worth by itself, given how many patients are to come; the arm with the highest "
+    "is recommended.",
+    "optimum": "What the best of all policies gains on average over populations drawn at random, computed exactly.",
     "certified": "The part of a hybrid whose guarantee the whole inherits: it runs under Chosen.",
     "recycling": "The certified part also learns from stored outcomes of rounds it did not decide.",
     "policy": "A rule that recommends an arm to each patient: a learner under a protocol, or a hybrid.",
