@@ -17,7 +17,7 @@ from adhere.compilation import classes_of
 from adhere.compilation.sources import noted_digest
 from adhere.errors import CompileError, InputError, UnavailableError, listed
 from adhere.policies import ComplianceAwareLearner, as_policy
-from adhere.policies.generic import probabilities
+from adhere.policies.generic import decider, probabilities
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
@@ -94,6 +94,7 @@ class Engine:
         self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
         self.first_state: Floats = compiled.state
         self.memo_size = compiled.memo_size
+        self._deciders = compiled.deciders
         self.recycles = CacheRule in classes_of(compiled.rule)
         self._rule = compiled.rule
         self._values = values if self.recycles else None
@@ -187,6 +188,13 @@ class Engine:
         buffers.memo[: self.memo_size] = memo
         point(buffers.rng, recommendation_id, ESTIMATE)
         return self._probabilities(state)
+
+    def decider(self, memo: Sequence[float]) -> str:
+        """The name of the part that decided, from a recommendation's memo."""
+        buffers = self._buffers
+        buffers.memo.fill(0.0)
+        buffers.memo[: self.memo_size] = memo
+        return self._deciders[decider(self._rule, buffers.named_memo)]
 
     def learn(self, state: Floats, lessons: LessonArrays) -> Learned:
         """The state after some lessons, without those at which the policy failed."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from adhere.errors import InputError
+from adhere.policies import as_policy
+from adhere.policies.policy import AnyLearner
 from adhere.store import ReadTransaction
 from adhere.trial.arms import describe_taken
 from adhere.trial.design import Design
@@ -43,6 +45,8 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     yield f"  P(arm)     {', '.join(probabilities) or 'not known'} ({how})"
     if made.fallback:
         yield f"  fallback   the policy failed, so every arm had the same probability: {made.fallback}"
+    if decided := _decided_by(design, made):
+        yield f"  decided by {decided}"
     if made.memo:
         yield f"  memo       {', '.join(f'{number:g}' for number in made.memo)}"
     yield f"  drawn by   key {made.key}, recommendation {recommendation_id}"
@@ -51,6 +55,16 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     for event in events[1:]:
         words = view.note(trial, event.position) if getattr(event, "text", "") else None
         yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event, words)}{_by(event)}"
+
+
+def _decided_by(design: Design, made: Recommended) -> str:
+    """Which part of a hybrid or guard picked the arm; nothing where it is not known, or there is one only."""
+    try:
+        policy = as_policy(design.policy)
+        engine = None if isinstance(policy, AnyLearner) else design.engine()
+    except InputError:  # a policy of the user's own that is not imported
+        return ""
+    return engine.decider(made.memo) if engine and len(made.memo) == engine.memo_size else ""
 
 
 def _told(design: Design, event: AnyEvent, words: str | None) -> str:

@@ -1,0 +1,64 @@
+"""Guards in a live trial: what is logged, explained, learned late, corrected and derived again."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from adhere.trial.events import Recommended
+from adhere.trial.log.explain import _decided_by, explain
+from adhere.trial.log.replay import replay
+
+from .live import Live, number_of
+
+POLICY = "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3)"
+
+
+def played() -> Live:
+    live = Live(POLICY)
+    for n in range(24):
+        live.recommend(f"s{n}")
+        if n % 3:  # the others' reports are late, and come in two parts
+            live.report(n, actual="walk", reward=float(n % 2))
+    for n in range(0, 24, 3):
+        live.report(n, reward=1.0)
+        live.report(n, actual="aspirin")
+    return live
+
+
+def test_a_guarded_trial_is_derived_again_after_late_reports_and_corrections() -> None:
+    live = played()
+    live.correct(1, actual="aspirin", reward=1.0)  # of the burn-in
+    live.correct(20, actual="walk", reward=1.0)
+    live.recommend("after")
+    made = [event for event in live.events() if isinstance(event, Recommended)]
+    assert live.design.policy == "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3, block=4)"
+    assert made[0].algorithm_version.startswith("burn-in:1 exp3:1 floor:1 ")
+    assert not any(event.estimated for event in made)
+    chosen = [event.chosen for event in made[:3]]
+    for place, event in enumerate(made[:3]):
+        left = [2 - chosen[:place].count(arm) for arm in range(2)]
+        assert event.probabilities == pytest.approx([one / sum(left) for one in left])
+    assert all(min(event.probabilities) >= 0.2 for event in made[3:])
+    with live.store.reading() as view:
+        assert replay(view, number_of(view)).difference is None
+
+
+def test_an_explanation_says_who_decided() -> None:
+    live, said = played(), set[str]()
+    with live.store.reading() as view:
+        for n in range(24):
+            (line,) = (line for line in explain(view, number_of(view), n) if "decided by" in line)
+            said.add(line.strip())
+            assert ("decided by burn-in" in line) == (n < 3)
+    assert said == {"decided by burn-in", "decided by floor", "decided by exp3(gamma=0.1)"}
+
+
+def test_of_one_learner_or_a_policy_that_is_not_here_nothing_is_said() -> None:
+    live = Live("thompson/actual")
+    live.recommend("s")
+    with live.store.reading() as view:
+        assert "decided by" not in "\n".join(explain(view, number_of(view), 0))
+    design = msgspec.structs.replace(live.design, policy="floor(somebodys-own)")
+    made = next(event for event in live.events() if isinstance(event, Recommended))
+    assert _decided_by(design, made) == ""
