@@ -89,3 +89,8 @@ def test_a_reader_that_leaves_early(tmp_path: Path) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_guards_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("floor", "burn-in"):
+        assert in_this_process(capsys, "policies", name).out.startswith(f"{name}, a guard\n")

@@ -46,7 +46,11 @@ def test_text_and_defaults() -> None:
         ("floor(thompson, rule=cut)", 2, r"floor rule: got 'cut', expected"),
         ("floor(0.3)", 2, r"floor inner: got 0.3, expected a policy, e.g. floor\(thompson\)"),
         ("burn-in", 2, r"burn-in inner: got None, expected a policy, e.g. burn-in\(thompson\)"),
-        ("floor(thompson)/actual", 2, r"expected a learner before /actual"),
+        (
+            "floor(thompson)/actual",
+            2,
+            r"expected the protocol of a learner inside floor, e.g. floor",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, n_arms: int, sentence: str) -> None:

@@ -110,9 +110,10 @@ def _list(cls: type[Policy]) -> None:
 
 def _explain(cls: type[Policy]) -> None:
     from adhere.policies import ComplianceAwareLearner, Learner
+    from adhere.policies.guard import Guard
     from adhere.report.wrapping import paragraph
 
-    kinds = {Learner: "a learner", ComplianceAwareLearner: "a learner that sees both arms"}
+    kinds = {Learner: "a learner", ComplianceAwareLearner: "a learner that sees both arms", Guard: "a guard"}
     kind = next((words for base, words in kinds.items() if issubclass(cls, base)), "a hybrid")
     typer.secho(f"{cls.name}, {kind}\n", bold=True)
     for part in filter(None, _prose(cls).split("\n\n")):

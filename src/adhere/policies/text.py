@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from adhere.errors import InputError, short
 from adhere.policies.catalogue import from_json, make, takes_word
+from adhere.policies.guard import Guard
 from adhere.policies.learner import ComplianceAwareLearner, Learner
 from adhere.policies.policy import MAX_DEPTH, Policy
 from adhere.protocols import as_protocol
@@ -146,6 +147,9 @@ class _Parser:
         protocol = as_protocol(self._credit_table() if name == "credit" else name)
         if isinstance(policy, ComplianceAwareLearner):
             expected = f"no protocol after {policy.name}: it is told both arms and credits what it likes"
+            raise InputError("policy", self._text, expected)
+        if isinstance(policy, Guard):
+            expected = f"the protocol of a learner inside {policy.name}, e.g. {policy.name}(thompson/{protocol})"
             raise InputError("policy", self._text, expected)
         if not isinstance(policy, Learner):
             expected = f"a learner before /{protocol}: the hybrid {policy.name} sets its experts' protocols itself"
