@@ -72,6 +72,25 @@ def test_exp3_divides_by_what_each_arm_really_had() -> None:
             assert raised == pytest.approx(0.2 / 2 / stated[decision.chosen])
 
 
+def test_a_certified_exp3_divides_by_the_guarded_probability_and_that_of_being_drawn() -> None:
+    hierarchy = "hierarchical(exp3(gamma=0.3), top=exp3(gamma=0.3))"
+    with as_python(adhere):
+        trial = taught(interpreted(f"floor({hierarchy}, share=0.15, control=0.3)", 2), 12, 6)
+        inner, state = trial.rule.inner, fields(trial.rule.inner, np.array(trial.state))
+        weights = state.experts.reshape(3, -1)[0, 2:]  # of the expert under Chosen; before them their logarithms
+        had = np.array([0.3, 0.15]) + 0.55 * (0.7 * weights / weights.sum() + 0.15)
+        top = 0.7 * state.top.weights / state.top.weights.sum() + 0.1
+        seen = set()
+        for number in range(12, 60):
+            decision = trial.decide(number)
+            drawn = -1 if guard_decided(decision) else int(decision.memo[1])
+            raised = fields(inner, changes(trial, decision, 0, 0.5)).experts.reshape(3, -1)[0, decision.chosen]
+            expected = 0.3 / 2 * 0.5 / had[decision.chosen]
+            assert raised == pytest.approx({-1: expected, 0: expected / top[0]}.get(drawn, 0.0))
+            seen.add(drawn)
+        assert seen == {-1, 0, 1, 2}
+
+
 def test_an_arm_that_was_taken_but_could_not_be_chosen_keeps_its_own_probability() -> None:
     with as_python(adhere):
         trial = interpreted("burn-in(exp3(gamma=0.2)/actual, patients=2, block=2)", 2)
