@@ -11,7 +11,7 @@ PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scr
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: $(RUN) ## reproduce the paper: every figure and number, into report/index.html (about three minutes on two cores)
+run: $(RUN) ## reproduce the paper: every figure and number, into report/index.html (about four minutes on two cores)
 	@$(BIN)/adhere reproduce
 
 arena: $(RUN) ## every policy on the arena's whole grid, into arena/index.html (about 20 minutes on two cores, and to compile)

@@ -39,7 +39,7 @@ def reproduce(
     """Rebuild the figures and numbers of the paper and say where we agree with it.
 
     Leaves a report that opens in any browser, index.html, with its figures and data beside it. At full size it takes
-    three to four minutes on two free cores, part of which is compiling, the first time, at any size:
+    about four minutes on two free cores, part of which is compiling, the first time, at any size:
 
     \b
       adhere reproduce --quick --out quick     a tenth of the size

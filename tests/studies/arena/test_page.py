@@ -78,6 +78,17 @@ def test_sentences_change_with_the_numbers() -> None:
     assert standings.details[1].endswith("in every family, but for HierarchicalBandit on ε-greedy in confounded.")
 
 
+def test_a_policy_that_plays_on_few_families_is_not_best_on_average() -> None:
+    tables = arena_tables()
+    elsewhere = (polars.col("policy") == "mediated-thompson(odds=1)") & (polars.col("family") != "unconfounded")
+    tables["results"] = tables["results"].filter(~elsewhere)
+    standings, *_ = sections = arena_sections(Facts(tables))
+    assert "MediatedThompson does best: +0.021" in standings.result
+    assert "; of 13 cells about 1 would be marked" in standings.uncertainty
+    (regrets,) = [one for one in sections if one.name == "regrets"]
+    assert "odds 1" not in regrets.result
+
+
 def test_short_trials_say_nothing_of_growth() -> None:
     (growth,) = [one for one in arena_sections(Facts(arena_tables(longest=10_000))) if one.name == "growth"]
     assert growth.result == "Trials of up to 10,000 patients are too short to say whose worst case grows for ever."
@@ -94,6 +105,9 @@ def test_what_the_tables_do_not_hold_is_left_out() -> None:
     optimum = results.with_columns(fraction_of_optimum=polars.col("share") / 2)
     names = [one.name for one in arena_sections(Facts({**tables, **few, "results": optimum}))]
     assert names == ["standings", "regrets", "optimum", "time", "families"]
+    standings, *_ = arena_sections(Facts({**tables, **few, "results": results.filter(policy="thompson")}))
+    assert standings.result == "Thompson, Chosen played alone: there is nothing to compare it with."
+    assert not standings.figures
 
 
 def test_every_number_is_in_a_table() -> None:

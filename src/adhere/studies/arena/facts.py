@@ -61,10 +61,10 @@ class Facts:
         self.large = [family for family, size in sizes.items() if size >= LARGE] or list(sizes)
         self.single = [family for family in sizes if family not in self.large]
 
-    def policies(self) -> list[str]:
-        """Every policy that plays at the horizon in a large family, but the reference."""
-        playing = set(self.at_horizon.filter(polars.col("family").is_in(self.large))["policy"])
-        return [policy for policy in self.labels if policy in playing and policy != self.reference]
+    def in_all(self) -> polars.DataFrame:
+        """The results in the large families at the horizon, of policies that play in all of them."""
+        its = self.at_horizon.filter(polars.col("family").is_in(self.large))
+        return its.filter(polars.col("family").n_unique().over("policy") == len(self.large))
 
     def mapped(self) -> polars.DataFrame:
         """The results at the horizon, and those of families that were played at longer ones alone."""
@@ -95,8 +95,9 @@ class Facts:
         return mean_of([one.estimate for one in self.differences(policy)])
 
     def best(self) -> str:
-        """The policy whose average is highest."""
-        return max(self.policies(), key=lambda one: self.average(one).mean)
+        """The policy whose average is highest; the reference only where it is alone."""
+        found = [str(one) for one in self.in_all()["policy"].unique(maintain_order=True) if one != self.reference]
+        return max(found, key=lambda one: self.average(one).mean, default=self.reference)
 
     def misleading(self) -> list[str]:
         """The families in which the frontier counts what is lost."""
@@ -112,7 +113,7 @@ class Facts:
 
     def least(self, column: str) -> tuple[str, float] | None:
         """The policy with the least regret of a kind, averaged over large families, and that regret, if known."""
-        its = self.at_horizon.filter(polars.col("family").is_in(self.large)).drop_nulls(column)
+        its = self.in_all().drop_nulls(column)
         means = its.group_by("policy", maintain_order=True).agg(polars.col(column).mean()).sort(column)
         return (str(means["policy"][0]), float(means[column][0])) if means.height else None
 

@@ -20,13 +20,15 @@ _REGRETS = {
 }
 
 
-def heat_map_figure(facts: Facts) -> ReportFigure:
-    """Every policy on every family, against the reference."""
+def heat_map_figure(facts: Facts) -> ReportFigure | None:
+    """Every policy on every family, against the reference, unless that is alone."""
     table = (
         facts.mapped()
         .filter(polars.col("policy") != facts.reference)
         .select(row="label", column="family", mean="difference", lo="difference_low", hi="difference_high")
     )
+    if table.is_empty():
+        return None
     reference = facts.labels[facts.reference]
     return ReportFigure(
         "arena-heat-map",

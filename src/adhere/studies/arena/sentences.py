@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import polars
+
 from adhere.intervals import Estimate
 from adhere.report.frontier import not_dominated
 from adhere.report.numbers import counted, estimate_texts
@@ -38,6 +40,8 @@ def main_question(facts: Facts) -> str:
 def main_result(facts: Facts) -> str:
     """The policy that is best on average, and where it is best and worst."""
     best = facts.best()
+    if best == facts.reference:
+        return f"{facts.labels[best]} played alone: there is nothing to compare it with."
     ranked = sorted(facts.differences(best), key=lambda one: one.estimate.mean)
     (low, lowest), (high, highest) = ranked[0], ranked[-1]
     reference, name, average = facts.labels[facts.reference], facts.labels[best], facts.average(best)
@@ -56,7 +60,7 @@ def main_result(facts: Facts) -> str:
 def main_uncertainty(facts: Facts) -> str:
     """How sure that is."""
     average = estimate_texts([facts.average(facts.best())], sign="+")[0]
-    n_cells = len(facts.policies()) * facts.at_horizon["family"].n_unique()
+    n_cells = facts.mapped().filter(polars.col("policy") != facts.reference).height
     said = (
         f"That average is {average}. Intervals are 95%, over the populations of a family, and differences are paired "
         f"on the same patients; of {n_cells} cells about {n_cells / 20:.0f} would be marked by chance if nothing "
