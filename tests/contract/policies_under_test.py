@@ -23,7 +23,7 @@ LEARNERS = {
 COMPLIANCE_AWARE = {  # which have no protocol
     "hac-ucb": ("hac-ucb(explore=3, delta=0.2)",),
     "bayes-optimal(horizon=12, prior=uniform-other)": (),
-    "mediated-thompson": ("mediated-thompson(odds=0.1)", "mediated-thompson(odds=inf)"),
+    "mediated-thompson": ("mediated-thompson(fading_odds=15)", "mediated-thompson(odds=inf)"),
 }
 
 HYBRIDS = {

@@ -80,7 +80,7 @@ def random_lessons(n_arms: int, n: int, seed: int, others: bool = False, skewed:
     return lessons
 
 
-def expected_of_two(counts: Any, odds: float | None, fading_odds: float = 15.0) -> float:
+def expected_of_two(counts: Any, odds: float, fading_odds: float | None = None) -> float:
     """P(arm 1 is chosen) of two arms, by quadrature."""
     failures, successes = counts
     cells = (successes + failures)[:, :2]
@@ -89,7 +89,7 @@ def expected_of_two(counts: Any, odds: float | None, fading_odds: float = 15.0) 
         probability_of_largest((1 + successes.sum(axis)[:2]).tolist(), (1 + failures.sum(axis)[:2]).tolist(), 1)
         for axis in (0, 1)
     )
-    prior = fading_odds / (1 + cells.sum(axis=1).min()) if odds is None else odds
+    prior = odds if fading_odds is None else fading_odds / (1 + cells.sum(axis=1).min())
     mediated = 1.0 / (1.0 + math.exp(min(700.0, log_odds_of(counts, prior))))
     return mediated * (more * better + (1 - more) * (1 - better)) + (1 - mediated) * chosen
 
@@ -101,7 +101,7 @@ def test_the_odds_are_those_of_the_marginal_likelihoods_in_any_order(n_arms: int
     for place, lesson in enumerate(lessons):
         first.learn(*lesson)
         if place % 10 == 9:
-            assert first.log_odds() == pytest.approx(log_odds_of(first.counts, 0.3), abs=1e-9)
+            assert first.log_odds() == pytest.approx(log_odds_of(first.counts, 0.3 ** (n_arms - 1)), abs=1e-9)
     for lesson in np.random.default_rng(1).permutation(np.array(lessons)):
         second.learn(int(lesson[0]), int(lesson[1]), float(lesson[2]))
     np.testing.assert_allclose(first.state.floats, second.state.floats, rtol=1e-11)
@@ -128,12 +128,19 @@ def test_the_odds_may_go_where_no_float_can_hold_them_and_come_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("odds", "n", "skewed"),
-    [(None, 0, False), (None, 15, False), (0.1, 200, False), (None, 2000, True), (math.inf, 100, True)],
+    ("options", "n", "skewed"),
+    [
+        ({}, 0, False),
+        ({}, 200, False),
+        ({}, 2000, True),
+        ({"odds": math.inf}, 100, True),
+        ({"fading_odds": 15}, 15, False),
+    ],
 )
-def test_two_arms_have_the_probability_of_the_formula(odds: float | None, n: int, skewed: bool) -> None:
-    policy = Taught(MediatedThompson(odds=odds), 2, random_lessons(2, n, seed=n, skewed=skewed))
-    expected = expected_of_two(policy.counts, 1e300 if odds == math.inf else odds)
+def test_two_arms_have_the_probability_of_the_formula(options: Any, n: int, skewed: bool) -> None:
+    policy = Taught(MediatedThompson(**options), 2, random_lessons(2, n, seed=n, skewed=skewed))
+    odds = min(options.get("odds", 0.1), 1e300)
+    expected = expected_of_two(policy.counts, odds, options.get("fading_odds"))
     assert policy.stated()[1] == pytest.approx(expected, abs=1e-9)
     assert policy.stated().sum() == 1.0
 
@@ -171,13 +178,14 @@ def drawn(counts: Any, prior_odds: float, n: int) -> Any:
 
 @pytest.mark.parametrize(("n_arms", "n"), [(2, 12), (3, 25)])
 def test_more_arms_or_none_taken_have_the_law_of_the_formula_on_average(n_arms: int, n: int) -> None:
-    policy = Taught(MediatedThompson(), n_arms, random_lessons(n_arms, n, 8, others=True))
+    policy = Taught(MediatedThompson(odds=3.0), n_arms, random_lessons(n_arms, n, 8, others=True))
     assert policy.state.others > 0
-    prior = 15.0 / (1 + policy.counts.sum(axis=(0, 2)).min())
     stated = [policy.stated(number) for number in range(20)]
     assert len({tuple(one) for one in stated}) > 5
     tolerance = 4.5 * math.sqrt(0.25 / (N_DRAWS * len(stated)))
-    np.testing.assert_allclose(np.mean(stated, axis=0), drawn(policy.counts, prior, 100_000), atol=tolerance)
+    np.testing.assert_allclose(
+        np.mean(stated, axis=0), drawn(policy.counts, 3.0 ** (n_arms - 1), 100_000), atol=tolerance
+    )
 
 
 def test_one_of_more_arms_is_drawn_from_what_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,8 +237,8 @@ def test_it_keeps_what_a_policy_promises() -> None:
 
 
 def test_its_odds_are_constant_or_fade() -> None:
-    assert [str(parse_policy(f"mediated-thompson{text}")) for text in ("", "(fading_odds=15)", "(0.1)")] == [
-        "mediated-thompson", "mediated-thompson", "mediated-thompson(odds=0.1)"
+    assert [str(parse_policy(f"mediated-thompson{text}")) for text in ("", "(0.1)", "(fading_odds=15)")] == [
+        "mediated-thompson", "mediated-thompson", "mediated-thompson(fading_odds=15)"
     ]  # fmt: skip
     always = MediatedThompson(odds=math.inf)
     assert from_json(always.to_json()) == always == parse_policy("mediated-thompson(odds=inf)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from adhere.compilation import (
@@ -24,19 +25,19 @@ from adhere.policies.generic import Rule
 PRIOR: Final = 1.0
 
 _STEP: Final = 2.0**512
-_LEAST_ODDS: Final = 1e-300
+_LEAST_LOG_ODDS: Final = -690.0  # below which 1/odds would be too large for a float
 
 
 def first_odds(rule: Rule) -> float:
     """Of confounded to mediated before the first patient; 0 if it cannot be confounded."""
-    odds = rule.fading_odds if fades(rule) else rule.odds
-    return 1.0 / max(odds, _LEAST_ODDS)  # type: ignore[no-any-return]
+    log_odds = math.log(rule.fading_odds) if fades(rule) else (rule.n_arms - 1) * math.log(rule.odds)
+    return math.exp(-max(log_odds, _LEAST_LOG_ODDS))
 
 
 @inline
 def fades(rule: Rule) -> bool:
-    """Whether the prior odds fade: where no constant ones are given."""
-    return rule.odds != rule.odds  # type: ignore[no-any-return]
+    """Whether the prior odds fade: where such are given, and so are a number."""
+    return rule.fading_odds == rule.fading_odds  # type: ignore[no-any-return]
 
 
 class MediatedState(State):

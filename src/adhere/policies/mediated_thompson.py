@@ -17,7 +17,7 @@ from adhere.policies.mediated_two_arms import follow_two_arms, probability_if_me
 from adhere.policies.parameters import parameter
 from adhere.randomness import Stream, uniform
 
-FADING_ODDS: Final = 15.0
+ODDS: Final = 0.1
 
 
 @policy("mediated-thompson", state=MediatedState, memo=MediatedMemo)
@@ -41,12 +41,12 @@ class MediatedThompson(ComplianceAwareLearner):
     Parameters
     ----------
     odds
-        How much likelier mediated is than confounded before the first patient, above 0; inf for always. Unset, the
-        odds fade.
+        How much likelier mediated is than confounded before the first patient of two arms, above 0; inf for always.
+        With k arms it is this to the power k - 1, since there is more to be wrong about.
     fading_odds
-        The same, over 1 + m for the fewest patients m who were told any one arm. Where the hypotheses agree, the
-        factor grows with m for no other reason than that one has fewer means than the other; this takes it back, so
-        that the policy never stops testing.
+        In place of `odds`, the same for any number of arms, over 1 + m for the fewest patients m who were told any
+        one arm. Where the hypotheses agree, the odds grow with m for no other reason than that mediated has fewer
+        means to learn. This takes it back, so that the policy never stops testing.
 
     Notes
     -----
@@ -79,17 +79,17 @@ class MediatedThompson(ComplianceAwareLearner):
     >>> for population in ("homogeneous", "rich-and-poor"):
     ...     outcomes = simulate(policies, population, 500, 100, progress=False).outcomes
     ...     print([round(one.surplus.mean, 1) for one in outcomes])
-    [3.0, 5.4]
-    [22.9, 21.7]
+    [3.0, 4.0]
+    [22.9, 23.2]
 
     """
 
-    odds: float | None = parameter(default=None, above=0, infinite=True)
-    fading_odds: float = parameter(default=FADING_ODDS, above=0)
+    odds: float = parameter(default=ODDS, above=0, infinite=True)
+    fading_odds: float | None = parameter(default=None, above=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.odds is not None and self.fading_odds != FADING_ODDS:
+        if self.odds != ODDS and self.fading_odds is not None:
             sentence = f"{self.name} takes odds=…, which are constant, or fading_odds=…, not both"
             raise InputError(f"{self.name} odds", self.odds, "no fading_odds beside it", sentence)
 

@@ -149,7 +149,7 @@ def odds_of(policy: str) -> tuple[str, float] | None:
         return None
     if not isinstance(found, MediatedThompson):
         return None
-    return ("fading odds", found.fading_odds) if found.odds is None else ("constant odds", found.odds)
+    return ("constant odds", found.odds) if found.fading_odds is None else ("fading odds", found.fading_odds)
 
 
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:

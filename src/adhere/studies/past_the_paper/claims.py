@@ -63,9 +63,8 @@ def details(facts: Facts) -> list[str]:
     return [
         "MediatedThompson weighs two hypotheses: given the arm taken, the reward does not depend on the arm "
         "recommended, so that all who took an arm speak for it; or it does, and only the arm recommended counts. "
-        "The odds are how much likelier the first is before the first patient; unless they are given, they fade as "
-        "patients come, so that it never stops testing. With odds ∞ it never doubts, which is what Stirn and Jebara "
-        "(2018) do, by their abstract.",
+        "The odds are how much likelier the first is before the first patient, 0.1 unless they are given. With odds "
+        "∞ it never doubts, which is what Stirn and Jebara (2018) do, by their abstract.",
         "ThompsonBounded on MediatedThompson follows it only where two samples of Thompson sampling disagree, and so "
         "has the paper's own guarantee; the floor keeps 10% of the recommendations for each arm; HAC-UCB (Bilodeau "
         "and others, 2022) pools what was taken until a test fails.",
