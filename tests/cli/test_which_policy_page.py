@@ -18,7 +18,7 @@ _FIGURE = re.compile(r"-?[\d.]+ \[[^\]]+\]")
 
 def test_every_figure_comes_from_the_command_above_it(capsys: pytest.CaptureFixture[str]) -> None:
     examples = _EXAMPLE.findall(PAGE)
-    assert len(examples) == 2
+    assert len(examples) == 3
     found = 0
     for command, table in examples:
         words = shlex.split(command.replace("\\\n", " "))
@@ -31,7 +31,7 @@ def test_every_figure_comes_from_the_command_above_it(capsys: pytest.CaptureFixt
                 # A line of the policy, or the one below it, on the population of its column.
                 assert re.search(rf"^{re.escape(policy)}\s+{re.escape(figure)} ", shown.out, re.MULTILINE), figure
                 found += 1
-    assert found == len(_FIGURE.findall(PAGE)) == 5 * 2 + 4
+    assert found == len(_FIGURE.findall(PAGE)) == 6 * 2 + 4 + 4
 
 
 def test_every_page_it_leads_to_is_there() -> None:
