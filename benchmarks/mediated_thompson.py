@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adhere import Counts, Strata, Stratum, simulate
 from adhere.intervals import Z95
+from adhere.populations.counts import Count
 from adhere.studies.arena.families import family
 
 SEED = 31415926
@@ -61,14 +62,14 @@ CELLS = {
 def counts(name: str) -> Counts:
     """A population of cells, as a million patients an arm."""
     takes_second, rewards = CELLS[name]
-    rows: list[tuple[str, str, float, int]] = []
+    rows: list[Count] = []
     for chosen, (second, means) in enumerate(zip(takes_second, rewards, strict=True)):
         for actual, (share, mean) in enumerate(zip((1 - second, second), means, strict=True)):
             patients = round(1e6 * share)
             successes = round(patients * mean)
             rows += [
-                (f"{chosen}", f"{actual}", 1.0, successes),
-                (f"{chosen}", f"{actual}", 0.0, patients - successes),
+                Count(f"{chosen}", f"{actual}", 1.0, successes),
+                Count(f"{chosen}", f"{actual}", 0.0, patients - successes),
             ]
     return Counts(name, ("0", "1"), rows)
 
