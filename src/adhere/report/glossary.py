@@ -33,7 +33,7 @@ GLOSSARY = {
     "odds": "How much likelier MediatedThompson holds it, beforehand, that the reward depends on the arm taken "
     "alone.",
     "floor": "A guard around a policy: each arm keeps a least probability.",
-    "Gittins index": "What an arm is worth by itself, given how many patients are to come; the arm with the highest "
+    "Gittins index": "What an arm is worth on its own, given how many patients are to come; the arm with the highest "
     "is recommended.",
     "optimum": "What the best of all policies gains on average over populations drawn at random, computed exactly.",
     "certified": "The part of a hybrid whose guarantee the whole inherits: it runs under Chosen.",

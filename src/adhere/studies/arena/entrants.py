@@ -75,7 +75,7 @@ def _texts() -> dict[str, str]:
 def entrants(own: object = (), only_own: bool = False) -> tuple[Entrant, ...]:
     """All that play: Thompson under Chosen, with which all are compared, then the others, then a user's own.
 
-    >>> [one.label for one in entrants(["thompson(protocol=actual)"], only_own=True)]
+    >>> [one.label for one in entrants(["thompson/actual"], only_own=True)]
     ['Thompson, Chosen', 'thompson/actual']
     """
     listed = {REFERENCE: _texts()[REFERENCE]} if only_own else _texts()
