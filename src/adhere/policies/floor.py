@@ -188,7 +188,8 @@ def clip_by_probabilities(raising: Clip, rule: Rule, memo: Memo, of_inner: Any) 
     """With c from Σ max(s_j, c · p_j) = 1, the part max(0, s_j - c · p_j) of each minimum."""
     kept = rescaling(rule, memo.shares, of_inner)
     for arm in range(rule.n_arms):
-        memo.shares[arm] = max(0.0, memo.shares[arm] - kept * of_inner[arm])
+        missing = memo.shares[arm] - kept * of_inner[arm]
+        memo.shares[arm] = missing if missing > 0.0 else 0.0
     return kept
 
 
@@ -203,9 +204,9 @@ def rescaling(rule: Rule, shares: Any, of_inner: Any) -> float:
                 n_raised += 1
             else:
                 rest += of_inner[arm]
-        smaller = (1.0 - minima) / rest if rest > 0.0 else 0.0
+        smaller = (1.0 - minima) / rest if rest > 0.0 and minima < 1.0 else 0.0
         is_settled = n_raised == 0 or smaller >= kept
-        kept = min(kept, max(0.0, smaller))
+        kept = smaller if smaller < kept else kept
     return kept
 
 

@@ -133,7 +133,8 @@ def follow_p(state: State, arm: int, success: bool) -> None:
 def probabilities_thompson(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """With two arms p, clipped as for drawing, else by quadrature."""
     if rule.n_arms == 2:
-        out[1] = min(MAX_P, max(MIN_P, state.p))
+        p = state.p if state.p > MIN_P else MIN_P
+        out[1] = p if p < MAX_P else MAX_P
         out[0] = 1.0 - out[1]
     else:
         probabilities_of_being_largest(state.successes, state.failures, 0.0, out)
