@@ -13,7 +13,7 @@ from .running import in_this_process
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "which-policy.md").read_text(encoding="utf-8")
 _EXAMPLE = re.compile(r"```sh\n(adhere simulate .*?)```\n(\|.*?)\n\n", re.DOTALL)
-_FIGURE = re.compile(r"-?[\d.]+ \[[^\]]+\]")
+_FIGURE = re.compile(r"-?\d[\d.]* \[-?\d[^\]]*\]")
 
 
 def test_every_figure_comes_from_the_command_above_it(capsys: pytest.CaptureFixture[str]) -> None:
