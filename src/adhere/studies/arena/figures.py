@@ -105,8 +105,8 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
     return ReportFigure(
         f"arena-frontier-{family}",
         f"Unconfounded against {family} at {facts.horizon:,} patients: differences from {reference}, {SHARE}. Up and "
-        "to the right is better. Lines join MediatedThompson by its odds: constant ones (∞ is Stirn and Jebara's), "
-        "and fading ones, such as the default's.",
+        "to the right is better. Lines join MediatedThompson by its odds: constant ones (∞ is Stirn and Jebara's) "
+        "and fading ones.",
         f"Points with intervals both ways: difference from {reference} where unconfounded and where {family}.",
         lambda: frontier(
             table,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adhere.policies import MediatedThompson
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import OURS, Claim
 from adhere.studies.framework.wording import listed, percent, share
@@ -63,8 +64,9 @@ def details(facts: Facts) -> list[str]:
     return [
         "MediatedThompson weighs two hypotheses: given the arm taken, the reward does not depend on the arm "
         "recommended, so that all who took an arm speak for it; or it does, and only the arm recommended counts. "
-        "The odds are how much likelier the first is before the first patient, 0.1 unless they are given. With odds "
-        "∞ it never doubts, which is what Stirn and Jebara (2018) do, by their abstract.",
+        f"The odds are how much likelier the first is before the first patient, {MediatedThompson().odds:g} unless "
+        "they are given (the square of that with three arms). With odds ∞ it never doubts, which is what "
+        "Stirn and Jebara (2018) do, by their abstract.",
         "ThompsonBounded on MediatedThompson follows it only where two samples of Thompson sampling disagree, and so "
         "has the paper's own guarantee; the floor keeps 10% of the recommendations for each arm; HAC-UCB (Bilodeau "
         "and others, 2022) pools what was taken until a test fails.",
