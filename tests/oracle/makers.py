@@ -37,7 +37,7 @@ def exp3(gamma: float | None = None) -> LearnerMaker:
     return lambda n_arms, horizon: Exp3(n_arms, default_gamma(n_arms, horizon) if gamma is None else gamma)
 
 
-def mediated_thompson(odds: float = 0.1) -> PolicyMaker:
+def mediated_thompson(odds: float | None = None) -> PolicyMaker:
     return lambda n_arms, horizon: Aware(MediatedThompson(n_arms, odds))
 
 

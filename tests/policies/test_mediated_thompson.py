@@ -101,7 +101,7 @@ def test_the_odds_are_those_of_the_marginal_likelihoods_in_any_order(n_arms: int
     for place, lesson in enumerate(lessons):
         first.learn(*lesson)
         if place % 10 == 9:
-            assert first.log_odds() == pytest.approx(log_odds_of(first.counts, 0.3 ** (n_arms - 1)), abs=1e-9)
+            assert first.log_odds() == pytest.approx(log_odds_of(first.counts, 0.3), abs=1e-9)
     for lesson in np.random.default_rng(1).permutation(np.array(lessons)):
         second.learn(int(lesson[0]), int(lesson[1]), float(lesson[2]))
     np.testing.assert_allclose(first.state.floats, second.state.floats, rtol=1e-11)
@@ -183,9 +183,7 @@ def test_more_arms_or_none_taken_have_the_law_of_the_formula_on_average(n_arms: 
     stated = [policy.stated(number) for number in range(20)]
     assert len({tuple(one) for one in stated}) > 5
     tolerance = 4.5 * math.sqrt(0.25 / (N_DRAWS * len(stated)))
-    np.testing.assert_allclose(
-        np.mean(stated, axis=0), drawn(policy.counts, 3.0 ** (n_arms - 1), 100_000), atol=tolerance
-    )
+    np.testing.assert_allclose(np.mean(stated, axis=0), drawn(policy.counts, 3.0, 100_000), atol=tolerance)
 
 
 def test_one_of_more_arms_is_drawn_from_what_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,8 +235,8 @@ def test_it_keeps_what_a_policy_promises() -> None:
 
 
 def test_its_odds_are_constant_or_fade() -> None:
-    assert [str(parse_policy(f"mediated-thompson{text}")) for text in ("", "(0.1)", "(fading_odds=15)")] == [
-        "mediated-thompson", "mediated-thompson", "mediated-thompson(fading_odds=15)"
+    assert [str(parse_policy(f"mediated-thompson{text}")) for text in ("", "(0.2)", "(fading_odds=15)")] == [
+        "mediated-thompson", "mediated-thompson(odds=0.2)", "mediated-thompson(fading_odds=15)"
     ]  # fmt: skip
     always = MediatedThompson(odds=math.inf)
     assert from_json(always.to_json()) == always == parse_policy("mediated-thompson(odds=inf)")

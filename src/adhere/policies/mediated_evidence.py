@@ -24,13 +24,15 @@ from adhere.policies.generic import Rule
 # takes each arm under each arm chosen.
 PRIOR: Final = 1.0
 
+ODDS: Final = 0.1  # of mediated to confounded, for every arm beyond the first, unless others are given
 _STEP: Final = 2.0**512
 _LEAST_LOG_ODDS: Final = -690.0  # below which 1/odds would be too large for a float
 
 
 def first_odds(rule: Rule) -> float:
     """Of confounded to mediated before the first patient; 0 if it cannot be confounded."""
-    log_odds = math.log(rule.fading_odds) if fades(rule) else (rule.n_arms - 1) * math.log(rule.odds)
+    given = rule.fading_odds if fades(rule) else rule.odds
+    log_odds = (rule.n_arms - 1) * math.log(ODDS) if math.isnan(given) else math.log(given)
     return math.exp(-max(log_odds, _LEAST_LOG_ODDS))
 
 

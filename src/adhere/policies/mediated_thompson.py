@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from adhere.compilation import Memo, State, guessed, if_two_arms, implements, specialise
 from adhere.errors import InputError
 from adhere.policies.beta import draw_success
@@ -16,8 +14,6 @@ from adhere.policies.mediated_evidence import MediatedMemo, MediatedState, count
 from adhere.policies.mediated_two_arms import follow_two_arms, probability_if_mediated, probability_of_second
 from adhere.policies.parameters import parameter
 from adhere.randomness import Stream, uniform
-
-ODDS: Final = 0.1
 
 
 @policy("mediated-thompson", state=MediatedState, memo=MediatedMemo)
@@ -41,12 +37,12 @@ class MediatedThompson(ComplianceAwareLearner):
     Parameters
     ----------
     odds
-        How much likelier mediated is than confounded before the first patient of two arms, above 0; inf for always.
-        With k arms it is this to the power k - 1, since there is more to be wrong about.
+        How much likelier mediated is than confounded before the first patient, above 0; inf for always. Unset, 0.1
+        to the power k - 1 for k arms, since with more of them there is more to be wrong about.
     fading_odds
-        In place of `odds`, the same for any number of arms, over 1 + m for the fewest patients m who were told any
-        one arm. Where the hypotheses agree, the odds grow with m for no other reason than that mediated has fewer
-        means to learn. This takes it back, so that the policy never stops testing.
+        In place of `odds`, the same over 1 + m for the fewest patients m who were told any one arm. Where the
+        hypotheses agree, the odds grow with m for no other reason than that mediated has fewer means to learn. This
+        takes it back, so that the policy never stops testing.
 
     Notes
     -----
@@ -84,12 +80,12 @@ class MediatedThompson(ComplianceAwareLearner):
 
     """
 
-    odds: float = parameter(default=ODDS, above=0, infinite=True)
+    odds: float | None = parameter(default=None, above=0, infinite=True)
     fading_odds: float | None = parameter(default=None, above=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.odds != ODDS and self.fading_odds is not None:
+        if self.odds is not None and self.fading_odds is not None:
             sentence = f"{self.name} takes odds=…, which are constant, or fading_odds=…, not both"
             raise InputError(f"{self.name} odds", self.odds, "no fading_odds beside it", sentence)
 

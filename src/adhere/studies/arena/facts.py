@@ -10,6 +10,7 @@ import polars
 
 from adhere.intervals import Z95, Estimate
 from adhere.policies import MediatedThompson, as_policy
+from adhere.policies.mediated_evidence import ODDS
 from adhere.studies.framework.study import Tables
 
 REFERENCE, DEFAULT = "thompson", "mediated-thompson"
@@ -149,7 +150,9 @@ def odds_of(policy: str) -> tuple[str, float] | None:
         return None
     if not isinstance(found, MediatedThompson):
         return None
-    return ("constant odds", found.odds) if found.fading_odds is None else ("fading odds", found.fading_odds)
+    if found.fading_odds is not None:
+        return ("fading odds", found.fading_odds)
+    return ("constant odds", ODDS if found.odds is None else found.odds)  # as with two arms
 
 
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:
