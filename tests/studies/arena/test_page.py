@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars
 
@@ -102,9 +103,18 @@ def test_what_the_tables_do_not_hold_is_left_out() -> None:
     results = tables["results"].filter(own, horizon=2000).drop_nulls("worst")
     names = [one.name for one in arena_sections(Facts({**tables, **few, "results": results}))]
     assert names == ["standings", "regrets", "time", "families"]
-    optimum = results.with_columns(fraction_of_optimum=polars.col("share") / 2)
-    names = [one.name for one in arena_sections(Facts({**tables, **few, "results": optimum}))]
-    assert names == ["standings", "regrets", "optimum", "time", "families"]
+    surplus = {"surplus": 10.0, "surplus_low": 9.0, "surplus_high": 12.0}
+    optimum = results.with_columns(
+        fraction_of_optimum=polars.lit(0.5), **{k: polars.lit(v) for k, v in surplus.items()}
+    )
+    sections = arena_sections(Facts({**tables, **few, "results": optimum}))
+    assert [one.name for one in sections] == ["standings", "regrets", "optimum", "time", "families"]
+    panel: Any = sections[2].figures[0].draw().subfigs[0].axes[0]
+    ends = [[tuple(end) for end in bar] for bars in panel.collections for bar in bars.get_segments()]
+    assert {(round(left, 9), round(right, 9)) for (left, _), (right, _) in ends} == {
+        (0.0, 1.0),
+        (0.45, 0.6),
+    }  # guides and intervals
     standings, *_ = arena_sections(Facts({**tables, **few, "results": results.filter(policy="thompson")}))
     assert standings.result == "Thompson, Chosen played alone: there is nothing to compare it with."
     assert not standings.figures

@@ -184,7 +184,7 @@ def regrets_figure(facts: Facts) -> ReportFigure:
         "arena-regrets",
         f"Regret for each patient in trials of {facts.horizon:,}, three ways: reward lost against always "
         "recommending the best arm, against everybody taking the best arm, and what compliers lose against "
-        "their best arm.",
+        "their best arm. Below zero, people choose better for themselves than any one arm is for all.",
         "Dots with intervals: three regrets by family and policy.",
         lambda: dots(
             polars.DataFrame(rows),
@@ -200,18 +200,19 @@ def optimum_figure(facts: Facts) -> ReportFigure | None:
     known = facts.optimum()
     if known.is_empty():
         return None
+    scale = polars.col("fraction_of_optimum") / polars.col("surplus")  # that is, over the optimum
     table = known.select(
         row="label",
         panel=polars.format("{}, {} patients", "family", "horizon"),
         mean="fraction_of_optimum",
-        lo=polars.lit(None, polars.Float64),
-        hi=polars.lit(None, polars.Float64),
+        lo=scale * polars.col("surplus_low"),
+        hi=scale * polars.col("surplus_high"),
     )
     return ReportFigure(
         "arena-optimum",
         "Surplus as a fraction of that of bayes-optimal, which no policy can exceed but by chance.",
-        "Dots: fraction of the optimum by policy.",
-        lambda: dots(table, x_label="fraction of the optimum"),
+        "Dots with intervals: fraction of the optimum by policy.",
+        lambda: dots(table, x_label="fraction of the optimum", note="95% intervals over populations."),
     )
 
 

@@ -130,8 +130,8 @@ def _optimum(facts: Facts) -> list[Section]:
             "Against the optimum",
             question="How much of what an optimal policy would gain do these gain, where that can be computed?",
             result=sentences.optimum_result(facts),
-            uncertainty="The optimum is that of a uniform prior over the populations of the family, known exactly; "
-            "the policies' gains are simulated.",
+            uncertainty="The optimum is what the optimal policy gained on the same patients, or as computed where it "
+            "did not play. Intervals are over populations, whose own differences are most of them.",
             figures=[drawn],
         )
     ]
