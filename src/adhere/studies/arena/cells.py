@@ -71,7 +71,8 @@ def _cells() -> tuple[Cell, ...]:
         *(Cell(name, 100, 100) for name in (UNCONFOUNDED, *MISLEADING)),
         *(Cell(name, MAIN_HORIZON, runs[n_arms]) for name, n_arms in _DRAWN.items()),
         *(Cell(name, MAIN_HORIZON, 10) for name in _EXAMPLES),
-        *(Cell(name, 10_000, 10) for name in STROKE),
+        *(Cell(name, MAIN_HORIZON, 20) for name in STROKE),
+        *(Cell(name, 10_000, 25) for name in STROKE),
         *(Cell(name, 100_000, 2) for name in _TWO_ARMS),
     )
 

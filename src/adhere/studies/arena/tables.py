@@ -128,9 +128,15 @@ def _optimum(figures: Mapping[Entrant, ByUnit], horizon: int) -> float | None:
 
 def _pooled_stroke(plays: Plays) -> list[Row]:
     """Means over both trials, group by group of runs: run r of both has the same random numbers."""
-    cells = [cell for name in STROKE for cell in plays if cell.family == name]
-    if [cell.family for cell in cells] != list(STROKE):
-        return []
+    horizons = dict.fromkeys(cell.n_patients for cell in plays if cell.family in STROKE)
+    by_horizon = [
+        [cell for name in STROKE for cell in plays if (cell.family, cell.n_patients) == (name, n)] for n in horizons
+    ]
+    return [row for cells in by_horizon if len(cells) == len(STROKE) for row in _pooled_at(cells, plays)]
+
+
+def _pooled_at(cells: Sequence[Cell], plays: Plays) -> list[Row]:
+    """Those of both trials' cells at one horizon."""
     rows: list[Row] = []
     reference: ByUnit | None = None
     for entrant in plays[cells[0]]:
