@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adhere.policies import MediatedThompson
+from adhere.policies.mediated_evidence import ODDS
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import OURS, Claim
 from adhere.studies.framework.wording import listed, percent, share
@@ -64,7 +64,7 @@ def details(facts: Facts) -> list[str]:
     return [
         "MediatedThompson weighs two hypotheses: given the arm taken, the reward does not depend on the arm "
         "recommended, so that all who took an arm speak for it; or it does, and only the arm recommended counts. "
-        f"The odds are how much likelier the first is before the first patient, {MediatedThompson().odds:g} unless "
+        f"The odds are how much likelier the first is before the first patient, {ODDS:g} unless "
         "they are given (the square of that with three arms). With odds ∞ it never doubts, which is what "
         "Stirn and Jebara (2018) do, by their abstract.",
         "ThompsonBounded on MediatedThompson follows it only where two samples of Thompson sampling disagree, and so "
