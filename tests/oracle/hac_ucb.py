@@ -38,7 +38,7 @@ class HacUcb(Policy):
             loose = 2.0 * sum(p[c][a] * w_actual[a] for a in arms)
             if ucb[c] - pseudo[c] > 2.0 * w_chosen[c] or pseudo[c] - ucb[c] > loose:
                 self.is_causal = False
-        return pseudo if self.is_causal else ucb
+        return [math.floor(2**40 * index + 0.5) / 2**40 for index in (pseudo if self.is_causal else ucb)]
 
     def choose(self, rng: Random) -> int:
         return rng.choice(best(self.indices()))

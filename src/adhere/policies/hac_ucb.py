@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from adhere.compilation import Memo, Number, PerArm, PerPair, State, Vector, implements, inline
 from adhere.policies.declaration import policy
@@ -11,6 +12,8 @@ from adhere.policies.learner import ComplianceAwareLearner
 from adhere.policies.parameters import parameter
 from adhere.policies.selection import keeps_tie, share_among_largest
 from adhere.randomness import Stream
+
+_PLACES: Final = 2.0**40
 
 
 class HacUcbState(State):
@@ -69,8 +72,9 @@ class HacUcb(ComplianceAwareLearner):
       the number of cells: more than 0.8 at T = 2000 with two arms, so that the test could hardly fail. Neither is
       done here, and no regret bound of the paper is claimed.
     - "Took nothing" and "took something else" are cells of their own.
-    - The authors explore arm by arm in order and take the first of equal arms. Here equal arms are drawn at random,
-      and exploration recommends an arm with the fewest lessons, which serves late feedback too.
+    - The authors explore arm by arm in order and take the first of equal arms. Here arms that are equal to twelve
+      places are drawn at random, and exploration recommends an arm with the fewest lessons, which serves late
+      feedback too.
     - The test is made at every lesson after exploration, not at every recommendation: the same when feedback is
       immediate. With late feedback the order of the lessons may matter, since one failure is enough.
 
@@ -107,8 +111,13 @@ def mean_of(total: float, n: float) -> float:
 @inline
 def width_of(state: State, n: float) -> float:
     """How far the bound of n lessons is above their mean."""
-    # Not one root over another: a GPU's compiler rounds that otherwise.
     return math.sqrt(state.scale / max(n, 1.0))
+
+
+@inline
+def rounded(index: float) -> float:
+    """To some twelve places: arms are often equal but for the rounding of sums, which differs between machines."""
+    return math.floor(index * _PLACES + 0.5) / _PLACES
 
 
 @implements(choose, HacUcb)
@@ -159,10 +168,11 @@ def compare_bounds(rule: Rule, state: State) -> None:
         own = mean_of(state.told_rewards[arm], state.told[arm]) + width
         if (own - pooled > 2.0 * width) | (pooled - own > 2.0 * widths):
             state.refuted = 1.0
-        state.indices[arm] = pooled
+        state.indices[arm] = rounded(pooled)
     if state.refuted == 1.0:
         for arm in range(rule.n_arms):
-            state.indices[arm] = mean_of(state.told_rewards[arm], state.told[arm]) + width_of(state, state.told[arm])
+            bound = mean_of(state.told_rewards[arm], state.told[arm]) + width_of(state, state.told[arm])
+            state.indices[arm] = rounded(bound)
 
 
 @implements(probabilities, HacUcb)
