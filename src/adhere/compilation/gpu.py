@@ -72,7 +72,8 @@ class GpuKernel:
         dispatcher = self._of(signature, rule)
         try:
             with _as_on_processors():
-                dispatcher.compile(signature)
+                kernel = dispatcher.compile(signature)
+            kernel.bind()  # here, in one thread: launches from several would each put it onto the GPU, and collide
         except NumbaError as error:
             mistake = as_compile_error(error, classes_of(rule))
             assert mistake is not None
