@@ -19,7 +19,7 @@ class MediatedThompson(Learner):
     """Draw a hypothesis by its posterior odds, from the marginal likelihoods of all counts; then means; then argmax.
 
     Mediated: one Beta(1, 1) for each arm taken, and who takes what given the arm chosen is Dirichlet(1, …).
-    Confounded: one Beta(1, 1) for each arm chosen. The prior odds of mediated are given, or 0.1 to the
+    Confounded: one Beta(1, 1) for each arm chosen. The prior odds of mediated are given, or 0.15 to the
     power k - 1, or fade: they are then a number over 1 and the fewest patients told any arm. Everybody takes one of
     the arms.
     """
@@ -50,7 +50,7 @@ class MediatedThompson(Learner):
     def probability_of_mediated(self) -> float:
         if self.odds == math.inf:
             return 1.0
-        prior_odds = 0.1 ** (self.n_arms - 1) if self.odds is None else self.odds
+        prior_odds = 0.15 ** (self.n_arms - 1) if self.odds is None else self.odds
         if self.fading_odds is not None:
             prior_odds = self.fading_odds / (1.0 + min(self.number(chosen) for chosen in range(self.n_arms)))
         log_odds = math.log(prior_odds) + self.log_bayes_factor()

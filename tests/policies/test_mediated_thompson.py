@@ -139,7 +139,7 @@ def test_the_odds_may_go_where_no_float_can_hold_them_and_come_back() -> None:
 )
 def test_two_arms_have_the_probability_of_the_formula(options: Any, n: int, skewed: bool) -> None:
     policy = Taught(MediatedThompson(**options), 2, random_lessons(2, n, seed=n, skewed=skewed))
-    odds = min(options.get("odds", 0.1), 1e300)
+    odds = min(options.get("odds", 0.15), 1e300)
     expected = expected_of_two(policy.counts, odds, options.get("fading_odds"))
     assert policy.stated()[1] == pytest.approx(expected, abs=1e-9)
     assert policy.stated().sum() == 1.0

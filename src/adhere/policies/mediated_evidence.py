@@ -24,7 +24,7 @@ from adhere.policies.generic import Rule
 # takes each arm under each arm chosen.
 PRIOR: Final = 1.0
 
-ODDS: Final = 0.1  # of mediated to confounded, for every arm beyond the first, unless others are given
+ODDS: Final = 0.15  # of mediated to confounded, for every arm beyond the first, unless others are given
 _STEP: Final = 2.0**512
 _LEAST_LOG_ODDS: Final = -690.0  # below which 1/odds would be too large for a float
 

@@ -21,6 +21,7 @@ _OTHERS: Final = {
     "thompson-bounded(thompson/actual)": "ThompsonBounded on Thompson, Actual",
     "mediated-thompson": "MediatedThompson",
     "mediated-thompson(odds=1)": "MediatedThompson, odds 1",
+    "mediated-thompson(odds=0.1)": "MediatedThompson, odds 0.1",
     "mediated-thompson(fading_odds=10)": "MediatedThompson, fading odds 10",
     "mediated-thompson(odds=0.01)": "MediatedThompson, odds 0.01",
     "mediated-thompson(odds=inf)": "Stirn & Jebara 2018 (odds ∞)",
