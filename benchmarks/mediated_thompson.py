@@ -125,6 +125,7 @@ def refuting() -> None:
     inner = [
         NEVER_DOUBTS,
         "mediated-thompson(odds=1)",
+        DEFAULT,
         "mediated-thompson(odds=0.1)",
         "mediated-thompson(fading_odds=10)",
     ]
