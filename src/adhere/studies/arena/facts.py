@@ -104,9 +104,10 @@ class Facts:
         """The families in which the frontier counts what is lost."""
         return list(self.frontier["loss_family"].unique(maintain_order=True))
 
-    def value(self, policy: str, family: str, column: str) -> float:
-        """A number of the results at the horizon."""
-        return float(self.at_horizon.filter(policy=policy, family=family)[column][0])
+    def value(self, policy: str, family: str, column: str) -> float | None:
+        """A number of the results at the horizon, if there is one."""
+        found = self.at_horizon.filter(policy=policy, family=family)[column].drop_nulls()
+        return float(found[0]) if len(found) else None
 
     def hybrids(self) -> list[str]:
         """The paper's hybrids that ran: those with a hierarchy in them."""

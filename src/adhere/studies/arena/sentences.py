@@ -13,6 +13,7 @@ from adhere.studies.arena.facts import Facts, Named
 from adhere.studies.framework.wording import listed
 
 _TOLERATED = -0.005  # of the best possible surplus: losses up to this are none
+_SLIGHT = -0.01  # of the best possible surplus, lost where pooling misleads
 _LONG = 50_000  # patients, from which on growth says something of still longer trials
 _NAMED = 6  # policies that a sentence holds
 _LINEAR = 0.9  # a power of the number of patients, from which on growth is called linear
@@ -86,26 +87,25 @@ def details(facts: Facts) -> list[str]:
     ]
     hybrids = facts.hybrids()
     if hybrids:
-        behind_them = [f"{facts.labels[one]} in {listed(its)}" for one in hybrids if (its := _not_above(facts, one))]
-        but = f", but for {'; '.join(behind_them)}" if behind_them else ""
         said.append(
-            f"{name} is above the paper's hybrids ({'; '.join(facts.labels[one] for one in hybrids)}), in mean and "
-            f"in the worst 5%, in every family{but}."
+            f"{name} is above the paper's hybrids ({'; '.join(facts.labels[one] for one in hybrids)}) in mean in "
+            f"every family{_but(facts, 'share')}; and in the worst 5%, as drawn below, in every family"
+            f"{_but(facts, 'worst_5_percent_held_out')}."
         )
     return said
 
 
-def _not_above(facts: Facts, other: str) -> list[str]:
-    """The families in which the default is not above another policy, both in mean and in the worst 5%."""
+def _but(facts: Facts, column: str) -> str:
+    """The families in which the default is not above a hybrid."""
     assert facts.default is not None
-    return [
-        family
-        for family in facts.large
-        if any(
-            facts.value(facts.default, family, column) <= facts.value(other, family, column)
-            for column in ("share", "worst_5_percent")
-        )
-    ]
+    found = []
+    for other in facts.hybrids():
+        values = [
+            (family, *(facts.value(one, family, column) for one in (facts.default, other))) for family in facts.large
+        ]
+        behind = [family for family, own, its in values if own is not None and its is not None and own <= its]
+        found += [f"{facts.labels[other]} in {listed(behind)}"] if behind else []
+    return f", but for {'; '.join(found)}" if found else ""
 
 
 def frontier_question(facts: Facts) -> str:
@@ -117,27 +117,47 @@ def frontier_question(facts: Facts) -> str:
 
 
 def frontier_result(facts: Facts) -> str:
-    """Which policies no other beats on both, whatever the misleading family."""
+    """Who gains most at next to no loss, and how many policies no other beats on both."""
+    losses, gains = _losses(facts), dict(facts.frontier.select("label", "gain").iter_rows())
+    safe = {label: gains[label] for label, loss in losses.items() if loss >= _SLIGHT}
+    n_best = len(_unbeaten(facts))
+    said = f"{n_best or 'none'} of {len(losses)} policies {'are' if n_best > 1 else 'is'} "
+    said += "beaten by no other " if n_best else "unbeaten "
+    said += "in every figure." if len(facts.misleading()) > 1 else "on both."
+    if not safe:
+        return said[0].upper() + said[1:]
+    first = max(safe, key=safe.__getitem__)
+    return (
+        f"Of those that lose at most {-_SLIGHT:g} where it is not so, {first} gains most, {safe[first]:+.3f}; {said}"
+    )
+
+
+def _losses(facts: Facts) -> dict[str, float]:
+    """What each policy loses in the misleading family in which it loses most, below 0, by label."""
+    found = facts.frontier.group_by("label", maintain_order=True).agg(polars.col("loss").min())
+    return dict(found.iter_rows())
+
+
+def _unbeaten(facts: Facts) -> list[str]:
+    """The policies that no other beats on both, whatever the misleading family."""
     everywhere: list[set[str]] = []
     for family in facts.misleading():
         its = facts.frontier.filter(loss_family=family)
         points = list(its.select("loss", "gain").iter_rows())
         everywhere.append({name for name, best in zip(its["label"], not_dominated(points), strict=True) if best})
-    labels = facts.frontier["label"].unique(maintain_order=True).to_list()
-    best = [label for label in labels if all(label in its for its in everywhere)]
-    where = "in every figure" if len(everywhere) > 1 else "on both"
-    if not best:
-        return f"None of {len(labels)} policies is unbeaten {where}."
-    names = f": {'; '.join(best)}" if len(best) <= _NAMED else ""
-    verb = "is" if len(best) == 1 else "are"
-    return f"Of {len(labels)} policies {len(best)} {verb} beaten by no other {where}{names}."
+    return [label for label in _losses(facts) if all(label in its for its in everywhere)]
 
 
 def frontier_uncertainty(facts: Facts) -> str:
-    """How sure that is."""
+    """How sure that is, and what the unbeaten ones lose."""
+    best, losses = _unbeaten(facts), _losses(facts)
+    said = ""
+    if 0 < len(best) <= _NAMED:
+        named = [f"{label} (loses {max(0.0, -losses[label]):.3f} where it loses most)" for label in best]
+        said = f"Unbeaten: {'; '.join(named)}. "
     return (
-        "Points whose intervals overlap may change places on other populations: beaten by a hair is not worse. "
-        f"What is lost is shown apart for {listed(facts.misleading())}."
+        f"{said}Points whose intervals overlap may change places on other populations: beaten by a hair is not "
+        f"worse. What is lost is shown apart for {listed(facts.misleading())}."
     )
 
 
