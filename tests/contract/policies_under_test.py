@@ -72,7 +72,7 @@ NESTED = (
     "thompson-bounded(hierarchical(thompson), literal=true)",
     "thompson-bounded(hierarchical(thompson, recycle=true), recycle=true, literal=true)",
     "thompson-bounded(hierarchical-exp3(eta=0.05, rho=0.05))",
-    "floor(hierarchical(exp3), rule=clip)",
+    "floor(burn-in(exp3/actual, patients=40))",
     "thompson-bounded(thompson-bounded(ucb1/comply, recycle=true), recycle=true)",
     "thompson-bounded(mediated-thompson)",
     "hierarchical(experts=[thompson, mediated-thompson])",

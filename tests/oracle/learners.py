@@ -33,9 +33,10 @@ class Learner(ABC):
 
 def guarded(p: float, arm: int, guards: list[tuple[list[float], float]]) -> float:
     """The probability that an arm has with guards around; p where it has none, which was taken but not chosen."""
+    had = p
     for shares, kept in guards:
-        p = shares[arm] + kept * p or p
-    return p
+        had = shares[arm] + kept * had
+    return had or p
 
 
 class Uniform(Learner):

@@ -99,7 +99,7 @@ def remember_shares_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kept
 @implements(learn, Exp3)
 def learn_exp3(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Raise the weight of the credited arm."""
-    raised_by = rule.gamma / rule.n_arms * (weight * reward / memo.probabilities[arm])
+    raised_by = rule.gamma / rule.n_arms * (weight * reward / abs(memo.probabilities[arm]))
     state.log_weights[arm] += raised_by
     raised = state.weights[arm] * exp_of_small(raised_by)
     if unlikely((raised < _SMALLEST) | (raised > _LARGEST)):

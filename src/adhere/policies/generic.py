@@ -70,10 +70,11 @@ def remember_shares(rule: Rule, state: State, memo: Memo, shares: Any, kept: flo
 def with_shares(own: float, share: float, kept: float) -> float:
     """What an importance weight divides by: share + kept · own.
 
-    An arm may be credited though it could not have been chosen, if somebody took it: then its own will do.
+    An arm may be credited though it could not have been chosen, if somebody took it: then its own will do. It is kept
+    below 0, so that a further guard knows that the arm had no probability; whoever divides takes the absolute value.
     """
-    probability = share + kept * own
-    return probability if probability > 0.0 else own
+    probability = share + (kept * own if own > 0.0 else 0.0)
+    return probability if probability > 0.0 else -abs(own)
 
 
 @generic

@@ -155,7 +155,7 @@ def update_hierarchical_exp3(
         arm = rule.credit[i, chosen, feedback]
         if arm >= 0 and loss > 0.0 and (i == drawn or drawn < 0 or not rule.certified):
             x = memo.x[i] if rule.certified and i == drawn else 1.0
-            lower(state.log_w[i], arm, rule.rho * loss / (x * memo.y[i, arm]))
+            lower(state.log_w[i], arm, rule.rho * loss / (x * abs(memo.y[i, arm])))
 
 
 @implements(probabilities, HierarchicalExp3)
