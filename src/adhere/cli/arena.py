@@ -89,7 +89,7 @@ def _summary(done: Arena) -> str:
     parts = [summary(done.tables["results"], done.own, width), paragraph(LEGEND, width)]
     left_out = done.tables["left_out"]
     if len(left_out):
-        names = ", ".join(left_out["label"].unique(maintain_order=True))
+        names = "; ".join(left_out["label"].unique(maintain_order=True))
         parts.append(paragraph(f"Left out where they cannot play (why: left_out.csv): {names}.", width))
     if done.n_kept:
         parts.append(f"Played by an earlier run, not again: {done.n_kept:,} of {done.n_plays:,} plays.")

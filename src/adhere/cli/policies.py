@@ -122,8 +122,11 @@ def _explain(cls: type[Policy]) -> None:
     typer.secho("Parameters", bold=True)
     fields = [item for item in dataclasses.fields(cls) if item.name != "protocol"]
     width = max((len(item.name) for item in fields), default=0)
+    meanings = _meanings(cls)
     for item in fields:
         typer.echo(f"  {item.name:{width}s}  {_expected(item)}")
+        if item.name in meanings:
+            typer.echo(paragraph(meanings[item.name], _width(), indent=" " * (width + 4)))
     if not fields:
         typer.echo("  none")
     if issubclass(cls, Learner):
@@ -138,10 +141,22 @@ def _documentation(cls: type[Policy]) -> str:
     return inspect.cleandoc(cls.__doc__ or "")
 
 
+def _sections(cls: type[Policy]) -> tuple[str, dict[str, str]]:
+    """What the documentation says first, and its sections by title."""
+    before, *sections = re.split(r"^(\w+)\n-+\n", _documentation(cls), flags=re.MULTILINE)
+    return before, dict(zip(sections[::2], sections[1::2], strict=True))
+
+
+def _meanings(cls: type[Policy]) -> dict[str, str]:
+    """What the documentation says of each parameter."""
+    _, titled = _sections(cls)
+    found = re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", titled.get("Parameters", ""), flags=re.MULTILINE)
+    return {name: inspect.cleandoc(text) for names, text in found for name in names.split(", ")}
+
+
 def _prose(cls: type[Policy]) -> str:
     """What the documentation says, without the sections for readers of the source."""
-    before, *sections = re.split(r"^(\w+)\n-+\n", _documentation(cls), flags=re.MULTILINE)
-    titled = dict(zip(sections[::2], sections[1::2], strict=True))
+    before, titled = _sections(cls)
     references = f"Reference: {titled['References']}" if "References" in titled else ""
     return f"{before}\n\n{titled.get('Notes', '')}\n\n{references}"
 

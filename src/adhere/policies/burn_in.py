@@ -56,6 +56,9 @@ class BurnIn(Guard):
 
     Notes
     -----
+    With a floor too, put the burn-in outside, `burn-in(floor(…))`: a floor around it would decide some of its rounds,
+    and blocks would no longer be balanced.
+
     The next arm of a block is drawn from what is left of it, so that arm j has the probability (number left of j) /
     (number left) given the block so far: this is what a live trial logs, and EXP3 divides by it. A draw is keyed by
     its recommendation's number, so that nothing of a block need be kept. All learners learn from these rounds by

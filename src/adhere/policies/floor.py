@@ -88,7 +88,7 @@ class Floor(Guard):
     control
         That of the first arm, the control; unset, `share`.
     rule
-        "mix" or "clip".
+        "mix" shrinks the probabilities of the policy inside; "clip" raises only those below their minimum.
 
     Notes
     -----

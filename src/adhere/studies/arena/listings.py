@@ -89,7 +89,8 @@ def worst_listing(facts: Facts) -> Listing:
     caption = (
         f"The worst of all at {facts.horizon:,} patients: the lowest difference from {facts.labels[facts.reference]} "
         "on any population, bad luck included, and the family; the greatest part of a family's populations on which "
-        "the policy is worse than uniform randomisation, and on which that is beyond chance. Growth: how regret in "
+        "the policy is worse than uniform randomisation, and on which it is so at the level of 2.5%, population by "
+        "population. Growth: how regret in "
         f"the worst 5% of populations grows up to {facts.longest:,} patients, as a power of their number, in the "
         "family where it grows fastest; 1 is linear."
     )
