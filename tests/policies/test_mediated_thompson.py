@@ -35,7 +35,7 @@ class Taught:
     """The policy as plain Python, with its rule, its state and a stream."""
 
     def __init__(self, policy: MediatedThompson, n_arms: int, lessons: Sequence[Lesson] = ()) -> None:
-        compiled = policy.assemble(TrialShape(n_arms))
+        compiled = policy.resolved(n_arms, None).assemble(TrialShape(n_arms))
         self.rule, self.n_arms = compiled.rule, n_arms
         self.state = state_of(self.rule, compiled.state)
         self.memo = memo_of(self.rule, np.full(n_arms + 2, np.nan))  # with nothing in it that may be read

@@ -31,8 +31,7 @@ _LEAST_LOG_ODDS: Final = -690.0  # below which 1/odds would be too large for a f
 
 def first_odds(rule: Rule) -> float:
     """Of confounded to mediated before the first patient; 0 if it cannot be confounded."""
-    given = rule.fading_odds if fades(rule) else rule.odds
-    log_odds = (rule.n_arms - 1) * math.log(ODDS) if math.isnan(given) else math.log(given)
+    log_odds = math.log(rule.fading_odds if fades(rule) else rule.odds)
     return math.exp(-max(log_odds, _LEAST_LOG_ODDS))
 
 

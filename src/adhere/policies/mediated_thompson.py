@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Self
+
 from adhere.compilation import Memo, State, guessed, if_two_arms, implements, specialise
 from adhere.errors import InputError
 from adhere.policies.beta import draw_success
@@ -10,7 +13,7 @@ from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.learner import ComplianceAwareLearner
 from adhere.policies.mediated_draws import choose_by_drawing, probabilities_of_drawing
-from adhere.policies.mediated_evidence import MediatedMemo, MediatedState, count, odds_of_confounded, weigh
+from adhere.policies.mediated_evidence import ODDS, MediatedMemo, MediatedState, count, odds_of_confounded, weigh
 from adhere.policies.mediated_two_arms import follow_two_arms, probability_if_mediated, probability_of_second
 from adhere.policies.parameters import parameter
 from adhere.randomness import Stream, uniform
@@ -68,8 +71,10 @@ class MediatedThompson(ComplianceAwareLearner):
 
     Examples
     --------
-    >>> str(MediatedThompson(odds=float("inf")))
-    'mediated-thompson(odds=inf)'
+    >>> str(MediatedThompson(odds=0.3))
+    'mediated-thompson(odds=0.3)'
+    >>> MediatedThompson().resolved(n_arms=3, horizon=None).odds
+    0.0225
     >>> from adhere import simulate
     >>> policies = ["thompson", "mediated-thompson"]
     >>> for population in ("homogeneous", "rich-and-poor"):
@@ -88,6 +93,12 @@ class MediatedThompson(ComplianceAwareLearner):
         if self.odds is not None and self.fading_odds is not None:
             sentence = f"{self.name} takes odds=…, which are constant, or fading_odds=…, not both"
             raise InputError(f"{self.name} odds", self.odds, "no fading_odds beside it", sentence)
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """The default odds settled, so that a trial's design says them."""
+        if self.odds is not None or self.fading_odds is not None:
+            return self
+        return dataclasses.replace(self, odds=ODDS ** (n_arms - 1))
 
 
 @implements(choose, MediatedThompson)

@@ -10,6 +10,7 @@ from adhere.report.section import ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
 from adhere.studies.arena import figures, listings, sentences
 from adhere.studies.arena.facts import Facts
+from adhere.studies.arena.families import MIN_BEST_SURPLUS
 from adhere.studies.framework.study import Tables
 
 TITLE = "The arena: every policy on the same patients"
@@ -77,7 +78,10 @@ def arena_sections(facts: Facts) -> list[Section]:
             "The populations, and every number",
             question="On which populations was this?",
             result=sentences.families_result(facts),
-            uncertainty="The families are ours; another choice of families has other averages.",
+            uncertainty=(
+                "The families are ours; another choice of families has other averages. Populations in which no policy "
+                f"could gain {MIN_BEST_SURPLUS:g} a patient are drawn again, but for uniform-other."
+            ),
             listings=[
                 listings.families_listing(facts),
                 listings.policies_listing(facts),

@@ -174,7 +174,8 @@ def growth_result(facts: Facts) -> str:
     if not linear:
         return f"No policy's worst case grows like the number of patients where that of {reference} does not."
     n, verb = ("1 policy", "has") if len(linear) == 1 else (f"{len(linear)} policies", "have")
-    said = f"{n} of {len(facts.labels)} {verb} a worst case that grows like the number of patients where "
+    n_played = facts.results.filter(horizon=facts.longest)["policy"].n_unique()
+    said = f"{n} of {n_played} {verb} a worst case that grows like the number of patients where "
     said += f"that of {reference} does not"
     if facts.default is not None:
         said += f"; {facts.labels[facts.default]} is {'' if facts.default in linear else 'not '}among them"
