@@ -14,6 +14,7 @@ from adhere.studies.arena import page
 from adhere.studies.arena.arena import arena
 from adhere.studies.arena.cells import FULL, MAIN_HORIZON, NAMED, QUICK, STROKE, Cell
 from adhere.studies.arena.entrants import entrants
+from adhere.studies.arena.facts import Facts
 from adhere.studies.arena.families import FAMILIES
 from adhere.studies.arena.play import play
 from adhere.studies.arena.schema import SCHEMAS
@@ -152,3 +153,16 @@ def test_it_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("my own page")
     with pytest.raises(InputError, match=r"index.html is no page of adhere's"):
         adhere.arena(tmp_path)
+
+
+def test_who_cannot_play_a_cell_is_left_out_of_it(tmp_path: Path) -> None:
+    """Whether it says so when it is resolved, when it is assembled, or by failing."""
+    own = ["bayes-optimal(horizon=50)", "thompson/credit[0 1; - 1]"]
+    cells = [Cell("confounded-3", 20, 2, 20)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "arena_page", lambda *_: "")
+        done = arena(tmp_path, own, only_own=True, cells=cells, n_threads=1)
+    assert done.tables["left_out"]["policy"].to_list() == own
+    assert set(done.tables["results"]["policy"]) == {"thompson"}
+    times = Facts(done.tables).times()  # of three arms, where none has two
+    assert set(times) == {"thompson"}

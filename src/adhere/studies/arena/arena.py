@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from adhere.checks import check_integer
+from adhere.compilation.places import sentence_of
 from adhere.errors import InputError
+from adhere.policies.kept_tables import postponing
+from adhere.policies.policy import TrialShape
 from adhere.randomness import check_seed
 from adhere.simulation.simulate import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
@@ -88,8 +91,13 @@ def arena(
                         progress.begin(title)
                     try:
                         played = _play(cell, one, seed, device, n_threads, progress)
-                    except InputError as error:  # what a policy says only when it is assembled
+                    except InputError as error:  # what a policy says only when it plays
                         left_out.append(LeftOut(cell, one, str(error)))
+                        continue
+                    except Exception as error:
+                        if comes_with_adhere(one.policy):
+                            raise
+                        left_out.append(LeftOut(cell, one, f"fails: {sentence_of(error)}"))
                         continue
                     finally:
                         progress.finish(cell.total_patients)
@@ -107,7 +115,9 @@ def arena(
 def _why_not(entrant: Entrant, cell: Cell) -> str | None:
     """Why a policy cannot play in a cell, in the words in which it refuses; None if it can."""
     try:
-        entrant.policy.resolved(cell.population.n_arms, cell.n_patients)
+        with postponing():  # tables are computed when they are needed
+            resolved = entrant.policy.resolved(cell.population.n_arms, cell.n_patients)
+            resolved.assemble(TrialShape(cell.population.n_arms, cell.population.reward_values))
     except InputError as error:
         return str(error)
     return None

@@ -11,6 +11,7 @@ import polars
 from adhere.intervals import Z95, Estimate
 from adhere.policies import MediatedThompson, as_policy
 from adhere.policies.mediated_evidence import ODDS
+from adhere.studies.arena.cells import POOLED_STROKE
 from adhere.studies.framework.study import Tables
 
 REFERENCE, DEFAULT = "thompson", "mediated-thompson"
@@ -59,7 +60,9 @@ class Facts:
         self.reference = reference[0] if reference else next(iter(self.labels))
         self.default = next((policy for policy in self.labels if same(policy, DEFAULT)), None)
         self.sizes = sizes = dict(self.at_horizon.select("family", "n_populations").iter_rows())
-        self.large = [family for family, size in sizes.items() if size >= LARGE] or list(sizes)
+        self.large = [family for family, size in sizes.items() if size >= LARGE]
+        # The stroke trials pooled are no family beside the trials.
+        self.large = self.large or [family for family in sizes if family != POOLED_STROKE] or list(sizes)
         self.single = [family for family in sizes if family not in self.large]
 
     def in_all(self) -> polars.DataFrame:
@@ -120,8 +123,9 @@ class Facts:
         return (str(means["policy"][0]), float(means[column][0])) if means.height else None
 
     def times(self) -> dict[str, float]:
-        """Nanoseconds a decision by policy: the median over families of two arms, at the horizon."""
-        its = self.at_horizon.filter(n_arms=2).drop_nulls("ns_per_decision").group_by("policy", maintain_order=True)
+        """Nanoseconds a decision by policy: the median over families of the fewest arms, at the horizon."""
+        known = self.at_horizon.drop_nulls("ns_per_decision")
+        its = known.filter(polars.col("n_arms") == known["n_arms"].min()).group_by("policy", maintain_order=True)
         return dict(its.agg(polars.col("ns_per_decision").median()).iter_rows())
 
     def optimum(self) -> polars.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from adhere.studies.arena.families import Family
 from adhere.studies.arena.play import Played
 
 FOLDER = "played"
+_CHECKSUM = 4  # bytes behind a file, which its own checksums do not cover
 
 
 def comes_with_adhere(policy: Policy) -> bool:
@@ -37,7 +39,10 @@ class KeptPlays:
         if path is None:
             return None
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
+            content = path.read_bytes()
+            if zlib.crc32(content[:-_CHECKSUM]) != int.from_bytes(content[-_CHECKSUM:], "little"):
+                return None
+            with np.load(io.BytesIO(content[:-_CHECKSUM]), allow_pickle=False) as held:
                 return Played(
                     held["shares"], held["spread"], int(held["n_runs"]), held["grid"],
                     float(held["seconds"]), float(held["compile_seconds"]), int(held["n_threads"]),
@@ -51,7 +56,8 @@ class KeptPlays:
         if path is not None:
             content = io.BytesIO()
             np.savez_compressed(content, **vars(played))
-            write_file(path, content.getvalue())
+            held = content.getvalue()
+            write_file(path, held + zlib.crc32(held).to_bytes(_CHECKSUM, "little"))
 
     def _path(self, policy: Policy, cell: Cell) -> Path | None:
         if not comes_with_adhere(policy):

@@ -79,8 +79,8 @@ def arena_sections(facts: Facts) -> list[Section]:
             question="On which populations was this?",
             result=sentences.families_result(facts),
             uncertainty=(
-                "The families are ours; another choice of families has other averages. Populations in which no policy "
-                f"could gain {MIN_BEST_SURPLUS:g} a patient are drawn again, but for uniform-other."
+                "The families are ours; another choice of families has other averages. Populations in which no "
+                f"policy could gain {MIN_BEST_SURPLUS:g} a patient are drawn again, but for uniform-other."
             ),
             listings=[
                 listings.families_listing(facts),

@@ -21,12 +21,13 @@ _LINEAR = 0.9  # a power of the number of patients, from which on growth is call
 
 def lead(facts: Facts) -> str:
     """What the page is."""
-    n_populations = int(facts.families["n_populations"].sum())
+    policies, families = len(facts.labels), len(facts.families)
+    populations = counted(int(facts.families["n_populations"].sum()), "population")
     return (
-        f"{len(facts.labels)} policies meet the same patients of "
-        f"{counted(n_populations, 'population')} in {len(facts.families)} families, in trials of "
-        f"{facts.shortest:,} to {facts.longest:,} patients. The populations are fixed and published: anybody who "
-        "runs “adhere arena” meets them again, with policies of their own beside these if they like."
+        f"{_counted(policies, 'policy', 'policies')} {'meets' if policies == 1 else 'meet'} the same patients of "
+        f"{populations} in {_counted(families, 'family', 'families')}, in trials of {_horizons(facts)} patients. "
+        "The populations are fixed and published: anybody who runs “adhere arena” meets them again, with policies of "
+        "their own beside these if they like."
     )
 
 
@@ -261,4 +262,14 @@ def families_result(facts: Facts) -> str:
     """How many populations of how many families, and their seeds."""
     seeds = listed([str(seed) for seed in facts.families["seed"].drop_nulls().unique(maintain_order=True)])
     n = int(facts.families["n_populations"].sum())
-    return f"On {n:,} populations in {len(facts.families)} families, drawn from seed {seeds}."
+    drawn = f", drawn from seed {seeds}" if seeds else ""
+    return f"On {counted(n, 'population')} in {_counted(len(facts.families), 'family', 'families')}{drawn}."
+
+
+def _counted(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def _horizons(facts: Facts) -> str:
+    ends = dict.fromkeys((facts.shortest, facts.longest))
+    return " to ".join(f"{end:,}" for end in ends)
