@@ -115,7 +115,7 @@ def test_a_rule_has_whole_numbers_as_floats_and_no_words() -> None:
         rule: str = choice(default="mix", options=("mix", "clip"))
 
     assert Worded.rule_class._fields == ("patients", "n_arms", "credit")
-    for function in (choose, learn):
-        implements(function, Worded)(lambda *_: 0)
+    implements(choose, Worded)(lambda rule, state, memo, weight, rng: 0)
+    implements(learn, Worded)(lambda rule, state, memo, arm, reward, weight, rng: None)
     rule = Worded().assemble(TrialShape(2)).rule
     assert type(rule.patients) is float  # or each number would be compiled for itself

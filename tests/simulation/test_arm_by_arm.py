@@ -42,5 +42,5 @@ def test_every_policy_of_the_battery(subject: str, n_arms: int) -> None:
 @pytest.mark.parametrize("n_arms", ARM_COUNTS)
 @pytest.mark.parametrize("text", NESTED)
 def test_policies_inside_each_other(text: str, n_arms: int) -> None:
-    """Compiled for two arms and as Python for three: the battery has every part compiled for both."""
-    assert_same_arms(text, n_arms, compiled=n_arms == 2)
+    """Some compiled for two arms, the rest as Python: the battery has every part compiled for both."""
+    assert_same_arms(text, n_arms, compiled=n_arms == 2 and "mediated" not in text)

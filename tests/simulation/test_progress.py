@@ -32,6 +32,9 @@ class NotCompiled:
     def to_compile(self) -> str | None:
         return self.composition
 
+    def load_tables(self, announce: Callable[[str], None]) -> None:
+        """It has none."""
+
     def prepare(self, announce: Callable[[str], None]) -> None:
         if self.composition is not None:
             announce(f"compiling {self.name}")

@@ -10,7 +10,7 @@ import pytest
 import adhere
 from adhere.errors import InputError
 from adhere.studies.arena import arena as module
-from adhere.studies.arena import page
+from adhere.studies.arena import page, written
 from adhere.studies.arena.arena import arena
 from adhere.studies.arena.cells import FULL, MAIN_HORIZON, NAMED, QUICK, STROKE, Cell
 from adhere.studies.arena.entrants import entrants
@@ -106,7 +106,7 @@ def test_what_is_finished_is_not_played_again(played: Arena, monkeypatch: pytest
         return play(policy, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "play", counted)
-    monkeypatch.setattr(module, "write_arena", lambda *_: None)  # seconds each time
+    monkeypatch.setattr(written, "write_arena", lambda *_: None)  # seconds each time
     policies, own = ["thompson/actual", "thompson/comply"], {"only_own": True, "cells": TINY[:2], "n_threads": 1}
     with pytest.raises(KeyboardInterrupt):
         arena(tmp_path, policies, **own)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adhere.checks import check_integer
 from adhere.compilation.places import sentence_of
@@ -17,11 +18,12 @@ from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
 from adhere.studies.arena.kept_plays import KeptPlays, comes_with_adhere
 from adhere.studies.arena.play import Played, play
-from adhere.studies.arena.tables import LeftOut, make_tables
-from adhere.studies.arena.written import Arena, check_folder, write_arena
 from adhere.studies.framework.folder_lock import folder_lock
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
+
+if TYPE_CHECKING:
+    from adhere.studies.arena.written import Arena
 
 MAX_THREADS = 1024
 
@@ -63,6 +65,10 @@ def arena(
         A grid of one's own.
 
     """
+    # They bring in polars, which `import adhere` must not wait for.
+    from adhere.studies.arena.tables import LeftOut, make_tables
+    from adhere.studies.arena.written import Arena, check_folder, write_arena
+
     began = time.perf_counter()
     out, seed = Path(out), check_seed(seed)
     check_device(device, None)
