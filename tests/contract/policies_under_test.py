@@ -72,8 +72,8 @@ NESTED = (
     "thompson-bounded(hierarchical(thompson), literal=true)",
     "thompson-bounded(hierarchical(thompson, recycle=true), recycle=true, literal=true)",
     "thompson-bounded(hierarchical-exp3(eta=0.05, rho=0.05))",
-    "floor(burn-in(exp3/actual, patients=40))",
     "thompson-bounded(thompson-bounded(ucb1/comply, recycle=true), recycle=true)",
+    "floor(burn-in(exp3/actual, patients=40))",
     "thompson-bounded(mediated-thompson)",
     "hierarchical(experts=[thompson, mediated-thompson])",
 )

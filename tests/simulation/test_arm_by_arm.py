@@ -23,6 +23,7 @@ from .twins import twin_of
 
 N_PATIENTS, N_RUNS, SEED = 300, 6, 11
 ARM_COUNTS = (2, 3)
+COMPILED = NESTED[::3]  # a hierarchy, a bound and a guard: compiling all of them takes a minute
 
 
 def assert_same_arms(text: str, n_arms: int, compiled: bool = True) -> None:
@@ -43,4 +44,4 @@ def test_every_policy_of_the_battery(subject: str, n_arms: int) -> None:
 @pytest.mark.parametrize("text", NESTED)
 def test_policies_inside_each_other(text: str, n_arms: int) -> None:
     """Some compiled for two arms, the rest as Python: the battery has every part compiled for both."""
-    assert_same_arms(text, n_arms, compiled=n_arms == 2 and "mediated" not in text)
+    assert_same_arms(text, n_arms, compiled=n_arms == 2 and text in COMPILED)
