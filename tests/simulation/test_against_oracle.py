@@ -72,7 +72,10 @@ def p_values(engine: NDArray[np.int64], plain: NDArray[np.int64]) -> list[float]
     return found
 
 
-@pytest.mark.parametrize("n_arms", [2, 3])
-@pytest.mark.parametrize("policy", POLICIES)
+# The oracle of mediated-thompson takes a quarter of a minute for three arms, and is compared with arm by arm elsewhere.
+CASES = [(policy, n_arms) for policy in POLICIES for n_arms in (2, 3) if (policy, n_arms) != ("mediated-thompson", 3)]
+
+
+@pytest.mark.parametrize(("policy", "n_arms"), CASES)
 def test_arms_are_drawn_by_the_same_law(policy: str, n_arms: int) -> None:
     assert min(compare(policy, POLICIES[policy], rows_for(policy, n_arms))) > LEVEL
