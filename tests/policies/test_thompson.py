@@ -88,7 +88,7 @@ def test_p_comes_back_from_where_no_float_can_hold_it(better: int) -> None:
     for step in range(n):
         count(state, better, False)
         count(state, 1 - better, True)
-        if step >= n - 400 and step % 50 == 49:
+        if step >= n - 100 and step % 50 == 49:
             assert state.p == pytest.approx(expected_p(state), abs=1e-9)
     assert state.floats[:4].tolist() == [n + 1.0] * 4
     assert state.exponent == 0.0

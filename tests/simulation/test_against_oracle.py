@@ -72,7 +72,7 @@ def p_values(engine: NDArray[np.int64], plain: NDArray[np.int64]) -> list[float]
     return found
 
 
-# The oracle of mediated-thompson takes a quarter of a minute for three arms, and is compared with arm by arm elsewhere.
+# The oracle of mediated-thompson takes long for three arms, and is compared with arm by arm elsewhere.
 CASES = [(policy, n_arms) for policy in POLICIES for n_arms in (2, 3) if (policy, n_arms) != ("mediated-thompson", 3)]
 
 
