@@ -24,7 +24,7 @@ _OWN_WORDS = {
     "frontier": "The policies that no other beats both where rewards are mediated and where they are not.",
     "regret against the best treatment": "Reward lost against everybody taking the arm that is best for all.",
     "compliers": "Patients who take what is recommended; their regret counts what they lose.",
-    "95% interval": "Mean ± 1.96 standard errors over the populations of a family.",
+    "95% interval": "Student's interval of the mean over the populations of a family.",
 }
 _SHARED_WORDS = ("arm", "protocol", "Chosen", "Actual", "Comply", "surplus", "regret", "policy", "population", "run")
 WORDS = {**{word: GLOSSARY[word] for word in _SHARED_WORDS}, **_OWN_WORDS}
