@@ -1,0 +1,81 @@
+"""Where a quantity may lie by the data: an interval, all but an interval, everything, or nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Validity(Enum):
+    """What a confidence set promises, and for which allocation."""
+
+    FIXED = "fixed-sample"  # holds for fixed allocation and one look
+    ANY_TIME = "any-time valid"  # holds for adaptive allocation, whenever one stops
+    ADAPTIVE = "asymptotic, adaptive allocation"  # holds at one time fixed in advance, in large samples
+    APPROXIMATE = "approximate"  # known to fail: weak instruments, or analysis sets without an estimand
+
+
+class Shape(Enum):
+    """What a confidence set looks like."""
+
+    INTERVAL = "interval"  # low to high, either of which may be infinite
+    OUTSIDE = "outside"  # up to low, and from high on: the quantity may be arbitrarily large
+    EVERYTHING = "everything"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True)
+class ConfidenceSet:
+    """A set of values that the data do not refute, and by which method; no end is ever NaN.
+
+    >>> print(ConfidenceSet(0.1, 0.3, "Newcombe"))
+    [0.100, 0.300]
+    """
+
+    low: float
+    high: float
+    method: str
+    validity: Validity = Validity.FIXED
+    shape: Shape = Shape.INTERVAL
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        assert not math.isnan(self.low)
+        assert not math.isnan(self.high)
+
+    def __contains__(self, value: float) -> bool:
+        if self.shape is Shape.INTERVAL:
+            return self.low <= value <= self.high
+        if self.shape is Shape.OUTSIDE:
+            return value <= self.low or value >= self.high
+        return self.shape is Shape.EVERYTHING
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it says how large the quantity can be at most."""
+        finite = math.isfinite(self.low) and math.isfinite(self.high)
+        return self.shape is Shape.EMPTY or (self.shape is Shape.INTERVAL and finite)
+
+    def __str__(self) -> str:
+        if self.shape is Shape.EMPTY:
+            return "empty"
+        if self.shape is Shape.EVERYTHING:
+            return "unbounded: any value"
+        low, high = (
+            f"{end:.3f}" if math.isfinite(end) else ("∞" if end > 0 else "-∞") for end in (self.low, self.high)
+        )
+        return f"[{low}, {high}]" if self.shape is Shape.INTERVAL else f"unbounded: below {low} or above {high}"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something estimated: its point estimate and the sets it may lie in, the one to trust first.
+
+    Without a value, or without sets, `reason` says in a sentence what cannot be estimated and why.
+    """
+
+    value: float | None
+    sets: tuple[ConfidenceSet, ...] = ()
+    n: int = 0
+    reason: str = ""

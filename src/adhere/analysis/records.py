@@ -1,0 +1,91 @@
+"""The records of a trial as arrays: an entry for each recommendation or row of counts, in the order of decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING
+from adhere.protocols import TOOK_OTHER as TOOK_OTHER
+
+NOT_KNOWN: Final = -3  # what was taken was not reported
+NEVER: Final = 2**62  # the place of a report that has not come
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Who was assigned what, took what, and with which outcome.
+
+    Arms are numbers; `actual` is one of them, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN. A missing reward is NaN. Without
+    `count` each entry is one patient. `probabilities[t, j]` is the probability of arm j when entry t was decided;
+    `estimated` says where it was estimated by drawing. `seen` is the place in the log up to which the policy had
+    learned when entry t was decided, `actual_at` and `reward_at` are the places from which the two parts of its
+    report count (NEVER where they are missing); without them every outcome is taken as known before the next
+    decision. `left_out` counts rows that no analysis can use, by the reason. `digest` is that of the data.
+    """
+
+    name: str
+    source: str
+    arms: tuple[str, ...]
+    chosen: Ints
+    actual: Ints
+    reward: Floats
+    control: int = 0
+    count: Ints | None = None
+    probabilities: Floats | None = None
+    estimated: Bools | None = None
+    seen: Ints | None = None
+    actual_at: Ints | None = None
+    reward_at: Ints | None = None
+    strata: tuple[str, ...] = ()
+    stratum: Ints | None = None
+    lost: Bools | None = None
+    imputed_actual: Bools | None = None
+    imputed_reward: Bools | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    digest: str = ""
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms there are."""
+        return len(self.arms)
+
+    @cached_property
+    def patients(self) -> Ints:
+        """How many patients each entry stands for."""
+        return np.ones(len(self), dtype=np.int64) if self.count is None else self.count
+
+    @cached_property
+    def n_patients(self) -> int:
+        """How many patients there are."""
+        return int(self.patients.sum())
+
+    @cached_property
+    def has_reward(self) -> Bools:
+        """Whether the outcome of each entry is known."""
+        return ~np.isnan(self.reward)
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether every outcome that is known is 0 or 1."""
+        known = self.reward[self.has_reward]
+        return bool(np.all((known == 0.0) | (known == 1.0)))
+
+    def where(self, kept: Bools) -> Records:
+        """The entries for which `kept` holds, as a subgroup has them."""
+        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
+        return replace(self, **{name: value[kept] for name, value in arrays.items() if isinstance(value, np.ndarray)})
