@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,5 +87,6 @@ class Records:
 
     def where(self, kept: Bools) -> Records:
         """The entries for which `kept` holds, as a subgroup has them."""
-        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
-        return replace(self, **{name: value[kept] for name, value in arrays.items() if isinstance(value, np.ndarray)})
+        every = {one.name: getattr(self, one.name) for one in fields(self)}
+        arrays: dict[str, Any] = {name: value[kept] for name, value in every.items() if isinstance(value, np.ndarray)}
+        return replace(self, **arrays)
