@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 Z95 = 1.959963984540054  # how many standard errors a 95% interval reaches to each side
-_Z = NormalDist().inv_cdf(0.975)  # the same but for the last bit, which Wilson's intervals in data files depend on
 
 
 @dataclass(frozen=True)
@@ -32,16 +31,44 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
-def wilson(successes: float, n: int) -> tuple[float, float]:
+def normal_quantile(level: float) -> float:
+    """How many standard errors an interval of this level reaches to each side, if errors are normal.
+
+    At 95% it is `Z95` but for the last bit, which Wilson's intervals in data files depend on.
+    """
+    return NormalDist().inv_cdf((1.0 + level) / 2.0)
+
+
+def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval for a proportion (Wilson 1927).
 
     >>> [round(end, 3) for end in wilson(8, 10)]
     [0.49, 0.943]
     """
-    centre, spread = (successes + _Z**2 / 2) / (n + _Z**2), _Z / (n + _Z**2)
-    half = spread * math.sqrt(successes * (n - successes) / n + _Z**2 / 4)
+    z = normal_quantile(level)
+    centre, spread = (successes + z**2 / 2) / (n + z**2), z / (n + z**2)
+    half = spread * math.sqrt(successes * (n - successes) / n + z**2 / 4)
     # At the ends rounding could leave the share itself just outside.
     return (max(0.0, centre - half) if successes else 0.0), (min(1.0, centre + half) if successes < n else 1.0)
+
+
+def newcombe(
+    successes: float, n: int, control_successes: float, n_control: int, level: float = 0.95
+) -> tuple[float, float]:
+    """Newcombe's hybrid score interval for a difference of two proportions (Newcombe 1998, method 10).
+
+    His example (a) is 56/70 against 48/80:
+
+    >>> [round(end, 4) for end in newcombe(56, 70, 48, 80)]
+    [0.0524, 0.3339]
+    """
+    p, p_control = successes / n, control_successes / n_control
+    low, high = wilson(successes, n, level)
+    low_control, high_control = wilson(control_successes, n_control, level)
+    difference = p - p_control
+    below = math.hypot(p - low, high_control - p_control)
+    above = math.hypot(high - p, p_control - low_control)
+    return max(-1.0, difference - below), min(1.0, difference + above)
 
 
 def mean_interval(mean: float, variance: float, n: int) -> tuple[float, float]:
