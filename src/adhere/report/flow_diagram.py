@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adhere.report.style import COLOURS, SETTINGS
+from adhere.report.boxes import BOX, OTHER, PLAIN, STRONG, arrow, box, box_height, canvas
+from adhere.report.style import SETTINGS
 
 if TYPE_CHECKING:
     import polars
@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 # Inches, but for the sizes of text.
 _WIDTH, _MARGIN = 4.8, 0.06
-_ROW, _BOX, _LINE = 0.27, 0.2, 0.125  # from box to box; the height of a box of one line; of each further line
+_ROW = 0.27  # from box to box
 _INDENT, _SPINE = 0.22, 0.09
 _TOP_BOX, _SIDE_BOX, _DROP, _FORK, _COLUMN_GAP, _NOTE = 1.62, 1.3, 0.46, 0.3, 0.14, 0.2
 _TEXT, _NOTE_TEXT = 7.5, 7
-_LINE_COLOUR, _PLAIN, _STRONG, _OTHER = "#333333", "#FFFFFF", "#E3EEF6", "#FBEADF"
 _TOP_STEPS = ("randomised", "left out", "analysed")
 _DEPTHS = {"allocated": 1, "taken": 2}
 _NOTE_WORDS = "Each patient is in both trials. Dashed: took another arm than the one allocated."
@@ -31,20 +30,14 @@ def flow_diagram(flow: polars.DataFrame) -> Figure:
     "left out", "analysed", "allocated", "taken"), trial, allocated, taken and patients.
     """
     import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     first, left_out, kept = (flow.filter(step=step)["patients"].item() for step in _TOP_STEPS)
     trials = flow["trial"].drop_nulls().unique(maintain_order=True)
     columns = {f"{trial} trial: {kept:,}": flow.filter(trial=trial) for trial in trials}
     n_rows = 1 + max(len(boxes) for boxes in columns.values())
-    height = 2 * _MARGIN + 2 * _BOX + _DROP + _FORK + n_rows * _ROW + _NOTE
+    height = 2 * _MARGIN + 2 * BOX + _DROP + _FORK + n_rows * _ROW + _NOTE
     with matplotlib.rc_context({**SETTINGS, "font.size": _TEXT}):
-        figure = Figure(figsize=(_WIDTH, height))  # no layout engine: a diagram places everything itself
-        FigureCanvasAgg(figure)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, _WIDTH), ylim=(-height, 0))
-        axes.set_axis_off()
+        figure, axes = canvas(_WIDTH, height)
         start = _draw_top(
             axes, f"randomised: {first:,}", f"left out: {left_out:,}\n(compliance unknown)", f"analysed: {kept:,}"
         )
@@ -52,7 +45,7 @@ def flow_diagram(flow: polars.DataFrame) -> Figure:
         for number, (heading, boxes) in enumerate(columns.items()):
             left = _MARGIN + number * (width + _COLUMN_GAP)
             fork, centre = start - _FORK / 2, left + width / 2
-            _arrow(axes, [(_WIDTH / 2, start), (_WIDTH / 2, fork), (centre, fork), (centre, start - _FORK)])
+            arrow(axes, [(_WIDTH / 2, start), (_WIDTH / 2, fork), (centre, fork), (centre, start - _FORK)])
             _draw_column(axes, left, start - _FORK, width, heading, boxes)
         axes.text(_MARGIN, _MARGIN - height, _NOTE_WORDS, fontsize=_NOTE_TEXT, color="#444444", va="bottom")
     return figure
@@ -61,17 +54,17 @@ def flow_diagram(flow: polars.DataFrame) -> Figure:
 def _draw_top(axes: Axes, first: str, left_out: str, kept: str) -> float:
     """Draw what all columns share; say where it ends."""
     middle, left = _WIDTH / 2, _WIDTH / 2 - _TOP_BOX / 2
-    first_end = _box(axes, left, -_MARGIN, _TOP_BOX, first, _STRONG)
+    first_end = box(axes, left, -_MARGIN, _TOP_BOX, first, STRONG)
     side, aside = _WIDTH - _MARGIN - _SIDE_BOX, first_end - _DROP / 2
-    _arrow(axes, [(middle, first_end), (middle, first_end - _DROP)])
-    _arrow(axes, [(middle, aside), (side, aside)])
-    _box(axes, side, aside + _height(left_out) / 2, _SIDE_BOX, left_out, _OTHER)
-    return _box(axes, left, first_end - _DROP, _TOP_BOX, kept, _STRONG)
+    arrow(axes, [(middle, first_end), (middle, first_end - _DROP)])
+    arrow(axes, [(middle, aside), (side, aside)])
+    box(axes, side, aside + box_height(left_out) / 2, _SIDE_BOX, left_out, OTHER)
+    return box(axes, left, first_end - _DROP, _TOP_BOX, kept, STRONG)
 
 
 def _draw_column(axes: Axes, left: float, top: float, width: float, heading: str, boxes: polars.DataFrame) -> None:
     """A heading, and under it the boxes, each led to from the last less deep one; shares are of those allocated."""
-    end_of, total = {0: _box(axes, left, top, width, heading, _STRONG)}, 0
+    end_of, total = {0: box(axes, left, top, width, heading, STRONG)}, 0
     for row in boxes.iter_rows(named=True):
         depth, n = _DEPTHS[row["step"]], row["patients"]
         if depth == 1:
@@ -80,32 +73,8 @@ def _draw_column(axes: Axes, left: float, top: float, width: float, heading: str
             text = f"took {row['taken']}: {n:,} ({n / total:.1%})"
         top -= _ROW
         at = left + depth * _INDENT
-        spine, side = at - _INDENT + _SPINE, top - _BOX / 2
-        _arrow(axes, [(spine, end_of[depth - 1]), (spine, side), (at, side)])
+        spine, side = at - _INDENT + _SPINE, top - BOX / 2
+        arrow(axes, [(spine, end_of[depth - 1]), (spine, side), (at, side)])
         complied = row["taken"] in (None, row["allocated"])
-        fill = _PLAIN if complied else _OTHER
-        end_of[depth] = _box(axes, at, top, width - depth * _INDENT, text, fill, dashed=not complied)
-
-
-def _arrow(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
-    axes.plot(*zip(*points, strict=True), color=_LINE_COLOUR, linewidth=0.7, solid_joinstyle="miter", zorder=1)
-    head = {"arrowstyle": "-|>", "color": _LINE_COLOUR, "linewidth": 0.7, "mutation_scale": 6}
-    axes.annotate("", points[-1], points[-2], arrowprops={**head, "shrinkA": 0, "shrinkB": 0})
-
-
-def _height(text: str) -> float:
-    return _BOX + _LINE * text.count("\n")
-
-
-def _box(axes: Axes, left: float, top: float, width: float, text: str, fill: str, dashed: bool = False) -> float:
-    """Draw a box with its text; say where it ends."""
-    from matplotlib.patches import Rectangle
-
-    bottom = top - _height(text)
-    edge, style = (COLOURS[1], "--") if dashed else (_LINE_COLOUR, "-")
-    box = Rectangle(
-        (left, bottom), width, top - bottom, facecolor=fill, edgecolor=edge, linestyle=style, linewidth=0.8, zorder=2
-    )
-    axes.add_patch(box)
-    axes.text(left + width / 2, (top + bottom) / 2, text, ha="center", va="center", zorder=3)
-    return bottom
+        fill = PLAIN if complied else OTHER
+        end_of[depth] = box(axes, at, top, width - depth * _INDENT, text, fill, dashed=not complied)

@@ -1,0 +1,173 @@
+"""Estimates by many methods on one axis: marks with lines, bars for bounds, arrows where a set has no end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adhere.report.style import (
+    COLOURS,
+    FAINT,
+    GREY,
+    LINE,
+    TEXT,
+    TITLE,
+    PanelFigure,
+    broken,
+    set_ticks,
+    width_of,
+    written,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Inches, but for the last.
+WIDTH = 8.2
+_ROW, _HEADING, _ABOVE_HEADING, _ABOVE, _BELOW = 0.2, 0.2, 0.09, 0.3, 0.42
+_WIDEST_LABEL, _WIDEST_TEXT, _GAP = 2.3, 2.7, 0.14
+_LEAST_SEEN = 0.03  # of the axis, which the narrowest interval takes at least; far wider ones end in arrows
+_MARKERS = ("o", "s", "D", "^", "v", "P")
+
+
+class ForestRow(NamedTuple):
+    """A row: its label, the kind of interval (a colour and mark), the estimate, its set, and both in words.
+
+    The set is one interval, or two where it is all but an interval; ends may be infinite. A `bar` is drawn instead of
+    a mark: bounds, on which the interval is the uncertainty.
+    """
+
+    group: str
+    label: str
+    kind: str
+    value: float | None
+    pieces: Sequence[tuple[float, float]]
+    text: str
+    bar: tuple[float, float] | None = None
+
+
+def forest_plot(rows: Sequence[ForestRow], *, x_label: str, heading: str, zero: str, note: str = "") -> Figure:
+    """The rows under the headings of their groups, with their numbers at the right under a `heading`; a page wide.
+
+    What does not fit the axis ends in an arrow. The axis holds every estimate and zero.
+    """
+    labels = ["\n".join(broken(row.label, _WIDEST_LABEL)) for row in rows]
+    texts = ["\n".join(broken(row.text, _WIDEST_TEXT)) for row in rows]
+    heights = [
+        _ROW + LINE * max(label.count("\n"), text.count("\n")) for label, text in zip(labels, texts, strict=True)
+    ]
+    groups = [
+        (name, [number for number, _ in found]) for name, found in groupby(enumerate(rows), lambda one: one[1].group)
+    ]
+    left = max(width_of(line, TEXT) for label in labels for line in label.split("\n")) + _GAP
+    right = max(width_of(line, TEXT) for text in (*texts, heading) for line in text.split("\n")) + _GAP
+    depth = sum(heights) + sum(_HEADING + _ABOVE_HEADING for name, _ in groups if name)
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    height = depth + _ABOVE + _BELOW
+    chart = PanelFigure(height, [*kinds, f"{zero} (zero)"], note, layout=None, width=WIDTH)
+    axis = WIDTH - left - right - 0.2
+    cell = chart.above.add_axes(((left + 0.1) / WIDTH, _BELOW / height, axis / WIDTH, depth / height))
+    limits = axis_limits(rows)
+    _prepare(cell, depth, limits, axis, x_label, heading)
+    y = 0.0
+    for name, numbers in groups:
+        if name:
+            y += _ABOVE_HEADING
+            _write(cell, 0.0, y + _HEADING / 2, name, (-72 * left, 0), fontweight="bold")
+            y += _HEADING
+        for number in numbers:
+            middle = y + heights[number] / 2
+            _write(cell, 0.0, middle, labels[number], (-72 * left + 5, 0))
+            _write(cell, 1.0, middle, texts[number], (72 * _GAP, 0))
+            _draw(cell, rows[number], middle, limits, kinds.index(rows[number].kind))
+            y += heights[number]
+    return chart.finish(_key(kinds, rows), settle=False)
+
+
+def axis_limits(rows: Sequence[ForestRow]) -> tuple[float, float]:
+    """From where to where the axis goes: every interval, unless the narrowest would then be lost to sight.
+
+    >>> row = ForestRow("", "", "", 0.1, [(0.0, 0.2)], "")
+    >>> [round(end, 3) for end in axis_limits([row, row._replace(pieces=[(-math.inf, math.inf)])])]
+    [-0.008, 0.208]
+    """
+    kept = [0.0, *(row.value for row in rows if row.value is not None)]
+    spans = [piece for row in rows for piece in (*row.pieces, *([row.bar] if row.bar else ()))]
+    widths = [high - low for low, high in spans if 0.0 < high - low < math.inf]
+    reach = min(widths, default=1.0) / _LEAST_SEEN
+    low, high = min(kept), max(kept)
+    for end in sorted((end for span in spans for end in span if math.isfinite(end)), key=abs):
+        if max(high, end) - min(low, end) <= max(reach, high - low):
+            low, high = min(low, end), max(high, end)
+    margin = 0.04 * (high - low) or 0.1
+    return low - margin, high + margin
+
+
+def _prepare(
+    cell: Axes, depth: float, limits: tuple[float, float], inches: float, x_label: str, heading: str
+) -> None:
+    cell.set_ylim(depth, 0.0)
+    cell.tick_params(axis="y", left=False, labelleft=False)
+    cell.tick_params(axis="x", labelsize=TEXT)
+    cell.spines["left"].set_visible(False)
+    cell.xaxis.set_major_formatter(lambda value, _: written(value))
+    set_ticks(cell, *limits, inches)
+    cell.grid(axis="x", color=FAINT, linewidth=0.6)
+    cell.set_axisbelow(True)
+    cell.axvline(0.0, color=GREY, linewidth=0.9, zorder=1)
+    cell.set_xlabel("\n".join(broken(x_label, inches + 0.6, TITLE)), fontsize=TITLE)
+    _write(cell, 1.0, -0.1, heading, (72 * _GAP, 0), fontweight="bold")
+
+
+def _write(cell: Axes, x: float, y: float, text: str, offset: tuple[float, float], **look: Any) -> None:
+    cell.annotate(
+        text,
+        (x, y),
+        xycoords=cell.get_yaxis_transform(),
+        xytext=offset,
+        textcoords="offset points",
+        annotation_clip=False,
+        va="center",
+        fontsize=TEXT,
+        **look,
+    )
+
+
+def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], kind: int) -> None:
+    colour, low_end, high_end = COLOURS[kind % 7], *limits
+    for low, high in row.pieces:
+        start, end = max(low, low_end), min(high, high_end)
+        if start > high_end or end < low_end:
+            continue
+        cell.plot([start, end], [y, y], color=colour, linewidth=1.2, solid_capstyle="butt", zorder=3)
+        for at, is_cut, mark in ((start, low < low_end, "<"), (end, high > high_end, ">")):
+            shape: dict[str, Any] = (
+                {"marker": mark, "markersize": 4.5} if is_cut else {"marker": "|", "markersize": 6}
+            )
+            cell.plot([at], [y], color=colour, linestyle="none", clip_on=False, zorder=3, **shape)
+    if row.bar is not None:
+        low, high = max(row.bar[0], low_end), min(row.bar[1], high_end)
+        cell.barh(y, high - low, 0.1, low, facecolor=colour, edgecolor=colour, linewidth=1.0, alpha=0.75, zorder=3.5)
+    if row.value is not None:
+        marker = _MARKERS[kind % len(_MARKERS)]
+        look: dict[str, Any] = {"markersize": 5, "markeredgecolor": "white", "markeredgewidth": 0.6}
+        cell.plot([row.value], [y], color=colour, marker=marker, linestyle="none", zorder=4, **look)
+
+
+def _key(kinds: Sequence[str], rows: Sequence[ForestRow]) -> list[Artist]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    barred = {row.kind for row in rows if row.bar is not None}
+    handles: list[Artist] = []
+    for number, kind in enumerate(kinds):
+        colour, marker = COLOURS[number % 7], _MARKERS[number % len(_MARKERS)]
+        if kind in barred:
+            handles.append(Patch(facecolor=colour, alpha=0.75))
+        else:
+            handles.append(Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.2, mec="white"))
+    return [*handles, Line2D([], [], color=GREY, linewidth=0.9)]
