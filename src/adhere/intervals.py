@@ -1,9 +1,10 @@
-"""Means, and their 95% intervals."""
+"""Means and their intervals, of 95% unless told otherwise."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 Z95 = 1.959963984540054  # how many standard errors a 95% interval reaches to each side
@@ -71,7 +72,7 @@ def newcombe(
     return max(-1.0, difference - below), min(1.0, difference + above)
 
 
-def mean_interval(mean: float, variance: float, n: int) -> tuple[float, float]:
+def mean_interval(mean: float, variance: float, n: int, level: float = 0.95) -> tuple[float, float]:
     """Student's interval for the mean of numbers from 0 to 1; a single number says nothing.
 
     >>> [round(end, 3) for end in mean_interval(0.5, 0.04, 9)]
@@ -79,7 +80,7 @@ def mean_interval(mean: float, variance: float, n: int) -> tuple[float, float]:
     """
     if n < 2:
         return 0.0, 1.0
-    half = t95(n - 1) * math.sqrt(variance / n)
+    half = student_quantile(n - 1, level) * math.sqrt(variance / n)
     return max(0.0, mean - half), min(1.0, mean + half)
 
 
@@ -121,9 +122,19 @@ def t95(freedom: float) -> float:
     >>> round(t95(1), 3), round(t95(7), 3), round(t95(10_000), 3)
     (12.706, 2.365, 1.96)
     """
+    return student_quantile(freedom, 0.95)
+
+
+@lru_cache(maxsize=4096)
+def student_quantile(freedom: float, level: float) -> float:
+    """How many standard errors an interval of this level reaches to each side, by Student's t.
+
+    >>> round(student_quantile(7, 0.9), 3)
+    1.895
+    """
     import numpy as np  # not with the module: `adhere --help` need not wait for it
 
     angle = np.linspace(-np.pi / 2, np.pi / 2, 40_001)  # t is its tangent times √freedom
     density = np.cos(angle).clip(0.0) ** (freedom - 1.0)
     below = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
-    return float(np.sqrt(freedom) * np.tan(np.interp(0.975 * below[-1], below, angle)))
+    return float(np.sqrt(freedom) * np.tan(np.interp((1.0 + level) / 2.0 * below[-1], below, angle)))

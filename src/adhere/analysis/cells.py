@@ -1,0 +1,112 @@
+"""All that the fixed-sample views need of the records: for each arm assigned and taken, how many, Σy and Σy²."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Floats, Ints, Records
+from adhere.intervals import RewardSums
+
+N_WITHOUT_ARM = 3  # columns after those of the arms: not known, took something else, took nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Patients and outcomes by stratum, arm assigned (k) and what was taken (k + 3, negative codes at the end).
+
+    `n`, `total` and `squares` count patients with a known outcome, the sum of their outcomes and that of the squares;
+    `patients` counts all by arm assigned and what was taken. So `n[s, z, TOOK_NOTHING]` and `n[s, z, NOT_KNOWN]` mean
+    what they say. The last stratum holds those whose stratum is not known; without strata it is the only one.
+    """
+
+    arms: tuple[str, ...]
+    control: int
+    n: Ints
+    total: Floats
+    squares: Floats
+    patients: Ints
+    strata: tuple[str, ...] = ()
+
+    @cached_property
+    def _flat(self) -> list[list[RewardSums]]:
+        n, total, squares = (table.sum(axis=0).tolist() for table in (self.n, self.total, self.squares))
+        return [[sums(*cell) for cell in zip(*rows, strict=True)] for rows in zip(n, total, squares, strict=True)]
+
+    def cell(self, chosen: int, actual: int) -> RewardSums:
+        """Those assigned one arm who took another, or nothing (a negative code)."""
+        return self._flat[chosen][actual]
+
+    def known(self, chosen: int) -> RewardSums:
+        """Those assigned an arm of whom it is known what they took."""
+        row = self._flat[chosen]
+        return added(row[actual] for actual in range(-2, len(self.arms)))
+
+    def by_chosen(self) -> list[RewardSums]:
+        """The outcomes of those assigned each arm."""
+        return [added(row) for row in self._flat]
+
+    def by_actual(self) -> list[RewardSums]:
+        """The outcomes of those who took each arm."""
+        return [added(row[arm] for row in self._flat) for arm in range(len(self.arms))]
+
+    def as_assigned(self) -> list[RewardSums]:
+        """The outcomes of those who took the arm they were assigned."""
+        return [self._flat[arm][arm] for arm in range(len(self.arms))]
+
+    def by_stratum(self, chosen: int) -> list[RewardSums]:
+        """The outcomes of those assigned an arm, by stratum."""
+        tables = (table[:, chosen].sum(axis=1).tolist() for table in (self.n, self.total, self.squares))
+        return [sums(*stratum) for stratum in zip(*tables, strict=True)]
+
+
+def sums(n: int, total: float, squares: float) -> RewardSums:
+    """Sums as they stand; outcomes from 0 to 1 are all 0 or 1 just where Σy = Σy²."""
+    return RewardSums(n, total, squares, binary=total == squares)
+
+
+def added(parts: Iterable[RewardSums]) -> RewardSums:
+    """The sums of several cells together."""
+    whole = RewardSums()
+    for part in parts:
+        whole.n += part.n
+        whole.total += part.total
+        whole.squares += part.squares
+        whole.binary = whole.binary and part.binary
+    return whole
+
+
+def cells_of(records: Records) -> Cells:
+    """Count the records in one pass."""
+    n_arms, columns = records.n_arms, records.n_arms + N_WITHOUT_ARM
+    n_strata = len(records.strata) + 1
+    place = records.chosen * columns + records.actual % columns
+    patients = _tally(place, records.patients.astype(np.float64), n_arms * columns).reshape(n_arms, columns)
+    if records.stratum is not None:
+        place = place + records.stratum % n_strata * (n_arms * columns)
+    known = records.has_reward
+    place, weight, reward = place[known], records.patients[known], records.reward[known]
+    shape = (n_strata, n_arms, columns)
+    n = _tally(place, weight.astype(np.float64), math.prod(shape)).reshape(shape)
+    total = _tally(place, weight * reward, math.prod(shape)).reshape(shape)
+    squares = _tally(place, weight * reward * reward, math.prod(shape)).reshape(shape)
+    return Cells(
+        records.arms,
+        records.control,
+        n.astype(np.int64),
+        total,
+        squares,
+        patients.astype(np.int64),
+        records.strata,
+    )
+
+
+def _tally(place: Ints, weight: Floats, size: int) -> Floats:
+    return np.bincount(place, weight, size).astype(np.float64, copy=False)  # without places it would be of integers
+
+
+assert NOT_KNOWN == -N_WITHOUT_ARM < TOOK_OTHER < TOOK_NOTHING < 0  # as indices they are the last columns
