@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
-from adhere.analysis.confidence_set import Quantity
-from adhere.analysis.records import Records
+import numpy as np
+
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity
+from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Records
+from adhere.intervals import wilson
+
+NOTHING = "took nothing"
+SOMETHING_ELSE = "took something else"
+ALL_ARMS = "all arms"
 
 
 @dataclass(frozen=True)
@@ -18,7 +25,7 @@ class ArmFlow:
     By outcome: `assigned` is `outcome_known` + `outcome_imputed` + `outcome_missing`; `outcome_lost` of the missing
     were lost to follow-up, the others may still be reported. `taken_imputed` says for how many a rule of the trial
     filled in what was taken. `compliance` is the share of those reported who took the arm; `matrix` the same share
-    for everything that could be taken, `NOTHING` and `SOMETHING_ELSE` included.
+    for everything that could be taken, `NOTHING` and `SOMETHING_ELSE` included (empty for all arms together).
     """
 
     arm: str
@@ -55,4 +62,91 @@ class Flow:
 
 def flow(records: Records, level: float = 0.95) -> Flow:
     """Count patients by the arm they were assigned."""
-    raise NotImplementedError
+    taken = _taken(records)
+    has_actual, has_reward = records.actual != NOT_KNOWN, records.has_reward
+    lost = _flags(records, records.lost)
+    lost_before_taken = _count(records, lost & ~has_actual)
+    taken_imputed = _count(records, _flags(records, records.imputed_actual) & has_actual)
+    outcome_imputed = _count(records, _flags(records, records.imputed_reward) & has_reward)
+    outcome_missing, outcome_lost = _count(records, ~has_reward), _count(records, lost & ~has_reward)
+    arms = []
+    for arm, name in enumerate(records.arms):
+        row = taken[arm]
+        assigned, n_reported = sum(row), sum(row) - row[NOT_KNOWN]
+        by_what = dict(zip(records.arms, row, strict=False)) | {
+            NOTHING: row[TOOK_NOTHING],
+            SOMETHING_ELSE: row[TOOK_OTHER],
+        }
+        arms.append(
+            ArmFlow(
+                arm=name,
+                assigned=assigned,
+                took_it=row[arm],
+                took_others={other: row[number] for number, other in enumerate(records.arms) if number != arm},
+                took_nothing=row[TOOK_NOTHING],
+                took_other=row[TOOK_OTHER],
+                not_reported=row[NOT_KNOWN] - lost_before_taken[arm],
+                lost=lost_before_taken[arm],
+                taken_imputed=taken_imputed[arm],
+                outcome_known=assigned - outcome_imputed[arm] - outcome_missing[arm],
+                outcome_imputed=outcome_imputed[arm],
+                outcome_missing=outcome_missing[arm],
+                outcome_lost=outcome_lost[arm],
+                compliance=_share(row[arm], n_reported, level, name, assigned),
+                matrix={what: _share(number, n_reported, level, name, assigned) for what, number in by_what.items()},
+            )
+        )
+    return Flow(tuple(arms), _total(arms, level), dict(records.left_out), _notes(records, arms))
+
+
+def _taken(records: Records) -> list[list[int]]:
+    """Patients by the arm assigned and what was taken, the codes below 0 counted from the end of a row."""
+    columns = records.n_arms + 3
+    place = records.chosen * columns + records.actual % columns
+    counts = np.bincount(place, records.patients, records.n_arms * columns)
+    rows: list[list[int]] = counts.astype(np.int64).reshape(records.n_arms, columns).tolist()
+    return rows
+
+
+def _flags(records: Records, flags: Bools | None) -> Bools:
+    return np.zeros(len(records), dtype=np.bool_) if flags is None else flags
+
+
+def _count(records: Records, kept: Bools) -> list[int]:
+    counts = np.bincount(records.chosen[kept], records.patients[kept], records.n_arms)
+    numbers: list[int] = counts.astype(np.int64).tolist()
+    return numbers
+
+
+def _share(count: int, n: int, level: float, arm: str, assigned: int) -> Quantity:
+    if n:
+        return Quantity(count / n, (ConfidenceSet(*wilson(count, n, level), "Wilson", level=level),), n)
+    reason = f"what patients assigned to {arm} took is not known" if assigned else f"nobody was assigned to {arm}"
+    return Quantity(None, reason=reason)
+
+
+def _total(arms: Sequence[ArmFlow], level: float) -> ArmFlow:
+    def summed(name: str) -> int:
+        return sum(getattr(arm, name) for arm in arms)
+
+    names = [one.name for one in fields(ArmFlow) if one.type == "int"]
+    numbers = {name: summed(name) for name in names}
+    others = {other.arm: sum(arm.took_others.get(other.arm, 0) for arm in arms) for other in arms}
+    n_reported = numbers["assigned"] - numbers["not_reported"] - numbers["lost"]
+    compliance = _share(numbers["took_it"], n_reported, level, ALL_ARMS, numbers["assigned"])
+    return ArmFlow(arm=ALL_ARMS, took_others=others, compliance=compliance, matrix={}, **numbers)
+
+
+def _notes(records: Records, arms: Sequence[ArmFlow]) -> tuple[str, ...]:
+    notes = [f"Left out: {_rows(count)}, {reason}." for reason, count in records.left_out.items() if count]
+    for arm in arms:
+        takers = arm.took_it + sum(other.took_others.get(arm.arm, 0) for other in arms)
+        if not arm.assigned:
+            notes.append(f"Nobody was assigned to {arm.arm}, so nothing can be said about assigning it.")
+        if not takers and any(other.compliance.n for other in arms):
+            notes.append(f"Nobody took {arm.arm}, so nothing can be said about taking it.")
+    return tuple(notes)
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" + "s" * (count != 1)
