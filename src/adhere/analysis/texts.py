@@ -1,0 +1,110 @@
+"""Numbers of an analysis in words: estimates with their sets, numbers needed to treat, p-values and e-values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
+
+UNKNOWN = "–"  # where there is no number; a sentence says why
+_INFINITE = "∞"
+
+
+def signed(value: float) -> str:
+    """A difference, with its sign.
+
+    >>> signed(0.0312), signed(-0.00001)
+    ('+0.031', '0.000')
+    """
+    return "0.000" if abs(value) < 0.0005 else f"{value:+.3f}"
+
+
+def estimate(value: float | None, found: ConfidenceSet | None, *, sign: bool = False) -> str:
+    """An estimate and its set.
+
+    >>> estimate(0.2, ConfidenceSet(0.1, 0.3, "Wilson"))
+    '0.200 [0.100, 0.300]'
+    """
+    number = UNKNOWN if value is None else signed(value) if sign else f"{value:.3f}"
+    return number if found is None else f"{number} {found}"
+
+
+def quantity(one: Quantity, *, sign: bool = False) -> str:
+    """A quantity with the set to trust; why there is none, where there is none."""
+    if one.value is None and not one.sets:
+        return f"{UNKNOWN} ({one.reason})" if one.reason else UNKNOWN
+    return estimate(one.value, one.sets[0] if one.sets else None, sign=sign)
+
+
+def percent(one: Quantity) -> str:
+    """A share with its interval, in percent.
+
+    >>> percent(Quantity(0.5, (ConfidenceSet(0.4, 0.6, "Wilson"),)))
+    '50.0% [40.0, 60.0]'
+    """
+    if one.value is None:
+        return UNKNOWN
+    ends = f" [{100 * one.sets[0].low:.1f}, {100 * one.sets[0].high:.1f}]" if one.sets else ""
+    return f"{100 * one.value:.1f}%{ends}"
+
+
+def needed(one: Quantity) -> str:
+    """A number needed to treat in plain words; of a set through no effect, both ways reach to infinity.
+
+    >>> needed(Quantity(20.0, (ConfidenceSet(-40.0, 12.0, "Newcombe", shape=Shape.OUTSIDE),)))
+    'benefit 20 (benefit 12 to ∞, harm 40 to ∞)'
+    >>> needed(Quantity(-20.0, (ConfidenceSet(-40.0, -12.5, "Newcombe"),)))
+    'harm 20 (harm 12 to 40)'
+    """
+    if one.value is None and not one.sets:
+        return UNKNOWN
+    said = "no difference" if one.value is None or math.isinf(one.value) else _way(one.value, one.value)
+    return f"{said} ({_needed_set(one.sets[0])})" if one.sets else said
+
+
+def _needed_set(found: ConfidenceSet) -> str:
+    if found.shape is Shape.EMPTY:
+        return "empty"
+    if found.shape is Shape.EVERYTHING:
+        return "any number"
+    if found.shape is Shape.OUTSIDE:
+        ways = [_way(found.high, math.inf)] if math.isfinite(found.high) else []
+        return ", ".join([*ways, *([_way(-math.inf, found.low)] if math.isfinite(found.low) else [])]) or "any number"
+    return _way(found.low, found.high)
+
+
+def _way(low: float, high: float) -> str:
+    """Benefit or harm, from the smaller number of patients to the larger."""
+    word = "benefit" if low + high > 0 or (low >= 0 and high > 0) else "harm"
+    ends = sorted((abs(low), abs(high)))
+    few, many = (_INFINITE if math.isinf(end) else f"{end:,.0f}" for end in ends)
+    return f"{word} {few}" if few == many else f"{word} {few} to {many}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value.
+
+    >>> p_value(0.00001), p_value(0.0312), p_value(1.0)
+    ('<0.001', '0.031', '1.000')
+    """
+    return UNKNOWN if p is None else "<0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def from_log(log: float | None) -> str:
+    """A Bayes factor or an e-value from its logarithm; very large and small ones as a power of ten.
+
+    >>> from_log(math.log(12.3)), from_log(230.0), from_log(-230.0), from_log(-math.inf)
+    ('12.3', '10^99.9', '10^-99.9', '0')
+    """
+    if log is None:
+        return UNKNOWN
+    if math.isinf(log):
+        return "0" if log < 0 else _INFINITE
+    power = log / math.log(10.0)
+    return f"10^{power:.1f}" if abs(power) >= 3 else f"{math.exp(log):.3g}"
+
+
+def unique(sentences: Sequence[str]) -> list[str]:
+    """Each sentence once, in order of first appearance, without empty ones."""
+    return list(dict.fromkeys(" ".join(one.split()) for one in sentences if one.strip()))
