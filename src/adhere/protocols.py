@@ -1,7 +1,7 @@
 """Reward protocols: which arm is credited with a reward (Definition 5 of the paper).
 
-A protocol is a table (chosen, actual) → arm to credit, or none. The paper's three are the views that ICH E9(R1)
-calls intention-to-treat (Chosen), as-treated (Actual) and per-protocol (Comply); "the table can be extended
+A protocol is a table (chosen, actual) → arm to credit, or none. The paper's three correspond to analysis sets of a
+trial: intention-to-treat (Chosen), as-treated (Actual) and per-protocol (Comply); "the table can be extended
 with additional reward protocols", so any other table may be given.
 """
 
