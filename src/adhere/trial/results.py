@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from adhere.analysis.means import ArmMean, View, arm_means
 from adhere.intervals import RewardSums, wilson
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
@@ -21,6 +22,7 @@ NOTE = (
     "is tried less and cannot recover. Intervals are those of fixed allocation."
 )
 _IMPUTED = " Values that the trial's rule for missing reports assumes are included (see imputed_parts)."
+ANALYSIS_SETS = (View.INTENTION_TO_TREAT, View.AS_TREATED, View.PER_PROTOCOL)
 _BATCH = 1000
 _MAX_CACHED = 32
 
@@ -80,12 +82,11 @@ class _Tally:
     imputed: int = 0
     fallbacks: int = 0
     refused: int = 0
-    views: tuple[list[RewardSums], list[RewardSums], list[RewardSums]] = field(init=False)
+    views: dict[View, list[RewardSums]] = field(init=False)
     taken: list[dict[int | None, int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        by_chosen, by_actual, agreed = ([RewardSums() for _ in self.arms] for _ in range(3))
-        self.views = by_chosen, by_actual, agreed
+        self.views = {view: [RewardSums() for _ in self.arms] for view in ANALYSIS_SETS}
         self.taken = [{} for _ in self.arms]
 
     def add(self, history: History) -> None:
@@ -100,15 +101,14 @@ class _Tally:
         row[actual] = row.get(actual, 0) + 1
         if history.reward is None:
             return
-        self.views[0][history.chosen].add(history.reward.value)
+        self.views[View.INTENTION_TO_TREAT][history.chosen].add(history.reward.value)
         if actual is not None and actual >= 0:
-            self.views[1][actual].add(history.reward.value)
+            self.views[View.AS_TREATED][actual].add(history.reward.value)
         if actual == history.chosen:
-            self.views[2][history.chosen].add(history.reward.value)
+            self.views[View.PER_PROTOCOL][history.chosen].add(history.reward.value)
 
-    def estimates(self, view: int) -> list[ArmEstimate]:
-        by_arm = zip(self.arms, self.views[view], strict=True)
-        return [ArmEstimate(arm, sums.n, *sums.estimate()) for arm, sums in by_arm]
+    def estimates(self, view: View) -> list[ArmEstimate]:
+        return [_estimate(one) for one in arm_means(view, self.arms, self.views[view])]
 
     def compliance(self, chosen: int) -> Compliance:
         row = self.taken[chosen]
@@ -125,6 +125,11 @@ class _Tally:
             low,
             high,
         )
+
+
+def _estimate(one: ArmMean) -> ArmEstimate:
+    low, high = (one.mean.sets[0].low, one.mean.sets[0].high) if one.mean.sets else (0.0, 1.0)
+    return ArmEstimate(one.arm, one.mean.n, one.mean.value, low, high)
 
 
 def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> Results:
@@ -147,9 +152,9 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         imputed_parts=tally.imputed,
         fallbacks=tally.fallbacks,
         refused_lessons=tally.refused,
-        intention_to_treat=tally.estimates(0),
-        as_treated=tally.estimates(1),
-        per_protocol=tally.estimates(2),
+        intention_to_treat=tally.estimates(View.INTENTION_TO_TREAT),
+        as_treated=tally.estimates(View.AS_TREATED),
+        per_protocol=tally.estimates(View.PER_PROTOCOL),
         compliance=[tally.compliance(chosen) for chosen in range(len(design.arms))],
         probabilities=dict(zip(design.arms, next_choice.probabilities, strict=True)),
         note=NOTE + _IMPUTED * bool(tally.imputed),
