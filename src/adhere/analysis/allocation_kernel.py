@@ -1,0 +1,121 @@
+"""The compiled loop that plays a policy over given patients, whose reports come in a given order."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adhere.analysis.schedule import ACTUAL, FALL_BACK, NOTHING, OUTCOME, RECOMMEND
+from adhere.compilation import Kernel, inline, memo_of, state_of
+from adhere.policies.generic import choose, probabilities, remember, update
+from adhere.policies.policy import CompiledPolicy, probabilities_size
+from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LEARN, LEARN_LATE, STREAM_SIZE, point, uniform
+
+NO_FAULT = -(2**62)
+
+
+class Room(NamedTuple):
+    """What one thread works in."""
+
+    state: Any
+    before: Any  # the state at a recommendation, since choosing may change it
+    memo: Any
+    memos: Any  # [patient] what each recommendation must remember until its report
+    out: Any
+    rng: Any
+
+    @staticmethod
+    def of(policy: CompiledPolicy, n_patients: int) -> Room:
+        """Room for a policy."""
+        return Room(
+            policy.state.copy(),
+            policy.state.copy(),
+            np.zeros(policy.memo_size + policy.scratch_size),
+            np.zeros((n_patients, policy.memo_size)),
+            np.zeros(probabilities_size(policy.rule.n_arms)),
+            np.zeros(STREAM_SIZE, np.uint64),
+        )
+
+
+@inline
+def feedback_of(kind: int, actual: int, n_arms: int) -> int:
+    """What a report says of the arm taken (see `policies.generic`), as a live trial says it."""
+    if kind == ACTUAL:
+        return n_arms + 1 + actual if actual >= 0 else 2 * n_arms - actual
+    if kind == OUTCOME:
+        return actual if actual >= 0 else actual - 1
+    return n_arms
+
+
+def play_trials(
+    rule: Any, initial: Any, keys: Any, steps: Any, actual: Any, reward: Any, sees_both_arms: bool, outcome: Any,
+    room: Any, chosen: Any, stated: Any, sums: Any, counts: Any, done: Any, stop: Any,
+) -> int:  # fmt: skip
+    """Play one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
+
+    `steps`, `actual` and `reward` have one run, or one for each row of keys. `chosen` has one for each row, or one
+    that is used again. Probabilities are written into `stated`, and for each arm the sum of the known outcomes of
+    those told it, and their number, into `sums` and `counts`, where these have runs. `done[0]` counts trials; a
+    non-zero `stop[0]` ends it.
+    """
+    n_arms, n_kept = rule.n_arms, room.memos.shape[1]
+    floats, before, memo_floats, rng = room.state, room.before, room.memo, room.rng
+    state, state_before, memo = state_of(rule, floats), state_of(rule, before), memo_of(rule, memo_floats)
+    for run in range(keys.shape[0]):
+        told = chosen[run if chosen.shape[0] > 1 else 0]
+        order = steps[run if steps.shape[0] > 1 else 0]
+        own = run if actual.shape[0] > 1 else 0
+        rng[0], rng[1] = keys[run, 0], keys[run, 1]
+        for i in range(floats.size):
+            floats[i] = initial[i]
+        for step in range(order.shape[0]):
+            patient, kind = np.int64(order[step, 0]), order[step, 1]
+            if stop[0] != 0:
+                return NO_FAULT
+            if kind == RECOMMEND:
+                for i in range(memo_floats.size):
+                    memo_floats[i] = 0.0
+                if stated.shape[0] > 0:
+                    for i in range(floats.size):
+                        before[i] = floats[i]
+                remember(rule, state, memo)
+                point(rng, patient, CHOOSE)
+                arm = choose(rule, state, memo, 1.0, rng)
+                if arm < 0 or arm >= n_arms:
+                    return arm
+                told[patient] = arm
+                for i in range(n_kept):
+                    room.memos[patient, i] = memo_floats[i]
+                if stated.shape[0] > 0:
+                    point(rng, patient, ESTIMATE)
+                    probabilities(rule, state_before, memo, 1.0, room.out, rng)
+                    for j in range(n_arms):
+                        stated[run, patient, j] = min(1.0, max(0.0, room.out[j]))  # rounding may pass 1
+            elif kind == FALL_BACK:
+                point(rng, patient, FALLBACK)
+                told[patient] = np.int64(uniform(rng) * n_arms)
+                if stated.shape[0] > 0:
+                    for j in range(n_arms):
+                        stated[run, patient, j] = 1.0 / n_arms
+            elif kind != NOTHING:
+                arm = told[patient]
+                taken = actual[own, patient, arm]
+                feedback = feedback_of(kind, taken, n_arms)
+                if taken < 0 and not sees_both_arms:  # learners that need an arm wait for good
+                    feedback = n_arms
+                if taken >= 0 or sees_both_arms or kind != ACTUAL:
+                    for i in range(memo_floats.size):
+                        memo_floats[i] = room.memos[patient, i] if i < n_kept else 0.0
+                    point(rng, patient, LEARN if kind != ACTUAL else LEARN_LATE)
+                    update(rule, state, memo, arm, feedback, reward[own, patient, arm], 1.0, rng)
+        if sums.shape[0] > 0:
+            for patient in range(outcome.size):
+                if not np.isnan(outcome[patient]):
+                    sums[run, told[patient]] += outcome[patient]
+                    counts[run, told[patient]] += 1
+        done[0] += 1
+    return NO_FAULT
+
+
+PLAY_TRIALS = Kernel(play_trials)

@@ -1,0 +1,103 @@
+"""In which order a trial's recommendations were made and its reports came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.analysis.records import NEVER, Ints
+
+# What a step is. A reward comes with what was taken known by then, or before it.
+NOTHING: Final = -1
+RECOMMEND: Final = 0
+FALL_BACK: Final = 1  # an arm at random, because the policy failed; nobody learns from it
+OUTCOME: Final = 2  # the reward, and what was taken is known by now
+REWARD: Final = 3  # the reward, and what was taken is not known yet
+ACTUAL: Final = 4  # what was taken, for a reward that came earlier
+
+
+class Places(NamedTuple):
+    """What `Records` say of the order, as they have it: by patient, or by run and patient."""
+
+    seen: Ints
+    actual_at: Ints
+    reward_at: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """The order of recommendations and reports.
+
+    `steps[run, i]` is the number of a patient and what happens to him at step i. There is one run, for schedules that
+    all runs share, or as many as there are runs. A patient's recommendation comes before his reports.
+    """
+
+    n_patients: int
+    steps: NDArray[np.int32]
+
+    @staticmethod
+    def delayed(delay: int | Ints, n_patients: int | None = None, actual_delay: int | Ints | None = None) -> Schedule:
+        """Reports that come so many patients later.
+
+        Parameters
+        ----------
+        delay
+            With delay d the reward of patient t is known from patient t + d + 1 on: with 0 before the next one is
+            recommended anything, as in a simulation. One number, one for each patient, or one for each run and
+            patient; NEVER for a reward that does not come.
+        n_patients
+            Needed where `delay` is one number.
+        actual_delay
+            Likewise for what was taken, where it does not come with the reward. It is of no use without a reward.
+
+        Examples
+        --------
+        >>> Schedule.delayed(1, 3).steps[0].tolist()
+        [[0, 0], [1, 0], [0, 2], [2, 0], [1, 2], [2, 2]]
+
+        """
+        delays = np.atleast_2d(np.broadcast_to(delay, n_patients) if n_patients is not None else np.asarray(delay))
+        n = delays.shape[1]
+        actual_delays = delays if actual_delay is None else np.broadcast_to(actual_delay, delays.shape)
+        patients = np.broadcast_to(np.arange(n), delays.shape)
+        is_together, comes = actual_delays <= delays, delays < NEVER
+        kinds = [
+            np.full_like(delays, RECOMMEND),
+            np.where(comes, np.where(is_together, OUTCOME, REWARD), NOTHING),
+            np.where(comes & ~is_together & (actual_delays < NEVER), ACTUAL, NOTHING),
+        ]
+        far = 3 * n  # behind all others, whatever the delay
+        times = [2 * patients, *(2 * (patients + np.minimum(late, far)) + 1 for late in (delays, actual_delays))]
+        n_parts = 3 if (kinds[2] != NOTHING).any() else 2
+        kind = np.concatenate(kinds[:n_parts], axis=1)
+        order = np.argsort(np.concatenate(times[:n_parts], axis=1), axis=1, kind="stable")
+        who = np.concatenate([patients] * n_parts, axis=1)
+        steps = [np.take_along_axis(one, order, axis=1) for one in (who, kind)]
+        return Schedule(n, np.stack(steps, axis=2).astype(np.int32))
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs have an order of their own; 1 where all share it."""
+        return len(self.steps)
+
+    def places(self) -> Places:
+        """What each recommendation had seen, and when each part of a report came, by the number of the step.
+
+        >>> Schedule.delayed(1, 3).places().seen.tolist(), Schedule.delayed(1, 3).places().reward_at.tolist()
+        ([0, 1, 3], [3, 5, 6])
+        """
+        n_runs, n_steps = self.steps.shape[:2]
+        who, kind = self.steps[..., 0], self.steps[..., 1]
+        at = np.broadcast_to(np.arange(1, n_steps + 1), (n_runs, n_steps))
+        runs = np.broadcast_to(np.arange(n_runs)[:, None], (n_runs, n_steps))
+
+        def when(*kinds: int) -> Ints:
+            places = np.full((n_runs, self.n_patients), NEVER)
+            found = np.isin(kind, kinds)
+            places[runs[found], who[found]] = at[found]
+            return places[0] if n_runs == 1 else places
+
+        return Places(when(RECOMMEND, FALL_BACK) - 1, when(OUTCOME, ACTUAL), when(OUTCOME, REWARD))
