@@ -63,7 +63,7 @@ class Allocator:
 
     >>> from adhere.randomness import stream_keys
     >>> allocator = Allocator("thompson", 2, Schedule.delayed(delay=0, n_patients=2))
-    >>> played = allocator.play([[0, 1], [0, 1]], [[0.0, 1.0], [0.0, 1.0]], stream_keys(seed=1, first_run=0, n_runs=3))
+    >>> played = allocator.play([[0, 1], [0, 1]], [[0.0, 1.0], [0.0, 1.0]], stream_keys(1, first_run=0, n_runs=3))
     >>> played.chosen.shape, played.probabilities[:, 0].tolist()
     ((3, 2), [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
 

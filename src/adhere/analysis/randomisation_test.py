@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RandomisationTest:
-    """The test of "no patient's outcome, nor when it is reported, depends on the arm recommended", for a pair of arms.
+    """The test of "no patient's outcome, nor when it is reported, depends on the arm told", for a pair of arms.
 
     `statistic` is the intention-to-treat difference. Where the test was not run, `reason` says why.
     """
