@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from adhere import Trial
-from adhere.analysis.allocation import PLAY_TRIALS, Allocator
-from adhere.analysis.allocation_kernel import play_trials
+from adhere.analysis.allocation import Allocator
+from adhere.analysis.allocation_kernel import PLAY_TRIALS, play_trials
 from adhere.analysis.records import NEVER, TOOK_NOTHING
 from adhere.analysis.schedule import ACTUAL, OUTCOME, RECOMMEND, REWARD, Schedule
 from adhere.errors import InputError
@@ -20,7 +20,7 @@ N, ARMS = 60, ("a", "b")
 
 def live(policy: str, run: int, schedule: Schedule, actual: Any, reward: Any) -> tuple[list[int], list[list[float]]]:
     """What a live trial recommends, told the same in the same order, and the probabilities."""
-    trial = Trial(policy, ARMS, seed=5, run=run)
+    trial = Trial(policy, ARMS, seed=5, run=run, horizon=N)
     chosen: list[int] = []
     probabilities: list[list[float]] = []
     for patient, kind in schedule.steps[run].tolist():
@@ -43,7 +43,7 @@ def live(policy: str, run: int, schedule: Schedule, actual: Any, reward: Any) ->
     [
         ("thompson/comply", True),
         # As Python: compiling the loop for these takes seconds, and their functions are tested elsewhere.
-        ("thompson-bounded(thompson/actual, recycle=true)", False),
+        ("thompson-bounded(hierarchical(epsilon-greedy), recycle=true)", False),
         ("mediated-thompson", False),
     ],
 )

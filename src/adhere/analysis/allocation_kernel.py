@@ -110,10 +110,10 @@ def play_trials(
                     point(rng, patient, LEARN if kind != ACTUAL else LEARN_LATE)
                     update(rule, state, memo, arm, feedback, reward[own, patient, arm], 1.0, rng)
         if sums.shape[0] > 0:
-            for patient in range(outcome.size):
-                if not np.isnan(outcome[patient]):
-                    sums[run, told[patient]] += outcome[patient]
-                    counts[run, told[patient]] += 1
+            for i in range(outcome.size):
+                if not np.isnan(outcome[i]):
+                    sums[run, told[i]] += outcome[i]
+                    counts[run, told[i]] += 1
         done[0] += 1
     return NO_FAULT
 
