@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from adhere.analysis.cells import Cells, cells_of
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
 from adhere.analysis.records import Records
+from adhere.analysis.view import View as View
 from adhere.intervals import RewardSums, mean_interval, wilson
 
 _LEAST_VARIANCE = 1e-12  # of rewards from 0 to 1: below it, what is left is rounding
-
-
-class View(Enum):
-    """Whom a comparison counts for which arm."""
-
-    INTENTION_TO_TREAT = "intention-to-treat"
-    COMPLIERS = "compliers"
-    AS_TREATED = "as-treated"
-    PER_PROTOCOL = "per-protocol"
 
 
 @dataclass(frozen=True)
