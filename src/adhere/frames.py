@@ -6,9 +6,12 @@ pandas is optional and never imported here: a pandas frame can only come from so
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Frame:
@@ -32,6 +35,21 @@ class Frame:
             return list(column.to_list())
         # In a list NaN, NaT and NA would each be something else.
         return [None if gone else value for value, gone in zip(column.tolist(), column.isna().tolist(), strict=True)]
+
+    def column(self, title: str) -> pl.Series:
+        """A column as one of polars; of Python's objects where its values are of several types."""
+        import polars as pl
+
+        column = self._columns[self.titles.index(title)][1]
+        if isinstance(column, pl.Series):
+            return column
+        if getattr(column.dtype, "kind", "O") in "biuf" and hasattr(column.dtype, "byteorder"):
+            return pl.Series(title, column.to_numpy())
+        values = self.values(title)
+        try:
+            return pl.Series(title, values)
+        except (TypeError, pl.exceptions.PolarsError):
+            return pl.Series(title, values, dtype=pl.Object)
 
 
 def is_frame(given: object) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from adhere.populations.csv_rows import SEPARATORS
 from adhere.populations.estimates import Estimated, means_by_protocol, taken_cells
 from adhere.populations.population import headline
 from adhere.populations.records import NoArm, Records
+from adhere.records.csv_rows import SEPARATORS
 
 PROTOCOL_TITLES = {
     "chosen": "Chosen (intention-to-treat)",

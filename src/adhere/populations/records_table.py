@@ -31,9 +31,9 @@ from adhere.csv_cells import is_missing, reward_in, unescape
 from adhere.errors import InputError, nearest
 from adhere.files import unreadable
 from adhere.frames import Frame, arm_text, is_frame
-from adhere.populations.csv_rows import SEPARATORS, csv_rows
-from adhere.populations.record_columns import EXPORTED, find_columns
 from adhere.populations.records import NoArm, Record, Records
+from adhere.records.columns import EXPORTED, find_columns
+from adhere.records.csv_rows import SEPARATORS, csv_rows
 
 T = TypeVar("T")
 

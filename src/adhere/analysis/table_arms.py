@@ -1,0 +1,105 @@
+"""The arms of a table: which there are, which is the control, and what the columns of arms say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+import numpy as np
+
+from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Ints
+from adhere.errors import InputError, nearest
+from adhere.records.cells import Cells
+from adhere.records.columns import probability_columns
+from adhere.records.table import Table
+
+IN_WORDS: Final = {"took nothing": TOOK_NOTHING, "took something else": TOOK_OTHER}
+_CONTROLS: Final = ("control", "placebo", "none", "usual care", "standard of care", "sham", "no treatment")
+_MAX_ARMS: Final = 100
+
+
+@dataclass(frozen=True)
+class TableArms:
+    """The arms, the number of the arm chosen in each row (-1: missing), and what was taken by number and name.
+
+    `probabilities` has the title of the column of each arm's probability, if there are such.
+    """
+
+    names: tuple[str, ...]
+    chosen: Ints
+    taken: Ints
+    taken_names: Sequence[str]
+    probabilities: Mapping[str, str]
+
+
+def table_arms(table: Table, cells: Mapping[str, Cells], prefix: str | None) -> TableArms:
+    """The arms in the order of the columns of their probabilities or, without those, of their names."""
+    named = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
+    chosen, assigned = cells["chosen"].arms(named)
+    taken, taken_names = cells["actual"].arms(named)
+    if len(assigned) > _MAX_ARMS:
+        where = f"{table.source}, column {cells['chosen'].title}"
+        raise InputError(where, f"{len(assigned):,} different values", f"the names of at most {_MAX_ARMS} arms")
+    probabilities = probability_columns(table.titles, assigned, prefix)
+    names = tuple(probabilities or sorted_names(assigned))
+    for number, name in enumerate(assigned):
+        if name not in names:
+            where = cells["chosen"].where(int(np.argmax(chosen == number)))
+            expected = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
+            raise InputError(where, name, expected)
+    if len(names) < 2:
+        found = f"only one arm was assigned: {names[0]!r}" if names else "no arm was assigned"
+        raise InputError(table.source, names, "at least two arms", f"{table.source}: {found}; two can be compared")
+    order = np.array([*(names.index(name) for name in assigned), -1], dtype=np.int64)
+    return TableArms(names, order[chosen], taken, taken_names, probabilities)
+
+
+def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
+    """What a reader may not expect: arms taken that were never assigned, and arms alike."""
+    said = []
+    for number, name in enumerate(arms.taken_names):
+        n = int(patients[arms.taken == number].sum())
+        if n and name not in arms.names and name.lower() not in IN_WORDS:
+            close = get_close_matches(name.lower(), [arm.lower() for arm in arms.names], n=1)
+            hint = f"; is it {next(arm for arm in arms.names if arm.lower() == close[0])!r}?" if close else ""
+            who = "1 patient" if n == 1 else f"{n:,} patients"
+            said.append(f"{who} took {name!r}, which was never assigned: counted as took something else{hint}")
+    alike: dict[str, str] = {}
+    for arm in arms.names:
+        if (first := alike.setdefault(arm.lower(), arm)) != arm:
+            said.append(f"arms {first!r} and {arm!r} differ in case alone")
+    return said
+
+
+def control_of(arms: Sequence[str], control: str | None) -> int:
+    """The number of the control: the arm of that name, else one by its usual name, else the first.
+
+    >>> control_of(("aspirin", "Placebo"), None), control_of(("aspirin", "Placebo"), "aspirin")
+    (1, 0)
+    """
+    small = [arm.lower() for arm in arms]
+    if control is None:
+        return next((small.index(name) for name in _CONTROLS if name in small), 0)
+    if control in arms:
+        return arms.index(control)
+    if small.count(control.lower()) != 1:
+        raise InputError("control", control, nearest(control, arms))
+    return small.index(control.lower())
+
+
+def sorted_names(names: Sequence[str]) -> list[str]:
+    """Names in order, numbers by their size and before others.
+
+    >>> sorted_names(["b", "10", "9"])
+    ['9', '10', 'b']
+    """
+
+    def key(name: str) -> tuple[bool, float, str]:
+        try:
+            return False, float(name), name
+        except ValueError:
+            return True, 0.0, name
+
+    return sorted(names, key=key)

@@ -1,0 +1,194 @@
+"""What the cells of a column say: names of arms, rewards, counts, numbers; a mistake is named with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from adhere.checks import MAX_COUNT, check_count, check_reward
+from adhere.csv_cells import is_missing, reward_in
+from adhere.errors import InputError
+from adhere.frames import arm_text
+from adhere.records.table import Table
+
+T = TypeVar("T")
+Floats = NDArray[np.float64]
+Holds = Callable[[Floats], NDArray[np.bool_]]
+
+_A_REWARD = "a number from 0 to 1, true or false, or nothing (also NA) where it is missing"
+_A_DATE = "a number from 0 to 1, not a date: make it a success within a period (1) or none (0)"
+_RESCALED = "; rescale it: (value - lowest possible) / (highest possible - lowest possible)"
+_MISSING = -1
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column of a table."""
+
+    table: Table
+    title: str
+    column: pl.Series
+
+    def where(self, row: int) -> str:
+        """The place of a cell, for an error message."""
+        return f"{self.table.source}, {self.table.place(row)}, column {self.title}"
+
+    def value(self, row: int) -> Any:
+        """The value in a row."""
+        return self.column[row]
+
+    def arms(self, listed: Collection[str] = ()) -> tuple[NDArray[np.int64], list[str]]:
+        """The number of each cell's name, -1 where it is missing, and the names in order of first appearance.
+
+        `listed` are names though they mean "missing".
+        """
+        column = self.column.cast(pl.String) if self.column.dtype in (pl.Categorical, pl.Enum) else self.column
+        names: dict[str, int] = {}
+
+        def number(value: object) -> int:
+            name = arm_text(value)
+            return _MISSING if is_missing(name) and name not in listed else names.setdefault(name, len(names))
+
+        if column.dtype == pl.Object:
+            return np.array([number(value) for value in column], dtype=np.int64), list(names)
+        column = column.fill_nan(None) if column.dtype.is_float() else column
+        found = column.drop_nulls().unique(maintain_order=True)
+        numbers = pl.Series([number(value) for value in found.to_list()], dtype=pl.Int64)
+        return _replaced(column, found, numbers), list(names)
+
+    def rewards(self) -> Floats:
+        """The rewards, NaN where they are missing."""
+        return self._numbers(self._reward, lambda values: (values >= 0.0) & (values <= 1.0), np.nan)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Numbers of patients."""
+        return self._numbers(_count, _are_counts).astype(np.int64)
+
+    def numbers(self, expected: str, holds: Holds) -> Floats:
+        """Numbers of which something holds, NaN where they are missing."""
+
+        def number(where: str, value: object) -> float:
+            if not isinstance(value, (int, float, Decimal, str)):
+                raise InputError(where, value, expected)
+            if isinstance(value, str) and is_missing(value):
+                return np.nan
+            try:
+                parsed = float(value.replace("_", "?") if isinstance(value, str) else value)
+            except ValueError:
+                parsed = np.nan
+            if not holds(np.array([parsed]))[0]:
+                raise InputError(where, value, expected)
+            return parsed
+
+        return self._numbers(number, holds, np.nan)
+
+    def equals(self, word: str) -> NDArray[np.bool_]:
+        """Where a cell has a word, in any case."""
+        numbers, names = self.arms()
+        return np.isin(numbers, [number for number, name in enumerate(names) if name.upper() == word])
+
+    def _reward(self, where: str, value: object) -> float:
+        if isinstance(value, date):
+            raise InputError(where, str(value), _A_DATE)
+        if not isinstance(value, str):
+            return _checked(where, value, lambda: check_reward(where, _plain(value)))
+        if is_missing(value):
+            return np.nan
+        if _is_date(value):
+            raise InputError(where, value, _A_DATE)
+        text = self._decimal(value.strip())
+        try:
+            number = reward_in(text)
+        except ValueError:
+            raise InputError(where, value, _A_REWARD) from None
+        return _checked(where, value, lambda: check_reward(where, number))
+
+    def _decimal(self, text: str) -> str:
+        # Where columns are separated by semicolons, a comma in a number can only be a decimal point.
+        return text.replace(",", ".") if self.table.separator == ";" else text
+
+    def _numbers(
+        self,
+        parse: Callable[[str, Any], float],
+        holds: Holds,
+        missing: float | None = None,
+    ) -> Floats:
+        """All cells as numbers: at once where `holds` says that they are as they must be, else by `parse`."""
+        column = self.column
+        if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            quick = column.cast(pl.Float64)
+        elif column.dtype == pl.String:
+            text = column.str.replace(",", ".", literal=True) if self.table.separator == ";" else column
+            quick = text.cast(pl.Float64, strict=False)
+        else:
+            quick = pl.Series([None] * len(column), dtype=pl.Float64)
+        values: Floats = quick.to_numpy(writable=True).astype(np.float64)
+        odd = ~holds(values)
+        if missing is not None:
+            gone = column.is_null().to_numpy() | (np.isnan(values) if column.dtype.is_float() else False)
+            values[gone] = missing
+            odd &= ~gone
+        rows = np.flatnonzero(odd)
+        known: dict[str, float] = {}
+        for row, value in zip(rows, column.gather(rows).to_list() if len(rows) else (), strict=True):
+            key = value if isinstance(value, str) else repr(value)
+            if key not in known:
+                known[key] = self._parsed(int(row), value, parse)
+            values[row] = known[key]
+        return values + 0.0  # -0.0 becomes 0.0
+
+    def _parsed(self, row: int, value: Any, parse: Callable[[str, Any], float]) -> float:
+        try:
+            return parse("", value)
+        except InputError:  # whose place takes a look at the file
+            return parse(self.where(row), value)
+
+
+def _replaced(column: pl.Series, old: pl.Series, new: pl.Series) -> NDArray[np.int64]:
+    if not len(old):
+        return np.full(len(column), _MISSING, dtype=np.int64)
+    return column.replace_strict(old, new, default=_MISSING, return_dtype=pl.Int64).to_numpy()
+
+
+def _are_counts(values: Floats) -> NDArray[np.bool_]:
+    whole: NDArray[np.bool_] = values == np.floor(values)
+    return (values >= 0) & (values <= MAX_COUNT) & whole
+
+
+def _count(where: str, value: object) -> float:
+    if not isinstance(value, str):
+        return check_count(where, value if value is not None else "")
+    try:
+        number = float(value.replace("_", "?"))
+    except ValueError:
+        raise InputError(where, value, "a number") from None
+    return _checked(where, value, lambda: check_count(where, number))
+
+
+def _checked(where: str, value: object, check: Callable[[], T]) -> T:
+    """A check whose error shows the value as it was written, and says how to bring a number into its range."""
+    try:
+        return check()
+    except InputError as error:
+        number = value if not isinstance(value, str) else float(value.replace(",", "."))
+        is_outside = isinstance(number, (int, float)) and abs(number) < np.inf and error.expected.endswith("0 to 1")
+        raise InputError(where, value, error.expected + _RESCALED * is_outside) from None
+
+
+def _plain(value: object) -> object:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return not text.isdigit()  # which 20260301 is, but so is a number out of range

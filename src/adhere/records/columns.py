@@ -1,0 +1,111 @@
+"""Which columns of a table hold the arm chosen, the arm taken, the reward and a count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from adhere.errors import InputError, nearest
+
+# What each column may be called; the first set of names that fits best is taken.
+_VOCABULARIES: tuple[dict[str, str], ...] = (
+    {"chosen": "chosen", "actual": "actual", "reward": "reward"},
+    {"chosen": "TRTP", "actual": "TRTA", "reward": "AVAL"},
+    {"chosen": "ARM", "actual": "ACTARM", "reward": "AVAL"},
+)
+_COUNTS = ("count", "n")
+# What an export of adhere's says besides, wherever the table has it.
+EXPORTED = ("TRTASTAT", "WITHDFL", "TRTADTYP", "DTYPE")
+ROLES = ("chosen", "actual", "reward", "count")
+_OPTIONAL = {
+    "stratum": ("stratum",),
+    "time": ("time", "RANDDTM", "RANDDT"),
+    "subject": ("subject", "USUBJID", "SUBJID"),
+    "propensity": ("propensity", "PROPENS"),
+}
+_PREFIX = re.compile(r"(?:prob_|propensity_|p_)(?=.)", re.IGNORECASE)
+
+
+def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | None], hint: str) -> dict[str, str]:
+    """The title of each role's column, `given` or known by its name; without a count each row is a patient.
+
+    >>> find_columns("t.csv", ["taken", "arm", "AVAL"], {"actual": "taken"}, "")
+    {'chosen': 'arm', 'actual': 'taken', 'reward': 'AVAL'}
+    """
+    known = {title.lower(): title for title in reversed(titles)}
+    for role in ROLES:
+        _check_known(source, titles, role, given.get(role))
+    words = max(_VOCABULARIES, key=lambda names: sum(name.lower() in known for name in names.values()))
+    wanted = {role: given.get(role) or name for role, name in words.items()}
+    missing = [title for title in wanted.values() if title.lower() not in known]
+    if missing:
+        listed = f"missing column{'s' * (len(missing) > 1)}: {', '.join(missing)}"
+        found_here = ", ".join(titles[:10]) + (f" and {len(titles) - 10} more" if len(titles) > 10 else "")
+        sentence = f"{source}: {listed} (found: {found_here}){hint}"
+        raise InputError(source, ", ".join(titles), f"also {', '.join(missing)}", sentence)
+    counts = [given.get("count"), *(_COUNTS if words is _VOCABULARIES[0] else reversed(_COUNTS))]
+    count = next((name for name in counts if name is not None and name.lower() in known), None)
+    found = {**wanted, "count": count} if count else wanted
+    found = {role: known[title.lower()] for role, title in found.items()}
+    lowered = [title.lower() for title in titles]
+    for title in found.values():
+        if lowered.count(title.lower()) > 1:
+            raise InputError(f"{source}, header", title, "each column once")
+    return found
+
+
+def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str]:
+    """The title of the column of the stratum, the time, the subject and the propensity, as far as there are such.
+
+    >>> find_optional("t.csv", ["TRTP", "USUBJID", "age"], {"stratum": "Age"})
+    {'stratum': 'age', 'subject': 'USUBJID'}
+    """
+    known = {title.lower(): title for title in reversed(titles)}
+    found = {}
+    for role, names in _OPTIONAL.items():
+        title = given.get(role)
+        if role == "propensity" and title and any(one.startswith(title) and one != title for one in titles):
+            continue  # the beginning of several
+        _check_known(source, titles, role, title)
+        name = next((name for name in (title, *names) if name and name.lower() in known), None)
+        if name:
+            found[role] = known[name.lower()]
+    return found
+
+
+def may_hold_probabilities(titles: Sequence[str], prefix: str | None = None) -> list[str]:
+    """The columns that may hold the probability of an arm, by how their titles begin."""
+    return [title for title in titles if _prefix_of(title, prefix)]
+
+
+def probability_columns(
+    titles: Sequence[str], assigned: Collection[str], prefix: str | None = None
+) -> dict[str, str]:
+    """The title of the column of each arm's probability, by a common prefix: PROB_…, propensity_…, p_….
+
+    Of several prefixes the one counts that has most of the arms assigned; {} if none has any. With p_, which many
+    other columns begin with, only arms assigned count.
+
+    >>> probability_columns(["PROB_walk", "PROB_tea", "p_value"], ["walk"])
+    {'walk': 'PROB_walk', 'tea': 'PROB_tea'}
+    """
+    groups: dict[str, dict[str, str]] = {}
+    small = {name.lower(): name for name in assigned}
+    for title in titles:
+        if begins := _prefix_of(title, prefix):
+            name = title[len(begins) :]
+            name = name if name in assigned else small.get(name.lower(), name)
+            if name in assigned or begins.lower() != "p_":
+                groups.setdefault(begins, {}).setdefault(name, title)
+    best = max(groups.values(), key=lambda group: len(set(group) & set(assigned)), default={})
+    return best if set(best) & set(assigned) or not assigned else {}
+
+
+def _prefix_of(title: str, prefix: str | None) -> str:
+    match = _PREFIX.match(title) if prefix is None else re.match(f"{re.escape(prefix)}(?=.)", title)
+    return match[0] if match else ""
+
+
+def _check_known(source: str, titles: Sequence[str], role: str, title: str | None) -> None:
+    if title is not None and title.lower() not in {one.lower() for one in titles}:
+        raise InputError(f"{source}, column for {role}", title, nearest(title, titles))

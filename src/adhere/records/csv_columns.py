@@ -1,0 +1,101 @@
+"""Columns of a comma-separated file: by polars where the file is plain, row by row where it is not.
+
+Row by row is slower by a factor of ten, but knows what polars does not: rows that are too short, bytes that are no
+UTF-8 in columns that nobody asked for, blank lines, and the line of a mistake.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, cast
+
+import polars as pl
+
+from adhere.csv_cells import ESCAPED_FORMULA
+from adhere.errors import InputError
+from adhere.records.csv_rows import csv_rows
+
+_CHUNK = 1 << 20
+
+
+def csv_columns(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: str) -> dict[str, pl.Series]:
+    """The wanted columns as text without outer spaces, null for empty cells, escapes undone; blank rows left out."""
+    columns = _plain(path, titles, wanted, separator)
+    columns = _row_by_row(path, titles, wanted) if columns is None else columns
+    return {title: _unescaped(column) for title, column in columns.items()}
+
+
+def line_of(path: Path, row: int) -> int:
+    """The line of a row, counted from 0 below the header."""
+    line, _, _ = next(islice(csv_rows(path, errors="replace"), row + 1, None))
+    return line
+
+
+def _plain(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: str) -> dict[str, pl.Series] | None:
+    """The columns as polars reads them; None if it cannot be told that they are those of `csv_rows`."""
+    with _open(path) as file:
+        first = file.readline().decode("utf-8-sig", errors="replace")
+    if len(next(csv.reader([first], delimiter=separator), [])) != len(titles):
+        return None  # blank lines before the header, or an end of line in it
+    last = len(titles) - 1
+    places = sorted({0, last, *(titles.index(title) for title in wanted)})
+    try:
+        table = pl.read_csv(path, columns=places, separator=separator, infer_schema=False, glob=False)
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    table.columns = [str(place) for place in places]
+    table = table.with_columns(pl.all().str.strip_chars().replace("", None))
+    blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    n_blank = int(blank.sum())
+    if n_blank:
+        if not blank.tail(n_blank).all():
+            return None
+        table = table.head(table.height - n_blank)
+    # A row that is too short looks as one whose last cells are empty.
+    if (n_blank or table[str(last)].null_count()) and _separators(path, separator) != (table.height + 1) * last:
+        return None
+    return {title: table[str(titles.index(title))] for title in wanted}
+
+
+def _separators(path: Path, separator: str) -> int:
+    """How many separators there are outside quotation marks."""
+    found, quoted = 0, False
+    with _open(path) as file:
+        while chunk := file.read(_CHUNK):
+            parts = chunk.split(b'"')
+            found += sum(part.count(separator.encode()) for part in parts[int(quoted) :: 2])
+            quoted ^= len(parts) % 2 == 0
+    return found
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path)) if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _row_by_row(path: Path, titles: Sequence[str], wanted: Sequence[str]) -> dict[str, pl.Series]:
+    places = [titles.index(title) for title in wanted]
+    columns: list[list[str | None]] = [[] for _ in wanted]
+    for line, cells, _ in islice(csv_rows(path, errors="surrogateescape"), 1, None):
+        for title, place, column in zip(wanted, places, columns, strict=True):
+            value = cells[place]
+            if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+                raw = value.encode(errors="surrogateescape")
+                raise InputError(f"{path}, line {line}, column {title}", raw, "UTF-8 text")
+            column.append(value or None)
+    return {title: pl.Series(title, column, dtype=pl.String) for title, column in zip(wanted, columns, strict=True)}
+
+
+def _unescaped(column: pl.Series) -> pl.Series:
+    return (
+        column.to_frame("text")
+        .select(
+            pl.when(pl.col("text").str.contains(ESCAPED_FORMULA))
+            .then(pl.col("text").str.slice(1))
+            .otherwise(pl.col("text"))
+        )
+        .to_series()
+    )
