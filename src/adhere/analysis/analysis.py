@@ -1,0 +1,69 @@
+"""Everything that the records of a trial say, in one value that prints, shows in a notebook and converts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adhere.analysis.aipw import AipwEstimate
+    from adhere.analysis.allocation_check import AllocationCheck
+    from adhere.analysis.bounds import Bounds
+    from adhere.analysis.confidence_sequence import ConfidenceSequence
+    from adhere.analysis.effects import Effects
+    from adhere.analysis.estimands import Estimand
+    from adhere.analysis.flow import Flow
+    from adhere.analysis.mediation import Mediation
+    from adhere.analysis.missing import Missing
+    from adhere.analysis.principal_strata import PrincipalStrata
+    from adhere.analysis.randomisation_test import RandomisationTest
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """The effects among the patients of one stratum, and their confidence sequences where there are any."""
+
+    n_patients: int
+    effects: Effects
+    sequences: tuple[ConfidenceSequence, ...]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What `adhere.analyse` found; `print(analysis.summary())` reads it to you, `.to_html()` is a page.
+
+    `has_probabilities` says whether the records have the probability of every arm, `adaptive` whether it changed from
+    one patient to the next. `digest` is that of the data, so that another analysis can be known to be of the same.
+    """
+
+    name: str
+    source: str
+    digest: str
+    version: str
+    arms: tuple[str, ...]
+    control: str
+    level: float
+    n_patients: int
+    is_binary: bool
+    has_probabilities: bool
+    adaptive: bool
+    columns: Mapping[str, str]
+    flow: Flow
+    missing: Missing
+    effects: Effects
+    strata: PrincipalStrata
+    bounds: Bounds
+    mediation: Mediation
+    sequences: tuple[ConfidenceSequence, ...]
+    why_no_sequences: str
+    aipw: tuple[AipwEstimate, ...]
+    allocation: AllocationCheck | None
+    randomisation: tuple[RandomisationTest, ...]
+    subgroups: Mapping[str, Subgroup]
+    estimands: tuple[Estimand, ...]
+    warnings: tuple[str, ...]
+    verdict: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Analysis of {self.name}: {self.n_patients:,} patients, arms {', '.join(self.arms)}>"
