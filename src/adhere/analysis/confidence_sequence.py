@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -106,7 +106,7 @@ class RunningSequence:
         """The sets so far, at about `n_times` numbers of decisions."""
         bets = self._bets
         wealth = bets.wealth()
-        refuted_at = wealth.refuted_at()
+        refuted_at, largest = wealth.refuted_at(), float(wealth.log_largest[len(wealth.theta) // 2])
         last = refuted_at.max()
         drift_at = int(last) if math.isfinite(last) else None
         end = bets.n_entries if drift_at is None else drift_at - 1
@@ -127,8 +127,8 @@ class RunningSequence:
             low=low,
             high=high,
             estimate=wealth.balance() if bets.is_informative and drift_at is None else None,
-            log_wealth_at_zero=wealth.largest_at_zero,
-            p_value=min(1.0, 2.0 * math.exp(-wealth.largest_at_zero)),
+            log_wealth_at_zero=largest,
+            p_value=min(1.0, 2.0 * math.exp(-largest)),
             n_used=bets.n_used,
             n_pending=bets.n_pending,
             drift_at=drift_at,
@@ -151,11 +151,12 @@ def confidence_sequences(
     pairs = [(arm, control) for arm in others] + [(second, first) for first, second in combinations(others, 2)]
     sequences = []
     for treatment, other in pairs:
-        for view in (View.INTENTION_TO_TREAT, View.COMPLIERS):
-            if view is View.INTENTION_TO_TREAT or not why_no_compliers(records, treatment, other):
-                running = RunningSequence(treatment, other, view, level, n_grid)
-                running.update(records)
-                sequences.append(running.sequence(n_times))
+        no_compliers = why_no_compliers(records, treatment, other)
+        for view in (View.INTENTION_TO_TREAT,) if no_compliers else (View.INTENTION_TO_TREAT, View.COMPLIERS):
+            running = RunningSequence(treatment, other, view, level, n_grid)
+            running.update(records)
+            sequence = running.sequence(n_times)
+            sequences.append(replace(sequence, note=f"{sequence.note} {no_compliers}".strip()))
     return tuple(sequences)
 
 

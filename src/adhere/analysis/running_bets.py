@@ -77,6 +77,8 @@ class RunningBets:
         if self._has_places and at is None:
             raise InputError("at", at, "the place in the log from which the report counts")
         assert self._open is not None
+        if self._view is View.INTENTION_TO_TREAT and reward is None:
+            return  # what was taken changes nothing
         scores, number = self._open, entry + 1
         place = int(np.searchsorted(scores.entry, number))
         if place == len(scores) or scores.entry[place] != number:

@@ -74,9 +74,9 @@ class Wealth:
         return np.log(self._row(DOWN)) + LOG_STEP * self._row(DOWN_SCALE)
 
     @property
-    def largest_at_zero(self) -> float:
-        """The logarithm of the largest wealth that a bet against "no effect" ever had."""
-        return float(self._row(LOG_TOP)[len(self.theta) // 2])
+    def log_largest(self) -> Floats:
+        """The logarithm of the most that either bet ever had."""
+        return self._row(LOG_TOP)
 
     def refuted_at(self) -> Floats:
         """After how many decisions the effects between two neighbours on the grid were refuted; infinite if not yet.

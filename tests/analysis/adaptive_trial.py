@@ -1,0 +1,70 @@
+"""Trials whose allocation follows what it has seen so far, with reports that come late, in any order, or never."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, Records
+
+
+def adaptive_trial(
+    seed: int,
+    n: int,
+    means: tuple[float, ...] = (0.3, 0.6),
+    *,
+    delay: int = 8,
+    missing: float = 0.1,
+    cross: float = 0.2,
+) -> Records:
+    """Arm j is successful with probability means[j] where it is taken; `cross` is the share that takes another arm.
+
+    Every decision and every part of a report takes a place in the log; a decision has seen everything before it.
+    """
+    rng = np.random.default_rng(seed)
+    k = len(means)
+    chosen, actual, seen = (np.zeros(n, dtype=np.int64) for _ in range(3))
+    reward, probabilities = np.full(n, np.nan), np.zeros((n, k))
+    actual_at, reward_at = np.full(n, NEVER), np.full(n, NEVER)
+    wins, losses, place = np.ones(k), np.ones(k), 0
+    due: list[tuple[int, bool, int]] = []  # when, whether it is the reward, of which decision
+    for t in range(n):
+        for when, is_reward, of in sorted(one for one in due if one[0] <= t):
+            due.remove((when, is_reward, of))
+            place += 1
+            (reward_at if is_reward else actual_at)[of] = place
+            if is_reward:
+                wins[chosen[of]] += reward[of]
+                losses[chosen[of]] += 1 - reward[of]
+        share = (wins / (wins + losses)) ** 3 + 0.02
+        probabilities[t], seen[t] = share / share.sum(), place
+        place += 1
+        chosen[t] = rng.choice(k, p=probabilities[t])
+        crossed = TOOK_NOTHING if rng.random() < 0.1 else int(rng.integers(k))
+        actual[t] = crossed if rng.random() < cross else chosen[t]
+        reward[t] = float(rng.random() < means[max(actual[t], 0)])
+        due += [(t + 1 + int(rng.integers(delay + 1)), part, t) for part in (False, True) if rng.random() >= missing]
+    return replace(
+        Records("made", "a test", tuple(f"arm {arm}" for arm in range(k)), chosen, actual, reward),
+        actual=np.where(actual_at == NEVER, NOT_KNOWN, actual),
+        reward=np.where(reward_at == NEVER, np.nan, reward),
+        probabilities=probabilities,
+        seen=seen,
+        actual_at=actual_at,
+        reward_at=reward_at,
+    )
+
+
+def known_by(records: Records, place: int) -> Records:
+    """The records as they were when the log had so many places."""
+    assert records.reward_at is not None
+    assert records.actual_at is not None
+    has_reward, has_actual = records.reward_at <= place, records.actual_at <= place
+    return replace(
+        records,
+        reward=np.where(has_reward, records.reward, np.nan),
+        actual=np.where(has_actual, records.actual, NOT_KNOWN),
+        reward_at=np.where(has_reward, records.reward_at, NEVER),
+        actual_at=np.where(has_actual, records.actual_at, NEVER),
+    )

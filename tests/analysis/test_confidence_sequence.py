@@ -1,0 +1,327 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adhere.analysis.betting_steps import Past, lay_steps
+from adhere.analysis.confidence_sequence import (
+    ConfidenceSequence,
+    RunningSequence,
+    confidence_sequences,
+    why_no_compliers,
+    why_not,
+)
+from adhere.analysis.confidence_sequence_kernel import CAP, RATE, SPREAD_0, SPREAD_1, SPREAD_2, WA_LOW, WB_LOW
+from adhere.analysis.confidence_set import Shape, Validity
+from adhere.analysis.pair_scores import pair_scores
+from adhere.analysis.records import NEVER, NOT_KNOWN, Records
+from adhere.analysis.running_bets import RunningBets
+from adhere.analysis.view import View
+from adhere.errors import InputError
+from oracle.confidence_sequence import Decision, log_wealth, refuted_at
+
+from .adaptive_trial import adaptive_trial, known_by
+
+EXACT = (View.INTENTION_TO_TREAT, View.COMPLIERS)
+
+
+def decisions_of(records: Records, treatment: int, control: int, view: View) -> tuple[list[Decision], list[int]]:
+    """What the oracle reads: the decisions between two arms, and their numbers from 1."""
+    decisions, numbers = [], []
+    assert records.probabilities is not None
+    for t, chosen in enumerate(records.chosen.tolist()):
+        if chosen not in (treatment, control):
+            continue
+        reward = None if math.isnan(records.reward[t]) else float(records.reward[t])
+        taken: float | None = float(chosen == treatment)
+        if view is View.COMPLIERS:
+            taken = None if records.actual[t] == NOT_KNOWN else float(records.actual[t] == treatment)
+        known_at, seen = float(t), t - 1.0
+        if records.seen is not None and records.reward_at is not None and records.actual_at is not None:
+            seen, known_at = float(records.seen[t]), float(records.reward_at[t])
+            if view is View.COMPLIERS:
+                known_at = max(known_at, float(records.actual_at[t]))
+        first, second = records.probabilities[t, [treatment, control]].tolist()
+        decisions.append(Decision(chosen == treatment, first, second, reward, taken, known_at, seen))
+        numbers.append(t + 1)
+    return decisions, numbers
+
+
+@pytest.mark.parametrize("view", EXACT)
+@pytest.mark.parametrize("n_arms", [2, 3])
+@pytest.mark.parametrize("in_order", [False, True])
+def test_wealth_and_sets_are_those_of_the_definition(view: View, n_arms: int, in_order: bool) -> None:
+    records = adaptive_trial(n_arms, 90, (0.1, 0.95, 0.4)[:n_arms], delay=6)
+    if in_order:
+        records = replace(records, seen=None, reward_at=None, actual_at=None)
+    level, n_grid = 0.7, 21
+    decisions, numbers = decisions_of(records, 1, 0, view)
+    bets = RunningBets(1, 0, view, level, n_grid)
+    bets.add(records)
+    wealth = bets.wealth()
+    oracle = [log_wealth(decisions, theta, level) for theta in wealth.theta.tolist()]
+    np.testing.assert_allclose(wealth.log_up, [steps[-1][0] for steps in oracle], atol=1e-9)
+    np.testing.assert_allclose(wealth.log_down, [steps[-1][1] for steps in oracle], atol=1e-9)
+    largest = [max(0.0, *(max(step) for step in steps)) for steps in oracle]
+    np.testing.assert_allclose(wealth.log_largest, largest, atol=1e-9)
+
+    running = RunningSequence(1, 0, view, level, n_grid)
+    running.update(records)
+    sequence = running.sequence(n_times=len(records))
+    gone = [refuted_at(decisions, theta, level) for theta in wealth.theta.tolist()]
+    assert sum(at is not None for at in gone) > 5, "the test must see effects refuted"
+    for time, low, high in zip(sequence.times, sequence.low, sequence.high, strict=True):
+        left = [i for i, at in enumerate(gone) if at is None or numbers[at - 1] > time]
+        assert low == wealth.theta[max(left[0] - 1, 0)]
+        assert high == wealth.theta[min(left[-1] + 1, n_grid - 1)]
+    assert (sequence.final.low, sequence.final.high) == (sequence.low[-1], sequence.high[-1])
+    assert sequence.final.validity is Validity.ANY_TIME
+    assert sequence.log_wealth_at_zero == pytest.approx(largest[n_grid // 2], abs=1e-9)
+    assert sequence.p_value == pytest.approx(min(1.0, 2 * math.exp(-largest[n_grid // 2])))
+    n_known = sum(one.reward is not None and one.taken is not None for one in decisions)
+    assert (sequence.n_used, sequence.n_pending) == (n_known, len(decisions) - n_known)
+    assert "constant over time" in sequence.note
+    assert "worst case" in sequence.note
+
+
+@pytest.mark.parametrize("view", EXACT)
+def test_records_in_pieces_give_the_same_bits_as_at_once(view: View) -> None:
+    """Outcomes come when they come: what is pending enters at its worst case until it is told."""
+    records = adaptive_trial(5, 700, delay=40, missing=0.02)
+    assert records.seen is not None
+    assert records.reward_at is not None
+    assert records.actual_at is not None
+    whole, pieces = RunningSequence(1, 0, view), RunningSequence(1, 0, view)
+    whole.update(records)
+    told = -1
+    for start, end in ((0, 1), (1, 2), (2, 300), (300, 301), (301, 556), (556, 700)):
+        place = int(records.seen[end - 1])
+        for at, entry, is_reward in sorted(
+            (int(at), entry, is_reward)
+            for is_reward, places in ((True, records.reward_at), (False, records.actual_at))
+            for entry, at in enumerate(places[:start].tolist())
+            if told < at <= place
+        ):
+            if is_reward:
+                pieces.report(entry, reward=float(records.reward[entry]), at=at)
+            else:
+                pieces.report(entry, actual=int(records.actual[entry]), at=at)
+        told = place
+        kept = np.zeros(len(records), dtype=np.bool_)
+        kept[start:end] = True
+        pieces.update(known_by(records, place).where(kept))
+        so_far = RunningSequence(1, 0, view)
+        kept[:end] = True
+        so_far.update(known_by(records, place).where(kept))
+        assert_same(pieces.sequence(), so_far.sequence())
+    for entry in np.flatnonzero((records.reward_at > told) & (records.reward_at < NEVER)).tolist():
+        pieces.report(entry, reward=float(records.reward[entry]), at=int(records.reward_at[entry]))
+    for entry in np.flatnonzero((records.actual_at > told) & (records.actual_at < NEVER)).tolist():
+        pieces.report(entry, actual=int(records.actual[entry]), at=int(records.actual_at[entry]))
+    assert_same(pieces.sequence(), whole.sequence())
+
+
+def assert_same(one: ConfidenceSequence, other: ConfidenceSequence) -> None:
+    for name, value in vars(one).items():
+        assert np.array_equal(value, getattr(other, name)), name
+
+
+@pytest.mark.parametrize("view", EXACT)
+def test_a_pending_outcome_never_refutes_what_some_completion_leaves(view: View) -> None:
+    rng = np.random.default_rng(3)
+    narrower = 0
+    for seed in range(8):
+        records = adaptive_trial(seed, 120, (0.2, 0.9), missing=0.25)
+        assert records.reward_at is not None
+        assert records.actual_at is not None
+        pending = RunningBets(1, 0, view, 0.95, 41)
+        pending.add(records)
+        for fixed in (0.0, 1.0, None):
+            drawn = np.full(120, fixed) if fixed is not None else rng.random(120)
+            complete = replace(
+                records,
+                reward=np.where(np.isnan(records.reward), drawn, records.reward),
+                actual=np.where(records.actual == NOT_KNOWN, rng.integers(0, 2, 120), records.actual),
+                # after the last decision: it changes its own factor alone
+                reward_at=np.minimum(records.reward_at, 10**9),
+                actual_at=np.minimum(records.actual_at, 10**9),
+            )
+            known = RunningBets(1, 0, view, 0.95, 41)
+            known.add(complete)
+            assert known.n_pending == 0
+            assert np.all(known.wealth().log_up >= pending.wealth().log_up - 1e-12)
+            assert np.all(known.wealth().log_down >= pending.wealth().log_down - 1e-12)
+            assert np.all(known.wealth().refuted_at() <= pending.wealth().refuted_at())
+            narrower += int(np.sum(known.wealth().refuted_at() < pending.wealth().refuted_at()))
+    assert narrower > 0
+
+
+def test_wealth_stays_exact_where_it_leaves_a_double() -> None:
+    """Far up, far down and back again: against the sum of logarithms."""
+    n = 320_000
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(0, 2, n)
+    reward = np.where(np.arange(n) < 0.7 * n, chosen, 1 - chosen).astype(np.float64)
+    records = Records("a", "b", ("x", "y"), chosen, chosen, reward, probabilities=np.full((n, 2), 0.5))
+    bets = RunningBets(1, 0, View.INTENTION_TO_TREAT, 0.95, 5)
+    bets.add(records)
+    wealth = bets.wealth()
+    rows, _ = lay_steps(Past(), pair_scores(records, 1, 0, View.INTENTION_TO_TREAT), 0.95)
+    furthest = 0.0
+    for i, theta in enumerate(wealth.theta.tolist()):
+        spread = rows[:, SPREAD_0] + theta * rows[:, SPREAD_1] + theta**2 * rows[:, SPREAD_2]
+        bet = np.minimum(np.sqrt(rows[:, RATE] / spread), rows[:, CAP] / (1 + abs(theta)))
+        gain = bet * (rows[:, WA_LOW] - theta * rows[:, WB_LOW])
+        up, down = np.cumsum(np.log1p(gain)), np.cumsum(np.log1p(-gain))
+        furthest = max(furthest, -up.min(), -down.min(), up.max(), down.max())
+        assert wealth.log_up[i] == pytest.approx(up[-1], abs=1e-7)
+        assert wealth.log_down[i] == pytest.approx(down[-1], abs=1e-7)
+        assert wealth.log_largest[i] == pytest.approx(max(up.max(), down.max(), 0.0), abs=1e-7)
+    assert furthest > 720, "the test must leave a double"
+
+
+def test_an_effect_that_changes_is_called_drift() -> None:
+    rng = np.random.default_rng(1)
+    n = 3000
+    chosen = rng.integers(0, 2, n)
+    gain = np.where(np.arange(n) < n // 2, 0.4, -0.4)
+    reward = (rng.random(n) < 0.5 + gain * (chosen - 0.5)).astype(np.float64)
+    records = Records("a", "b", ("old", "new"), chosen, chosen, reward, probabilities=np.full((n, 2), 0.5))
+    itt, _ = confidence_sequences(records)
+    assert itt.drift_at is not None
+    assert n // 2 < itt.drift_at < n
+    assert itt.final.shape is Shape.EMPTY
+    assert itt.estimate is None
+    assert itt.times[-1] == itt.drift_at - 1
+    assert not np.isnan(itt.low).any()
+    assert itt.note.startswith(f"Drift: after {itt.drift_at:,} decisions no constant effect agrees")
+    steady, _ = confidence_sequences(records.where(np.arange(n) < n // 2))
+    assert steady.drift_at is None
+    assert 0.4 in steady.final
+    assert steady.estimate == pytest.approx(0.4, abs=0.06)
+    assert steady.p_value < 1e-6
+
+
+def test_a_set_narrower_than_the_grid_is_not_called_drift() -> None:
+    n = 4000
+    chosen = np.arange(n) % 2
+    reward = np.where(chosen == 1, 0.5, 0.25)
+    records = Records("a", "b", ("x", "y"), chosen, chosen, reward, probabilities=np.full((n, 2), 0.5))
+    itt = confidence_sequences(records, n_grid=4)[0]  # 5 effects: -1, -0.5, 0, 0.5, 1
+    assert (itt.final.low, itt.final.high) == (0.0, 0.5)
+    assert itt.drift_at is None
+    assert itt.estimate == pytest.approx(0.25, abs=0.02)
+
+
+@pytest.mark.parametrize("view", EXACT)
+def test_the_true_effect_is_seldom_ever_refuted(view: View) -> None:
+    """Thompson-like allocation that follows its own outcomes, 20% of sequences may miss at any time."""
+    rng = np.random.default_rng(15)
+    n_trials, n, level = 250, 150, 0.8
+    compliance, gain = 0.8, 0.5  # among compliers; the effect on all assigned is their product
+    wins, losses = np.ones((n_trials, 2)), np.ones((n_trials, 2))
+    columns: list[tuple[Any, ...]] = []
+    for _ in range(n):
+        share = (wins / (wins + losses)) ** 4
+        pi = share[:, 1] / share.sum(axis=1)
+        chosen = (rng.random(n_trials) < pi).astype(np.int64)
+        complies = rng.random(n_trials) < compliance
+        taken = np.where(complies, chosen, 0)
+        reward = (rng.random(n_trials) < np.where(complies, 0.2 + gain * taken, 0.9)).astype(np.float64)
+        rows = np.arange(n_trials)
+        wins[rows, chosen] += reward
+        losses[rows, chosen] += 1 - reward
+        columns.append((chosen, taken, reward, pi))
+    chosen, taken, reward, pi = (np.array(column).T for column in zip(*columns, strict=True))
+    theta = gain * compliance if view is View.INTENTION_TO_TREAT else gain
+    misses = wrong = 0
+    for run in range(n_trials):
+        records = Records(
+            "a", "b", ("x", "y"), chosen[run].astype(np.int64), taken[run].astype(np.int64),
+            reward[run],
+            probabilities=np.stack([1 - pi[run], pi[run]], axis=1),
+        )  # fmt: skip
+        bets = RunningBets(1, 0, view, level, 21)
+        bets.add(records)
+        largest = bets.wealth().log_largest
+        place = round((theta + 1) * 10)
+        misses += int(largest[place] >= math.log(2 / (1 - level)))
+        wrong += int(largest[0] >= math.log(2 / (1 - level)))
+    assert misses <= 0.2 * n_trials + 2.6 * math.sqrt(n_trials * 0.2 * 0.8)
+    assert wrong > 0.4 * n_trials
+
+
+def test_every_pair_of_arms_has_a_sequence_and_compliers_where_nobody_took_a_third() -> None:
+    records = adaptive_trial(0, 200, (0.2, 0.5, 0.8), cross=0.0)
+    taken = [(one.view, one.treatment, one.control) for one in confidence_sequences(records, n_grid=11)]
+    pairs = [("arm 1", "arm 0"), ("arm 2", "arm 0"), ("arm 2", "arm 1")]
+    assert taken == [(view, *pair) for pair in pairs for view in EXACT]
+    entry = int(np.flatnonzero(records.chosen == 0)[0])
+    crossed = replace(records, actual=np.where(np.arange(200) == entry, 2, records.actual))
+    found = confidence_sequences(crossed, n_grid=11)
+    assert [(one.view, one.treatment, one.control) for one in found] == [
+        (View.INTENTION_TO_TREAT, "arm 1", "arm 0"),
+        (View.INTENTION_TO_TREAT, "arm 2", "arm 0"),
+        (View.COMPLIERS, "arm 2", "arm 0"),
+        (View.INTENTION_TO_TREAT, "arm 2", "arm 1"),
+        (View.COMPLIERS, "arm 2", "arm 1"),
+    ]
+    assert "some took a third arm" in why_no_compliers(crossed, 1, 0)
+    assert "some took a third arm" in found[0].note
+    assert "third arm" not in found[1].note
+
+
+def test_refusals_say_why() -> None:
+    records = adaptive_trial(0, 50)
+    assert why_not(records) == ""
+    everyone, some = np.ones(50, dtype=np.bool_), np.arange(50) < 20
+    assert "Without the probability" in why_not(replace(records, probabilities=None))
+    assert "estimated" in why_not(replace(records, estimated=everyone))
+    assert "order" in why_not(replace(records, count=np.full(50, 2)))
+    assert confidence_sequences(replace(records, estimated=everyone)) == ()
+    partly = confidence_sequences(replace(records, estimated=some), n_grid=11)[0]
+    assert partly.n_used + partly.n_pending == 30
+    assert "20 patients left out: no exact probabilities" in partly.note
+    assert "nobody reported what was taken" in why_no_compliers(replace(records, actual=np.full(50, NOT_KNOWN)), 1, 0)
+
+
+def test_a_deterministic_policy_and_an_empty_trial_teach_nothing() -> None:
+    chosen = np.arange(40) % 2
+    sure = np.eye(2)[chosen]
+    records = Records("a", "b", ("x", "y"), chosen, chosen, chosen.astype(np.float64), probabilities=sure)
+    for given in (records, records.where(np.zeros(40, dtype=np.bool_))):
+        running = RunningSequence(1, 0)
+        running.update(given)
+        sequence = running.sequence()
+        assert (sequence.final.low, sequence.final.high, sequence.estimate) == (-1.0, 1.0, None)
+        assert (sequence.log_wealth_at_zero, sequence.p_value) == (0.0, 1.0)
+    full = confidence_sequences(records)[0]
+    assert "without a floor on the allocation no method learns much" in full.note
+    assert "40 decisions between the two arms can tell as much as 0 allocated half and half" in full.note
+
+
+def test_a_lost_patient_does_not_hold_up_the_rest_and_reports_are_checked() -> None:
+    records = adaptive_trial(2, 60, missing=0.0, delay=0)
+    plain = replace(
+        records, seen=None, reward_at=None, actual_at=None, reward=np.where(np.arange(60) == 5, np.nan, 1.0)
+    )
+    lost = RunningSequence(1, 0)
+    lost.update(replace(plain, lost=np.isnan(plain.reward)))
+    assert lost.sequence().n_pending == 1
+    with pytest.raises(InputError, match="entry: got 5, expected a decision whose outcome is not known yet"):
+        lost.report(5, reward=1.0)
+    with pytest.raises(InputError, match="entry: got 60, expected the number of an earlier decision, from 0 to 59"):
+        lost.report(60, reward=1.0)
+    waiting = RunningSequence(1, 0)
+    waiting.update(plain)
+    assert_same(waiting.sequence(), lost.sequence())
+    waiting.report(5, reward=1.0)
+    assert waiting.sequence().n_pending == 0
+    with_places = RunningSequence(1, 0)
+    with_places.update(records)
+    with pytest.raises(InputError, match="at: got None, expected the place in the log"):
+        with_places.report(0, reward=1.0)
