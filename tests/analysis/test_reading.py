@@ -14,6 +14,7 @@ import pytest
 from adhere.analysis.from_table import read_records
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
 from adhere.errors import InputError
+from same_records import assert_same_records
 
 GOOD = "chosen,actual,reward\nnone,none,1\naspirin,none,0.5\naspirin,aspirin,0\nnone,,NA\n"
 ADAPTIVE = (
@@ -29,20 +30,6 @@ def read(tmp_path: Path, text: str | bytes, name: str = "trial.csv", **columns: 
     data = text if isinstance(text, bytes) else text.encode()
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     return read_records(path, **columns)
-
-
-def same(one: Records, other: Records) -> None:
-    """Every array is the same."""
-    for name in ("chosen", "actual", "reward", "count", "probabilities", "estimated", "seen", "actual_at"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-    for name in ("reward_at", "stratum", "lost", "imputed_actual", "imputed_reward"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-    assert (one.arms, one.strata, one.left_out, one.digest) == (
-        other.arms,
-        other.strata,
-        other.left_out,
-        other.digest,
-    )
 
 
 def test_a_plain_table_in_every_form(tmp_path: Path) -> None:
@@ -73,7 +60,7 @@ def test_a_plain_table_in_every_form(tmp_path: Path) -> None:
         read_records(frame.rename({"chosen": "a", "actual": "b", "reward": "c"}), chosen="a", actual="b", reward="C"),
     ]
     for other in others:
-        same(records, other)
+        assert_same_records(records, other)
     assert records.digest != read(tmp_path, GOOD.replace("0.5", "0.25")).digest
 
 
@@ -89,9 +76,13 @@ def test_order_probabilities_strata_and_took_nothing(tmp_path: Path) -> None:
     assert records.stratum.tolist() == [2, 1, 0]
     assert records.warnings == ()
     by_day = ADAPTIVE.replace("b,2,", "b,2026-03-02,").replace("a,1,", "a,2026-03-01T09:00:00Z,")
-    same(records, read(tmp_path, by_day.replace("c,10,", "c,2026-11-01,")))
-    same(records, read(tmp_path, ADAPTIVE.replace("propensity_", "P_").replace("time", "when"), time="when"))
-    same(records, read(tmp_path, ADAPTIVE.replace("propensity_", "chance of "), propensity="chance of "))
+    assert_same_records(records, read(tmp_path, by_day.replace("c,10,", "c,2026-11-01,")))
+    assert_same_records(
+        records, read(tmp_path, ADAPTIVE.replace("propensity_", "P_").replace("time", "when"), time="when")
+    )
+    assert_same_records(
+        records, read(tmp_path, ADAPTIVE.replace("propensity_", "chance of "), propensity="chance of ")
+    )
     # With two arms, the probability of the arm chosen is enough.
     chosen = "time,chosen,actual,reward,PROPENS\n2,aspirin,none,0.5,0.75\n1,none,none,1,0.5\n"
     assert read(tmp_path, chosen).probabilities.tolist() == [[0.5, 0.5], [0.75, 0.25]]  # type: ignore[union-attr]
@@ -100,7 +91,7 @@ def test_order_probabilities_strata_and_took_nothing(tmp_path: Path) -> None:
     assert "PROPENS has the probability of the arm chosen alone" in more.warnings[0]
     some = read(tmp_path, ADAPTIVE.replace("0.25,0.75", ",NA"))
     assert some.probabilities is None
-    assert some.warnings[0].startswith("probabilities are missing in 1 rows, first in line 2: ")
+    assert some.warnings[0].startswith("probabilities are missing in 1 row, first in line 2: ")
 
 
 def test_counts_of_patients(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
+from adhere.analysis.record_warnings import repeated_subjects
 from adhere.analysis.records import Bools, Ints
 from adhere.errors import InputError
 from adhere.records.cells import Cells
@@ -42,11 +43,7 @@ def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnin
                 expected = "each subject once, or a column of times that tells its rows apart"
                 _refuse(table, subjects, rows[list(twice)], expected)
     several = int((numbers.drop_nulls().value_counts()["count"] > 1).sum())
-    who = "1 subject has" if several == 1 else f"{several:,} subjects have"
-    warnings.append(
-        f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects): they are analysed as if each were another"
-        " patient's, which makes intervals too narrow"
-    )
+    warnings.append(repeated_subjects(several, n_subjects, n_rows))
 
 
 def _first_twice(frame: pl.DataFrame) -> tuple[int, int] | None:

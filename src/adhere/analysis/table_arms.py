@@ -9,14 +9,14 @@ from typing import Final
 
 import numpy as np
 
+from adhere.analysis.record_warnings import arms_alike
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Ints
-from adhere.errors import InputError, nearest
+from adhere.errors import InputError
 from adhere.records.cells import Cells
 from adhere.records.columns import probability_columns
 from adhere.records.table import Table
 
 IN_WORDS: Final = {"took nothing": TOOK_NOTHING, "took something else": TOOK_OTHER}
-_CONTROLS: Final = ("control", "placebo", "none", "usual care", "standard of care", "sham", "no treatment")
 _MAX_ARMS: Final = 100
 
 
@@ -66,27 +66,7 @@ def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
             hint = f"; is it {next(arm for arm in arms.names if arm.lower() == close[0])!r}?" if close else ""
             who = "1 patient" if n == 1 else f"{n:,} patients"
             said.append(f"{who} took {name!r}, which was never assigned: counted as took something else{hint}")
-    alike: dict[str, str] = {}
-    for arm in arms.names:
-        if (first := alike.setdefault(arm.lower(), arm)) != arm:
-            said.append(f"arms {first!r} and {arm!r} differ in case alone")
-    return said
-
-
-def control_of(arms: Sequence[str], control: str | None) -> int:
-    """The number of the control: the arm of that name, else one by its usual name, else the first.
-
-    >>> control_of(("aspirin", "Placebo"), None), control_of(("aspirin", "Placebo"), "aspirin")
-    (1, 0)
-    """
-    small = [arm.lower() for arm in arms]
-    if control is None:
-        return next((small.index(name) for name in _CONTROLS if name in small), 0)
-    if control in arms:
-        return arms.index(control)
-    if small.count(control.lower()) != 1:
-        raise InputError("control", control, nearest(control, arms))
-    return small.index(control.lower())
+    return said + arms_alike(arms.names)
 
 
 def sorted_names(names: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from adhere.analysis.record_warnings import PROBABILITIES_NEEDED, missing_probabilities
 from adhere.analysis.records import Bools, Floats
 from adhere.analysis.table_arms import TableArms
 from adhere.errors import InputError
@@ -16,7 +17,6 @@ from adhere.records.table import Table
 
 _A_PROBABILITY: Final = "a probability, a number from 0 to 1"
 _TOLERANCE: Final = 1e-6
-_NEEDED: Final = "methods for adaptive allocation need the probability of every arm in every row"
 
 
 def table_probabilities(
@@ -45,7 +45,7 @@ def table_probabilities(
         _check_drawn(cells[0], values[:, 0], known)
         if len(arms.names) > 2:
             title = cells[0].title
-            warnings.append(f"column {title} has the probability of the arm chosen alone: {_NEEDED}")
+            warnings.append(f"column {title} has the probability of the arm chosen alone: {PROBABILITIES_NEEDED}")
             return None
         values = np.where(arms.chosen[:, None] == np.arange(2), values, 1.0 - values)
     else:
@@ -56,7 +56,7 @@ def table_probabilities(
     if len(lacking):
         if known.any():
             place = table.place(int(lacking[0]))
-            warnings.append(f"probabilities are missing in {len(lacking):,} rows, first in {place}: {_NEEDED}")
+            warnings.append(missing_probabilities(len(lacking), place))
         return None
     return values
 

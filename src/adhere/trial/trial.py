@@ -8,15 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from adhere.analysis.records import Records
 from adhere.checks import check_reward, is_integer
 from adhere.errors import InputError, listed
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design, check_trial_name
 from adhere.trial.engine import Engine
-from adhere.trial.events import LOG_FORMAT, AnyEvent, Created, LessonRefused, Reported
+from adhere.trial.events import LOG_FORMAT, AnyEvent, Created, LessonRefused, Recommended, Reported
 from adhere.trial.evolve import evolve, refused_events
 from adhere.trial.history import History
 from adhere.trial.log.chain import commitment
+from adhere.trial.log.records import records_of_histories
 from adhere.trial.lookups import new_salt
 from adhere.trial.saving import load_events, save_events
 from adhere.trial.state import initial_state
@@ -198,6 +200,21 @@ class Trial:
             self._notes[state.position + 1] = note = (new_salt(), took_other)
             text = commitment(*note)
         self._add(Reported(**self._stamp(), recommendation_id=int(id), actual=taken, reward=value, text=text))
+
+    def records(self) -> Records:
+        """What was recommended, taken and reported so far, as arrays to analyse.
+
+        >>> trial = Trial("thompson", arms=["walk", "aspirin"], seed=1)
+        >>> trial.report(trial.recommend().id, actual="walk", reward=1)
+        >>> records = trial.records()
+        >>> records.actual.tolist(), records.reward.tolist(), records.probabilities.tolist()
+        ([0], [1.0], [[0.5, 0.5]])
+        """
+        made = (event for event in self._events if isinstance(event, Recommended))
+        histories = self._state.histories
+        return records_of_histories(
+            self.name, self.arms, ((event, histories[event.recommendation_id]) for event in made)
+        )
 
     @property
     def state(self) -> tuple[float, ...]:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
+from adhere.analysis.from_table import read_records
+from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
 from adhere.errors import InputError
 from adhere.store import open_store
 from adhere.trial.commands import Withdraw
 from adhere.trial.design import Imputation, make_design
+from adhere.trial.events import AnyEvent, Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.export import write_table
+from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
 from adhere.trial.snapshot import decode_snapshot
+from same_records import assert_same_records
 
 from ..live import Live
 
@@ -62,6 +68,53 @@ def test_the_columns_are_cdiscs(live: Live, tmp_path: Path) -> None:
     for row in by_id.values():
         assert row["PROPENS"] == row[f"PROB_{row['TRTP']}"]
         assert row["PROB_walk"] + row["PROB_aspirin"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_records_of_a_table_are_those_of_its_trial(live: Live, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"t.{suffix}"
+    written(live, path)
+    with live.store.reading() as view:
+        records = trial_records(view, 1, live.design)
+    assert_same_records(read_records(path), records)
+    assert (records.name, records.arms, len(records), records.warnings) == ("t", live.design.arms, 20, ())
+    by_id = list(zip(records.actual.tolist(), records.reward.tolist(), strict=True))
+    assert (by_id[1], by_id[7], by_id[11]) == ((1, 0.0), (0, 1.0), (TOOK_NOTHING, 0.0))
+    assert records.actual[2] == TOOK_OTHER
+    assert (records.actual[3], np.isnan(records.reward[3])) == (NOT_KNOWN, True)
+    events = {event.position: event for event in live.events()}
+    assert records.seen is not None
+    assert records.reward_at is not None
+    assert records.actual_at is not None
+    assert events[int(records.seen[19]) + 1] == live_recommendation(live, 19)
+    assert (records.actual_at[3], records.reward_at[3]) == (NEVER, NEVER)
+    assert records.actual_at[4] > records.reward_at[4] > records.seen[4]
+    assert records.lost is not None
+    assert np.flatnonzero(records.lost).tolist() == [3]
+    assert records.imputed_reward is not None
+    assert records.imputed_reward[11]
+    assert not records.imputed_reward[7]
+
+
+def live_recommendation(live: Live, number: int) -> AnyEvent:
+    (event,) = [one for one in live.events() if isinstance(one, Recommended) and one.recommendation_id == number]
+    return event
+
+
+def test_arms_of_any_name_and_subjects_that_come_again(tmp_path: Path) -> None:
+    live = Live("thompson", arms=("NA", "=1+1"))
+    for n in range(12):
+        live.recommend(f"s{n % 5}")
+        live.report(n, actual=("NA", "=1+1")[n % 2], reward=1.0)
+    written(live, tmp_path / "t.csv")
+    with live.store.reading() as view:
+        records = trial_records(view, 1, live.design)
+    again = read_records(tmp_path / "t.csv")
+    assert_same_records(again, records)
+    assert (records.arms, set(records.actual)) == (("NA", "=1+1"), {0, 1})
+    (warning,) = records.warnings
+    assert warning.startswith("5 subjects have several rows (12 rows of 5 subjects): ")
+    assert again.warnings == records.warnings
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -1,0 +1,34 @@
+"""Sentences on what a reader of records may not expect of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+PROBABILITIES_NEEDED: Final = "methods for adaptive allocation need the probability of every arm for every patient"
+
+
+def missing_probabilities(n: int, first: str) -> str:
+    """Some probabilities are not known."""
+    many = "1 row" if n == 1 else f"{n:,} rows"
+    return f"probabilities are missing in {many}, first in {first}: {PROBABILITIES_NEEDED}"
+
+
+def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int) -> str:
+    """Some subjects were given several recommendations."""
+    who = "1 subject has" if n_repeated == 1 else f"{n_repeated:,} subjects have"
+    return (
+        f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects): they are analysed as if each were another"
+        " patient's, which makes intervals too narrow"
+    )
+
+
+def arms_alike(arms: Sequence[str]) -> list[str]:
+    """Arms that may be the same one, written in two ways.
+
+    >>> arms_alike(["Drug", "drug", "none"])
+    ["arms 'Drug' and 'drug' differ in case alone"]
+    """
+    first: dict[str, str] = {}
+    pairs = [(first.setdefault(arm.lower(), arm), arm) for arm in arms]
+    return [f"arms {one!r} and {other!r} differ in case alone" for one, other in pairs if one != other]
