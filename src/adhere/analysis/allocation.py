@@ -116,7 +116,8 @@ class Allocator:
     ) -> Totals:
         """Play trials in which a patient's reward is the same under each arm, and add up outcomes by arm.
 
-        `reward` is what the policy learns from, `outcome` what is added up (NaN where it is not known). Nothing is
+        `reward` is what the policy learns from, by row of the schedule, `outcome` what is added up, by patient (NaN
+        where it is not known). Nothing is
         kept of a run but its sums, so that memory does not grow with runs times patients. What was taken is not
         told: this is for policies that do not learn from it.
         """
@@ -124,7 +125,8 @@ class Allocator:
         no_probabilities = np.zeros((0, 0, 0))
 
         def outputs(runs: slice) -> Any:
-            return np.zeros((1, len(reward)), np.int64), no_probabilities, *(one[runs] for one in totals)
+            chosen = np.zeros((1, self._schedule.n_patients), np.int64)
+            return chosen, no_probabilities, *(one[runs] for one in totals)
 
         shape = (len(reward), self._n_arms)
         rewards = np.broadcast_to(reward[:, None], shape)
@@ -164,7 +166,7 @@ class Allocator:
         return self._by_run("reward", np.asarray(reward, np.float64), n_runs)
 
     def _by_run(self, name: str, given: NDArray[Any], n_runs: int) -> NDArray[Any]:
-        expected = (self._schedule.n_patients, self._n_arms)
+        expected = (self._schedule.n_rows, self._n_arms)
         by_run = given[None] if given.ndim == 2 else given
         if by_run.shape[1:] != expected or len(by_run) not in (1, n_runs):
             wanted = f"one of shape {expected} or {(n_runs, *expected)}"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.schedule import ACTUAL, FALL_BACK, NOTHING, OUTCOME, RECOMMEND
+from adhere.analysis.schedule import ACTUAL, FALL_BACK, FORGET, NOTHING, OUTCOME, RECOMMEND
 from adhere.compilation import Kernel, inline, memo_of, state_of
 from adhere.policies.generic import choose, probabilities, remember, update
 from adhere.policies.policy import CompiledPolicy, probabilities_size
@@ -70,7 +70,7 @@ def play_trials(
         for i in range(floats.size):
             floats[i] = initial[i]
         for step in range(order.shape[0]):
-            patient, kind = np.int64(order[step, 0]), order[step, 1]
+            patient, kind, row = np.int64(order[step, 0]), order[step, 1], order[step, 2]
             if stop[0] != 0:
                 return NO_FAULT
             if kind == RECOMMEND:
@@ -98,9 +98,12 @@ def play_trials(
                 if stated.shape[0] > 0:
                     for j in range(n_arms):
                         stated[run, patient, j] = 1.0 / n_arms
+            elif kind == FORGET:
+                for i in range(floats.size):
+                    floats[i] = initial[i]
             elif kind != NOTHING:
                 arm = told[patient]
-                taken = actual[own, patient, arm]
+                taken = actual[own, row, arm]
                 feedback = feedback_of(kind, taken, n_arms)
                 if taken < 0 and not sees_both_arms:  # learners that need an arm wait for good
                     feedback = n_arms
@@ -108,7 +111,7 @@ def play_trials(
                     for i in range(memo_floats.size):
                         memo_floats[i] = room.memos[patient, i] if i < n_kept else 0.0
                     point(rng, patient, LEARN if kind != ACTUAL else LEARN_LATE)
-                    update(rule, state, memo, arm, feedback, reward[own, patient, arm], 1.0, rng)
+                    update(rule, state, memo, arm, feedback, reward[own, row, arm], 1.0, rng)
         if sums.shape[0] > 0:
             for i in range(outcome.size):
                 if not np.isnan(outcome[i]):

@@ -17,6 +17,7 @@ FALL_BACK: Final = 1  # an arm at random, because the policy failed; nobody lear
 OUTCOME: Final = 2  # the reward, and what was taken is known by now
 REWARD: Final = 3  # the reward, and what was taken is not known yet
 ACTUAL: Final = 4  # what was taken, for a reward that came earlier
+FORGET: Final = 5  # all that was learned; what follows are the lessons again, one of which was corrected
 
 
 class Places(NamedTuple):
@@ -31,8 +32,9 @@ class Places(NamedTuple):
 class Schedule:
     """The order of recommendations and reports.
 
-    `steps[run, i]` is the number of a patient and what happens to him at step i. There is one run, for schedules that
-    all runs share, or as many as there are runs. A patient's recommendation comes before his reports.
+    `steps[run, i]` says of step i: which patient, what happens, and which row of the table of rewards a report is
+    from, the patient's own unless it was corrected. There is one run, for schedules that all runs share, or as many as
+    there are runs. A patient's recommendation comes before his reports.
     """
 
     n_patients: int
@@ -56,7 +58,7 @@ class Schedule:
         Examples
         --------
         >>> Schedule.delayed(1, 3).steps[0].tolist()
-        [[0, 0], [1, 0], [0, 2], [2, 0], [1, 2], [2, 2]]
+        [[0, 0, 0], [1, 0, 1], [0, 2, 0], [2, 0, 2], [1, 2, 1], [2, 2, 2]]
 
         """
         delays = np.atleast_2d(np.broadcast_to(delay, n_patients) if n_patients is not None else np.asarray(delay))
@@ -75,8 +77,13 @@ class Schedule:
         kind = np.concatenate(kinds[:n_parts], axis=1)
         order = np.argsort(np.concatenate(times[:n_parts], axis=1), axis=1, kind="stable")
         who = np.concatenate([patients] * n_parts, axis=1)
-        steps = [np.take_along_axis(one, order, axis=1) for one in (who, kind)]
+        steps = [np.take_along_axis(one, order, axis=1) for one in (who, kind, who)]
         return Schedule(n, np.stack(steps, axis=2).astype(np.int32))
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the table of rewards has."""
+        return max(self.n_patients, int(self.steps[..., 2].max(initial=-1)) + 1)
 
     @property
     def n_runs(self) -> int:

@@ -1,0 +1,144 @@
+"""The order of recommendations and rewards in a log, as the policy learned of them: what the replay test redraws from.
+
+Rewards count as the policy knew them at each recommendation. Where one was corrected, or a reported one replaced an
+imputed one, after the policy had used it, the policy forgot everything and learned it again; so does the schedule.
+Of what was taken nothing is noted: only policies that do not learn from it can be redrawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from adhere.analysis.randomisation_test import LoggedAllocation
+from adhere.analysis.schedule import FALL_BACK, FORGET, RECOMMEND, REWARD, Schedule
+from adhere.errors import UnknownPolicyError
+from adhere.store import ReadTransaction
+from adhere.trial.design import Design
+from adhere.trial.events import AnyEvent, Corrected, Created, Imputed, LessonRefused, Recommended, Reported, decode
+from adhere.trial.history import History, evolve_history
+from adhere.trial.log.chain import walk
+
+_MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more
+_KEY_DIGITS = 16
+
+
+def logged_allocation(view: ReadTransaction, trial: int) -> LoggedAllocation:
+    """How the arms of a trial in a store were drawn, and what its policy knew when."""
+    return allocation_of(decode(record.body) for record in walk(view, trial))
+
+
+def allocation_of(events: Iterable[AnyEvent]) -> LoggedAllocation:
+    """The same from a trial's events, in order."""
+    steps = _Steps()
+    for event in events:
+        steps.add(event)
+    return steps.allocation()
+
+
+class _Steps:
+    """The steps of a schedule, event by event."""
+
+    def __init__(self) -> None:
+        self._design: Design
+        self._version, self._recycles = "", False
+        self._key = ""
+        self._steps: list[tuple[int, int, int]] = []
+        self._rewards: list[float] = []  # every value that was ever reported
+        self._histories: list[History] = []
+        self._lessons: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
+        self._is_outdated = False  # whether a lesson changed that the policy had learned
+        self._n_events = 0
+        self._reason = ""
+
+    def add(self, event: AnyEvent) -> None:
+        """Take one more event in."""
+        self._n_events += 1
+        if isinstance(event, Created):
+            self._design = event.design
+            self._check_version(event.design)
+        elif isinstance(event, Recommended):
+            self._recommend(event)
+        elif isinstance(event, LessonRefused):
+            self._refuse("the policy failed at a report, and what it would do under another allocation is not known")
+        elif isinstance(event, Reported | Imputed | Corrected):
+            before = self._histories[event.recommendation_id]
+            after = self._histories[event.recommendation_id] = evolve_history(before, event)
+            self._learn(before, after)
+
+    def allocation(self) -> LoggedAllocation:
+        """What all events together say."""
+        design, n = self._design, len(self._histories)
+        steps = np.array(self._steps, np.int32).reshape(1, -1, 3)
+        outcome = np.array([np.nan if one.reward is None else one.reward.value for one in self._histories])
+        key = [int(self._key[i : i + _KEY_DIGITS] or "0", 16) for i in (0, _KEY_DIGITS)]
+        schedule = Schedule(n, steps)
+        rewards = np.full(max(n, len(self._rewards)), np.nan)
+        rewards[: len(self._rewards)] = self._rewards
+        return LoggedAllocation(
+            arms=design.arms,
+            policy=design.policy,
+            horizon=design.horizon,
+            reward_values=design.reward_values,
+            keys=np.array([key], np.uint64),
+            schedule=schedule,
+            chosen=np.array([one.chosen for one in self._histories], np.int64),
+            reward=rewards[: schedule.n_rows],
+            outcome=outcome.astype(float),
+            reason=self._reason,
+        )
+
+    def _refuse(self, reason: str) -> None:
+        self._reason = self._reason or reason
+
+    def _check_version(self, design: Design) -> None:
+        try:
+            engine = design.recorded_engine()
+        except UnknownPolicyError as error:
+            self._refuse(str(error))
+            return
+        self._version, self._recycles = engine.algorithm_version, engine.recycles
+
+    def _recommend(self, event: Recommended) -> None:
+        if event.imported:
+            self._refuse("recommendations were imported from a table, not drawn by this trial's policy")
+        elif event.fallback:
+            self._learn_again()
+            self._steps.append((event.recommendation_id, FALL_BACK, 0))
+        elif self._version and event.algorithm_version != self._version:
+            self._refuse("recommendations were made by another version of the policy than this one")
+        else:
+            self._key = event.key
+            self._learn_again()
+            self._steps.append((event.recommendation_id, RECOMMEND, 0))
+        self._histories.append(evolve_history(None, event))
+
+    def _learn(self, before: History, after: History) -> None:
+        """Note what a report changes of what the policy learns; it does not learn from fallbacks."""
+        if after.fallback or before.reward == after.reward:
+            return
+        old, new, patient = before.reward, after.reward, after.recommendation_id
+        if old is not None and new is not None and (old.value, old.place) == (new.value, new.place):
+            return
+        if old is not None:
+            del self._lessons[old.place]
+            self._is_outdated = True
+        if new is not None:
+            self._lessons[new.place] = (patient, len(self._rewards))
+            if not self._is_outdated:
+                self._steps.append((patient, REWARD, len(self._rewards)))
+            self._rewards.append(new.value)
+
+    def _learn_again(self) -> None:
+        """Before a recommendation: all lessons in the order of their places, if one of them has changed."""
+        if not self._is_outdated:
+            return
+        if self._recycles:
+            self._refuse("reports were corrected, and the policy recycles outcomes, which is not redrawn")
+        if len(self._steps) + len(self._lessons) > max(_MAX_STEPS, 10 * self._n_events):
+            self._refuse("so many reports were corrected that learning again after each would take too long")
+        if not self._reason:
+            self._steps.append((0, FORGET, 0))
+            self._steps += [(patient, REWARD, row) for _, (patient, row) in sorted(self._lessons.items())]
+        self._is_outdated = False
