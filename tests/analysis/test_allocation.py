@@ -23,7 +23,7 @@ def live(policy: str, run: int, schedule: Schedule, actual: Any, reward: Any) ->
     trial = Trial(policy, ARMS, seed=5, run=run, horizon=N)
     chosen: list[int] = []
     probabilities: list[list[float]] = []
-    for patient, kind in schedule.steps[run].tolist():
+    for patient, kind, _ in schedule.steps[run].tolist():
         if kind == RECOMMEND:
             told = trial.recommend()
             chosen.append(ARMS.index(told.arm))

@@ -1,4 +1,4 @@
-"""The randomisation test by replay: exact where the policy learns under Chosen, refused in words where it does not."""
+"""The randomisation test by replay: exact where the policy learns under Chosen, refused where it does not."""
 
 from __future__ import annotations
 

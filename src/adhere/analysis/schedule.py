@@ -33,8 +33,8 @@ class Schedule:
     """The order of recommendations and reports.
 
     `steps[run, i]` says of step i: which patient, what happens, and which row of the table of rewards a report is
-    from, the patient's own unless it was corrected. There is one run, for schedules that all runs share, or as many as
-    there are runs. A patient's recommendation comes before his reports.
+    from, the patient's own unless it was corrected. There is one run, for a schedule that all runs share, or one for
+    each. A patient's recommendation comes before his reports.
     """
 
     n_patients: int

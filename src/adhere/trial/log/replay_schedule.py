@@ -1,4 +1,4 @@
-"""The order of recommendations and rewards in a log, as the policy learned of them: what the replay test redraws from.
+"""The order of recommendations and rewards in a log, as the policy saw it: what the replay test redraws from.
 
 Rewards count as the policy knew them at each recommendation. Where one was corrected, or a reported one replaced an
 imputed one, after the policy had used it, the policy forgot everything and learned it again; so does the schedule.
