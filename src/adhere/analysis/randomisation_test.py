@@ -115,15 +115,15 @@ def _is_derived_again(allocator: Allocator, logged: LoggedAllocation) -> bool:
 def _observed(logged: LoggedAllocation) -> Totals:
     known, n_arms = ~np.isnan(logged.outcome), len(logged.arms)
     chosen, outcome = logged.chosen[known], logged.outcome[known]
-    counts = np.bincount(chosen, minlength=n_arms)
-    return Totals(np.bincount(chosen, weights=outcome, minlength=n_arms)[None], counts[None])
+    sums: Floats = np.bincount(chosen, weights=outcome, minlength=n_arms).astype(float)
+    return Totals(sums[None], np.bincount(chosen, minlength=n_arms)[None])
 
 
 def _difference(totals: Totals, treatment: int, control: int) -> tuple[Floats, bool]:
     """The difference of each run, 0 where either arm has no outcome; whether the first run has both."""
     counts = totals.counts[:, [treatment, control]]
     means = totals.sums[:, [treatment, control]] / np.maximum(1, counts)
-    both = (counts > 0).all(axis=1)
+    both = counts.min(axis=1) > 0
     return np.where(both, means[:, 0] - means[:, 1], 0.0), bool(both[0])
 
 
