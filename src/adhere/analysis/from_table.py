@@ -10,9 +10,10 @@ import numpy as np
 from adhere.analysis.control import control_of
 from adhere.analysis.decision_order import decision_order
 from adhere.analysis.digest import digest_of
+from adhere.analysis.names import sorted_names
 from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
 from adhere.analysis.repeated_subjects import check_subjects
-from adhere.analysis.table_arms import IN_WORDS, TableArms, sorted_names, table_arms, warnings_of
+from adhere.analysis.table_arms import IN_WORDS, TableArms, table_arms, warnings_of
 from adhere.analysis.table_probabilities import table_probabilities
 from adhere.errors import InputError
 from adhere.records.cells import Cells

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from adhere.analysis.names import sorted_names
 from adhere.analysis.record_warnings import arms_alike
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Ints
 from adhere.errors import InputError
@@ -67,19 +68,3 @@ def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
             who = "1 patient" if n == 1 else f"{n:,} patients"
             said.append(f"{who} took {name!r}, which was never assigned: counted as took something else{hint}")
     return said + arms_alike(arms.names)
-
-
-def sorted_names(names: Sequence[str]) -> list[str]:
-    """Names in order, numbers by their size and before others.
-
-    >>> sorted_names(["b", "10", "9"])
-    ['9', '10', 'b']
-    """
-
-    def key(name: str) -> tuple[bool, float, str]:
-        try:
-            return False, float(name), name
-        except ValueError:
-            return True, 0.0, name
-
-    return sorted(names, key=key)

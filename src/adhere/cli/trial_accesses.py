@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
-from adhere.cli.trial_sources import Source, TrialInView, TrialName, each_trial, is_log_file
+from adhere.cli.trial_sources import Source, TrialName, each_trial
 from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.trial.sources import TrialInView
 
 _COLUMNS = ("time", "token", "label", "kind", "recommendation", "count", "head")
 
@@ -23,6 +28,8 @@ def accesses(source: Source, name: TrialName = None) -> None:
     writes a row before it answers. Commands that read the file itself, as this one does, write none: whoever may read
     the file can see all of it.
     """
+    from adhere.trial.sources import is_log_file
+
     if is_log_file(source):
         raise InputError("source", source, "a file of trials or postgresql://…; an exported log has no access log")
     with each_trial(source, name) as trials:

@@ -11,7 +11,7 @@ import typer
 
 from adhere.cli.kit_secrets import OPTION, read_kit_secret
 from adhere.cli.options import Imports, import_all, integer
-from adhere.cli.trial_sources import bar, is_log
+from adhere.cli.trial_sources import bar
 from adhere.errors import InputError
 from adhere.report.numbers import counted
 
@@ -63,6 +63,7 @@ def import_trial(
     from adhere.trial.design import make_design
     from adhere.trial.log.table_import import import_table
     from adhere.trial.log.table_reading import arms_in, read_table
+    from adhere.trial.sources import is_log
 
     import_all(imports)
     if not path.is_file():

@@ -11,6 +11,7 @@ import numpy as np
 
 from adhere.analysis.control import control_of
 from adhere.analysis.digest import digest_of
+from adhere.analysis.names import sorted_names
 from adhere.analysis.record_warnings import missing_probabilities, repeated_subjects
 from adhere.analysis.records import NEVER, NOT_KNOWN, Records
 from adhere.store import ReadTransaction
@@ -22,9 +23,14 @@ _AT_ONCE: Final = 2000
 
 
 def trial_records(
-    view: ReadTransaction, trial: int, design: Design, on_progress: Callable[[int], None] = lambda n: None
+    view: ReadTransaction,
+    trial: int,
+    design: Design,
+    *,
+    by_site: bool = False,
+    on_progress: Callable[[int], None] = lambda n: None,
 ) -> Records:
-    """Every recommendation of a trial in a store, with what is known of it now.
+    """Every recommendation of a trial in a store, with what is known of it now; with `by_site` a site is a stratum.
 
     The records of its exported table, read back, are the same, and have the same digest.
     """
@@ -39,15 +45,19 @@ def trial_records(
             first += _AT_ONCE
             on_progress(len(bodies))
 
-    return records_of_histories(design.name, design.arms, each())
+    return records_of_histories(design.name, design.arms, each(), by_site)
 
 
-def records_of_histories(name: str, arms: Sequence[str], each: Iterable[tuple[Recommended, History]]) -> Records:
+def records_of_histories(
+    name: str, arms: Sequence[str], each: Iterable[tuple[Recommended, History]], by_site: bool = False
+) -> Records:
     """The records of a trial from its recommendations, in order, and the history of each."""
     rows = _Rows()
     for made, history in each:
         rows.add(made, history)
     warnings = rows.warnings()
+    strata = sorted_names(set(rows.sites)) if by_site else []
+    numbers = {site: number for number, site in enumerate(strata)}
     known = not rows.n_without_probabilities
     records = Records(
         name=name,
@@ -62,6 +72,8 @@ def records_of_histories(name: str, arms: Sequence[str], each: Iterable[tuple[Re
         seen=np.array(rows.seen, dtype=np.int64),
         actual_at=np.array(rows.actual_at, dtype=np.int64),
         reward_at=np.array(rows.reward_at, dtype=np.int64),
+        strata=tuple(strata),
+        stratum=np.array([numbers[site] for site in rows.sites], dtype=np.int64) if by_site else None,
         lost=np.array(rows.lost, dtype=np.bool_),
         imputed_actual=np.array(rows.imputed_actual, dtype=np.bool_),
         imputed_reward=np.array(rows.imputed_reward, dtype=np.bool_),
@@ -85,6 +97,7 @@ class _Rows:
     lost: list[bool] = field(default_factory=list)
     imputed_actual: list[bool] = field(default_factory=list)
     imputed_reward: list[bool] = field(default_factory=list)
+    sites: list[str] = field(default_factory=list)
     subjects: Counter[str] = field(default_factory=Counter)
     n_without_probabilities: int = 0
     first_without: int = 0
@@ -102,6 +115,7 @@ class _Rows:
         self.estimated.append(made.estimated)
         self.seen.append(made.learned_up_to)
         self.lost.append(history.withdrawn)
+        self.sites.append(made.site)
         self.subjects[made.subject] += 1
         if not made.probabilities:
             self.first_without = self.first_without if self.n_without_probabilities else made.recommendation_id

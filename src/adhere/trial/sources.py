@@ -1,0 +1,89 @@
+"""Where trials are found: in a SQLite file, at a PostgreSQL address, or in a log that was exported."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from adhere.errors import DamagedStoreError, InputError, listed, nearest
+from adhere.store import ReadTransaction, open_store
+from adhere.trial.log.log_file import read_log
+
+_SQLITE = b"SQLite format 3\x00"
+
+
+class TrialInView(NamedTuple):
+    """A trial in an open view."""
+
+    view: ReadTransaction
+    number: int
+    name: str
+
+
+@contextmanager
+def one_trial(source: str, name: str | None, option: str = "--trial") -> Iterator[TrialInView]:
+    """The trial of that name, or the only one there is; `option` is what an error tells to choose one with."""
+    with each_trial(source, name, alone=True, option=option) as (found,):
+        yield found
+
+
+@contextmanager
+def each_trial(
+    source: str, name: str | None, *, alone: bool = False, option: str = "--trial"
+) -> Iterator[list[TrialInView]]:
+    """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
+    with every_trial(source) as view:
+        numbers = view.trials()
+        if not numbers:
+            raise InputError("trial", name or source, "a trial; there is none yet")
+        if name is None and alone and len(numbers) > 1:
+            names = listed(numbers)
+            sentence = f"several trials here; choose one with {option}: {names}"
+            raise InputError(option, None, f"one of {names}", sentence)
+        if name is not None and name not in numbers:
+            raise InputError(option, name, nearest(name, numbers))
+        yield [TrialInView(view, numbers[known], known) for known in (numbers if name is None else [name])]
+
+
+@contextmanager
+def every_trial(source: str) -> Iterator[ReadTransaction]:
+    """A view of everything in a source; raises a `DamagedStoreError` for a log or a database that is not whole."""
+    if not is_log_file(source):
+        with closing(open_store(source, read_only=True)) as store, store.reading() as view:
+            yield view
+        return
+    with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "log.db")) as copy:
+        _, fault = read_log(Path(source), copy)
+        if fault:
+            raise DamagedStoreError(str(fault))
+        with copy.reading() as view:
+            yield view
+
+
+def is_log_file(source: str) -> bool:
+    """Whether a source is a log that was exported rather than a file of trials or an address."""
+    return "://" not in source and not _begins(source, _SQLITE)
+
+
+def is_table_file(source: str) -> bool:
+    """Whether a source is a table rather than a log, a file of trials or an address: by how the file begins."""
+    return "://" not in source and not _begins(source, _SQLITE) and not _begins(source, b"{")
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log rather than a table: by its first line, whatever it is called."""
+    return _begins(str(path), b"{")
+
+
+def _begins(source: str, start: bytes) -> bool:
+    path = Path(source)
+    if not path.is_file():
+        sentence = (
+            f"{source} is a folder: give the name of a file in it" if path.is_dir() else f"{source} does not exist"
+        )
+        raise InputError("source", source, "a file, or postgresql://…", sentence if source else "")
+    with path.open("rb") as file:
+        return file.read(len(start)) == start

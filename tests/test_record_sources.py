@@ -1,0 +1,100 @@
+"""Records from whatever has them: all ways lead to the same."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from adhere import Trial
+from adhere.errors import DamagedStoreError, InputError
+from adhere.record_sources import records_of
+from adhere.store import open_store
+from adhere.trial.commands import Recommend, Report
+from adhere.trial.design import make_design
+from adhere.trial.log.export import write_table
+from adhere.trial.log.log_file import write_log
+from adhere.trial.processor import CommandProcessor
+from same_records import assert_same_records
+
+ARMS = ("walk", "aspirin")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of two trials, and one of them as a log and as tables."""
+    folder = tmp_path_factory.mktemp("trials")
+    with closing(open_store(folder / "trials.db")) as store:
+        processor = CommandProcessor(store)
+        for name in ("t", "other"):
+            design = make_design(name, "thompson", ARMS, seed=5)
+            processor.create(design)
+        commands: list[Any] = []
+        for n in range(8):
+            said: dict[str, Any] = {"trial": "t", "site": ("Leeds", "York")[n % 2], "by": "1"}
+            commands.append(Recommend(**said, request_id=f"r{n}", subject=f"s{n}"))
+            commands.append(
+                Report(**said, request_id=f"q{n}", recommendation_id=n, actual="walk", reward=float(n > 3))
+            )
+        for answer in processor.execute(commands[:14]):
+            assert not isinstance(answer, Exception), answer
+        design = make_design("t", "thompson", ARMS, seed=5)
+        with store.reading() as view:
+            write_log(view, 1, folder / "t.log")
+            write_table(view, 1, design, folder / "t.csv", "csv")
+            write_table(view, 1, design, folder / "t.parquet", "parquet")
+    return folder
+
+
+def test_a_trial_has_the_same_records_wherever_it_is(folder: Path) -> None:
+    records = records_of(folder / "trials.db", trial="t")
+    assert (len(records), records.name) == (7, "t")
+    assert records.source == f"trial t in {folder}/trials.db"
+    frame = pl.read_parquet(folder / "t.parquet")
+    for given in (folder / "t.log", str(folder / "t.csv"), folder / "t.parquet", frame, records):
+        assert_same_records(records_of(given), records)
+    assert records_of(folder / "t.log", control="aspirin").control == 1
+    assert records_of(records, control="aspirin").control == 1
+    by_site = records_of(folder / "t.log", stratum="site")
+    assert by_site.strata == ("Leeds", "York")
+    assert_same_records(by_site, records_of(folder / "t.csv", stratum="SITEID"))
+
+
+def test_a_trial_in_memory(tmp_path: Path) -> None:
+    trial = Trial("thompson", ARMS, seed=3)
+    for _ in range(5):
+        trial.recommend()
+    trial.report(3, reward=1)
+    trial.report(0, actual="walk")
+    trial.report(3, took_nothing=True)
+    trial.save(tmp_path / "saved")
+    assert_same_records(records_of(trial), records_of(tmp_path / "saved"))
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ("trials.db", {}, "several trials here; choose one with trial=… (--trial): "),
+        ("trials.db", {"trial": "tt"}, "got 'tt', expected one of "),
+        ("t.log", {"chosen": "arm"}, "chosen: got 'arm', expected a table: only there columns can be named"),
+        ("t.csv", {"trial": "t"}, "trial: got 't', expected no name of a trial: a table has one trial alone"),
+        ("gone.csv", {}, "gone.csv does not exist"),
+        ("", {}, "is a folder: give the name of a file in it"),
+    ],
+)
+def test_what_cannot_be_read(folder: Path, given: str, options: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        records_of(folder / given, **options)
+    assert message in str(caught.value)
+
+
+def test_neither_anything_else_nor_a_broken_log(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^records: got 'list', expected a table \(\.csv"):
+        records_of([1, 2])
+    cut = tmp_path / "cut.log"
+    cut.write_bytes(b"".join((folder / "t.log").read_bytes().splitlines(keepends=True)[:-1]))
+    with pytest.raises(DamagedStoreError, match="the log does not end as it says"):
+        records_of(cut)
