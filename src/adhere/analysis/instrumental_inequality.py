@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from adhere.analysis.observed_cells import ObservedCells
+
 
 @dataclass(frozen=True)
 class InstrumentalInequality:
@@ -29,3 +31,36 @@ class InstrumentalInequality:
     excess: float | None
     distance: float | None
     sentence: str
+
+
+def instrumental_inequality(cells: ObservedCells, distance: float) -> InstrumentalInequality:
+    """The test by the observed shares and how far they are from ones that a population fits.
+
+    References
+    ----------
+    Pearl (1995), Uncertainty in Artificial Intelligence 11.
+
+    """
+    if len(cells.told) < 2:
+        untold = "Fewer than two arms were assigned: whether assignment mattered other than through what was taken "
+        return InstrumentalInequality(None, None, None, untold + "cannot be tested.")
+    shares = cells.shares.low[:, : 2 * cells.n_things].max(axis=0)
+    excess = float(shares.reshape(-1, 2).sum(axis=1).max()) - 1.0
+    refuted = distance > 1.0
+    if refuted:
+        sentence = (
+            "The data refute that assignment mattered only through what was taken: what people were told changed "
+            "outcomes in another way, or people were not assigned at random, or what they took is misreported. "
+            "Neither the bounds nor the complier effects hold."
+        )
+    elif distance > 0.0:
+        sentence = (
+            "The observed shares contradict that assignment mattered only through what was taken, but by no more "
+            "than chance explains."
+        )
+    else:
+        sentence = (
+            "The data do not refute that assignment mattered only through what was taken. That is no proof: most "
+            "violations leave no trace in such data."
+        )
+    return InstrumentalInequality(refuted, excess, distance, sentence)

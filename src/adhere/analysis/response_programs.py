@@ -1,0 +1,189 @@
+"""Linear programs over all populations that agree with the cells: who would take what, with which outcome.
+
+A person is what they would take when told each arm, and their outcome with each thing that can be taken. Those told
+different arms share only the outcomes: so the program needs no column for each vector of responses, but
+
+    q(c, y)        the share of people of class c with outcomes y,
+    x_z(c, y, d)   the share of those who also take d when told z: Σ_d x_z(c, y, d) = q(c, y),
+    p(v, d | z) = Σ_{c, y: y_d = v} x_z(c, y, d)   the cells, fixed or between limits.
+
+Without monotonicity there is one class. With it a class is the set S of arms that one takes when told them; told
+another arm, one takes an arm of S or something that nobody is told, so that arms outside S are never taken. Given S
+and y, responses to different arms can be joined in any way: this is exact. Where a class has few vectors of
+responses, each becomes a class of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations, product
+from math import inf, prod
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import block_diag, coo_array, csc_array, hstack, vstack
+
+from adhere.analysis.records import Floats
+
+_BATCH = 3000  # columns: smaller programs are solved several at once, as a call of the solver costs more than they do
+_MAX_RESPONSES = 16  # of a class, for each to become a class: fewer rows, more columns
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What can be told and taken: `told[z]` is what those told z are told to take, None if that is something else."""
+
+    told: tuple[int | None, ...]
+    n_things: int
+    has_other: bool  # something else may be taken, of whose outcome nothing is known
+    monotone: bool = False
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells those told an arm fall into, at places 2·thing + outcome; something else is last."""
+        return 2 * self.n_things + self.has_other
+
+    def classes(self) -> Iterator[tuple[tuple[int, ...], list[list[int]]]]:
+        """The things each class may take, and those it may take when told each arm (`n_things`: something else)."""
+        for things, choices in self._wide_classes():
+            if prod(len(taken) for taken in choices) > _MAX_RESPONSES:
+                yield things, choices
+                continue
+            for response in product(*choices):
+                yield tuple(sorted(set(response) - {self.n_things})), [[taken] for taken in response]
+
+    def _wide_classes(self) -> Iterator[tuple[tuple[int, ...], list[list[int]]]]:
+        every = range(self.n_things)
+        other = [self.n_things] * self.has_other
+        if not self.monotone:
+            yield tuple(every), [[*every, *other]] * len(self.told)
+            return
+        arms = sorted({thing for thing in self.told if thing is not None})
+        free = [thing for thing in every if thing not in arms]
+        for size in range(len(arms) + 1):
+            for own in combinations(arms, size):
+                choices = [[z] if z in own else [*own, *free, *other] for z in self.told]
+                if all(choices):
+                    yield (*own, *free), choices
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Equations, `matrix` @ columns = `totals`; columns from `first_cell` on have limits of their own."""
+
+    matrix: csc_array
+    totals: Floats
+    people: tuple[tuple[dict[int, int], int], ...]  # outcomes by thing, and the column of their share
+    first_cell: int
+
+    def least(self, signs: dict[int, int]) -> Floats:
+        """The objective Σ sign·E[Y(thing)]; what a class never takes has the outcome that makes it least."""
+        objective = np.zeros(self.matrix.shape[1])
+        for outcomes, column in self.people:
+            objective[column] = sum(sign * outcomes.get(thing, sign < 0) for thing, sign in signs.items())
+        return objective
+
+    def minima(self, objectives: Sequence[Floats], low: Floats, high: Floats) -> list[float] | None:
+        """The minimum of each objective over cells between `low` and `high`; None where no population fits them."""
+        width = self.matrix.shape[1]
+        at_once = max(1, _BATCH // width)
+        found: list[float] = []
+        for start in range(0, len(objectives), at_once):
+            batch = np.array(objectives[start : start + at_once])
+            lowest, highest = np.zeros_like(batch), np.ones_like(batch)
+            lowest[:, self.first_cell :], highest[:, self.first_cell :] = low.ravel(), high.ravel()
+            totals = np.tile(self.totals, len(batch))
+            solution = milp(
+                batch.ravel(),
+                bounds=Bounds(lowest.ravel(), highest.ravel()),
+                constraints=LinearConstraint(_copies(self, len(batch)), totals, totals),
+            )
+            if solution.x is None:
+                return None
+            found += (solution.x.reshape(batch.shape) * batch).sum(axis=1).tolist()
+        return found
+
+    def distance(self, low: Floats, high: Floats, least: Floats, most: Floats) -> float:
+        """The smallest t so that some population fits cells from low − t·(low − least) to high + t·(most − high)."""
+        width = self.matrix.shape[1]
+        n_cells = width - self.first_cell
+        places = np.arange(n_cells), np.arange(self.first_cell, width)
+        cells = csc_array((np.ones(n_cells), places), shape=(n_cells, width))
+        by_t = np.concatenate([np.zeros(len(self.totals)), (low - least).ravel(), (high - most).ravel()])
+        matrix = csc_array(hstack([vstack([self.matrix, cells, cells]), csc_array(by_t.reshape(-1, 1))]))
+        free = np.full(n_cells, inf)
+        solution = milp(
+            np.append(np.zeros(width), 1.0),
+            bounds=Bounds(0.0, np.append(np.ones(width), inf)),
+            constraints=LinearConstraint(
+                matrix,
+                np.concatenate([self.totals, low.ravel(), -free]),
+                np.concatenate([self.totals, free, high.ravel()]),
+            ),
+        )
+        return inf if solution.x is None else max(0.0, float(solution.x[-1]))
+
+    def with_unknown(self, known: Floats, unknown: Sequence[tuple[Sequence[int], float]]) -> Program:
+        """The program in which cells are `known` and what falls to them of each unknown share.
+
+        `unknown` has the places of the cells to one of which each of a share of people belongs, and that share. The
+        new program has a column more for each such place; none of its cells has limits but 0 and 1.
+        """
+        width = self.matrix.shape[1]
+        n_cells = width - self.first_cell
+        entries = [(cell, self.first_cell + cell, 1.0) for cell in range(n_cells)]
+        column = width
+        for row, (places, _) in enumerate(unknown, start=n_cells):
+            for place in places:
+                entries += [(place, column, -1.0), (row, column, 1.0)]
+                column += 1
+        added = _sparse(entries, (n_cells + len(unknown), column))
+        padded = hstack([self.matrix, csc_array((self.matrix.shape[0], column - width))])
+        totals = np.concatenate([self.totals, known.ravel(), [share for _, share in unknown]])
+        return replace(self, matrix=csc_array(vstack([padded, added])), totals=totals)
+
+
+@lru_cache(maxsize=64)
+def program_of(layout: Layout) -> Program:
+    """The program of a layout; its last columns are the cells, by arm told and place."""
+    entries: list[tuple[int, int, float]] = []  # row, column, coefficient; row 0: the shares of people add up to 1
+    people: list[tuple[dict[int, int], int]] = []
+    in_cells: list[list[int]] = [[] for _ in range(len(layout.told) * layout.n_cells)]
+    row = column = 0
+    for things, choices in layout.classes():
+        for y in product((0, 1), repeat=len(things)):
+            outcomes = dict(zip(things, y, strict=True))
+            share, column = column, column + 1
+            people.append((outcomes, share))
+            entries.append((0, share, 1.0))
+            for z, taken in enumerate(choices):
+                places = [z * layout.n_cells + 2 * thing + outcomes.get(thing, 0) for thing in taken]
+                if len(places) == 1:
+                    in_cells[places[0]].append(share)
+                    continue
+                row += 1
+                entries.append((row, share, -1.0))
+                for place in places:
+                    entries.append((row, column, 1.0))
+                    in_cells[place].append(column)
+                    column += 1
+    first_cell = column
+    for cell, members in enumerate(in_cells):
+        row += 1
+        entries += [(row, member, 1.0) for member in members]
+        entries.append((row, first_cell + cell, -1.0))
+    matrix = _sparse(entries, (row + 1, first_cell + len(in_cells)))
+    return Program(matrix, np.append(1.0, np.zeros(row)), tuple(people), first_cell)
+
+
+def _sparse(entries: Sequence[tuple[int, int, float]], shape: tuple[int, int]) -> csc_array:
+    rows, columns, values = zip(*entries, strict=True)
+    return csc_array(coo_array((np.array(values), (np.array(rows), np.array(columns))), shape=shape))
+
+
+@lru_cache(maxsize=64)
+def _copies(program: Program, n: int) -> csc_array:
+    """The equations of so many programs beside each other."""
+    return program.matrix if n == 1 else csc_array(block_diag([program.matrix] * n, format="csc"))
