@@ -45,7 +45,7 @@ def cell_limits(
     [0.444] [0.975]
     >>> low, high = cell_limits(np.array([8.0]), np.array([10.0]), 0.95, 1, any_time=True)
     >>> print(low.round(3), high.round(3))
-    [0.357] [0.987]
+    [0.353] [0.99]
 
     References
     ----------
