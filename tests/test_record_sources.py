@@ -11,7 +11,7 @@ import pytest
 
 from adhere import Trial
 from adhere.errors import DamagedStoreError, InputError
-from adhere.record_sources import records_of
+from adhere.record_sources import records_and_allocation, records_of
 from adhere.store import open_store
 from adhere.trial.commands import Recommend, Report
 from adhere.trial.design import make_design
@@ -72,6 +72,12 @@ def test_a_trial_in_memory(tmp_path: Path) -> None:
     trial.report(3, took_nothing=True)
     trial.save(tmp_path / "saved")
     assert_same_records(records_of(trial), records_of(tmp_path / "saved"))
+    for given in (trial, tmp_path / "saved"):
+        read = records_and_allocation(given, control="aspirin")
+        assert read.records.control == 1
+        assert read.allocation is not None
+        assert read.allocation.chosen.tolist() == read.records.chosen.tolist()
+    assert records_and_allocation(read.records).allocation is None
 
 
 @pytest.mark.parametrize(
@@ -80,7 +86,7 @@ def test_a_trial_in_memory(tmp_path: Path) -> None:
         ("trials.db", {}, "several trials here; choose one with trial=… (--trial): "),
         ("trials.db", {"trial": "tt"}, "got 'tt', expected one of "),
         ("t.log", {"chosen": "arm"}, "chosen: got 'arm', expected a table: only there columns can be named"),
-        ("t.csv", {"trial": "t"}, "trial: got 't', expected no name of a trial: a table has one trial alone"),
+        ("t.csv", {"trial": "t"}, "trial: got 't', expected a file of trials or postgresql://…"),
         ("gone.csv", {}, "gone.csv does not exist"),
         ("", {}, "is a folder: give the name of a file in it"),
     ],

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
+from typing import NamedTuple
 
 from adhere.analysis.control import control_of
+from adhere.analysis.randomisation_test import LoggedAllocation
 from adhere.analysis.records import Records
 from adhere.errors import InputError
 from adhere.frames import is_frame
 from adhere.trial.events import created_event
 from adhere.trial.log.records import trial_records
+from adhere.trial.log.replay_schedule import allocation_of, logged_allocation
 from adhere.trial.sources import is_table_file, one_trial
 from adhere.trial.trial import Trial
 
@@ -18,7 +22,15 @@ _EXPECTED = (
     "a table (.csv, .csv.gz, .tsv, .parquet), a frame of polars, pandas or Arrow, a log, a file of trials,"
     " postgresql://…, or an adhere.Trial"
 )
+_A_TABLE = "a table: only there columns can be named"
 _SITE = ("site", "siteid")
+
+
+class Read(NamedTuple):
+    """Records, and how their arms were drawn where a log says it."""
+
+    records: Records
+    allocation: LoggedAllocation | None
 
 
 def records_of(
@@ -41,37 +53,48 @@ def records_of(
         `stratum="site"` makes each site a stratum.
 
     """
+    return _with_control(_read(given, trial, columns, with_allocation=False).records, control)
+
+
+def records_and_allocation(
+    given: object, trial: str | None = None, *, control: str | None = None, **columns: str | None
+) -> Read:
+    """As `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
+    read = _read(given, trial, columns, with_allocation=True)
+    return read._replace(records=_with_control(read.records, control))
+
+
+def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *, with_allocation: bool) -> Read:
     named = {role: title for role, title in columns.items() if title is not None}
-    if isinstance(given, (str, PathLike)):
-        source = str(given).strip()
-        if not is_table_file(source):
-            return _with_control(_of_a_trial(source, trial, named), control)
-    if is_frame(given) or isinstance(given, (str, PathLike)):
+    is_path = isinstance(given, (str, PathLike))
+    if is_path and not is_table_file(str(given).strip()):
+        return _of_a_trial(str(given).strip(), trial, named, with_allocation)
+    if trial is not None:
+        raise InputError("trial", trial, "a file of trials or postgresql://…: only there trials have names")
+    if is_path or is_frame(given):
         from adhere.analysis.from_table import read_records
 
-        if trial is not None:
-            raise InputError("trial", trial, "no name of a trial: a table has one trial alone")
-        return read_records(given, control=control, **named)
+        return Read(read_records(given, **named), None)
     for role, title in named.items():
-        raise InputError(role, title, "a table: only there columns can be named")
+        raise InputError(role, title, _A_TABLE)
     if isinstance(given, Trial):
-        return _with_control(given.records(), control)
+        return Read(given.records(), allocation_of(given.events) if with_allocation else None)
     if isinstance(given, Records):
-        return _with_control(given, control)
+        return Read(given, None)
     raise InputError("records", type(given).__name__, _EXPECTED)
 
 
-def _of_a_trial(source: str, trial: str | None, columns: dict[str, str]) -> Records:
+def _of_a_trial(source: str, trial: str | None, columns: Mapping[str, str], with_allocation: bool) -> Read:
     by_site = columns.get("stratum", "").lower() in _SITE
     for role, title in columns.items():
         if role != "stratum" or not by_site:
-            expected = "a table: only there columns can be named (of a log: stratum=site)"
-            raise InputError(role, title, expected)
+            raise InputError(role, title, f"{_A_TABLE} (of a log: stratum=site)")
     with one_trial(source, trial, option="trial=… (--trial)") as found:
         design = created_event(found.view, found.number).design
         records = trial_records(found.view, found.number, design, by_site=by_site)
+        allocation = logged_allocation(found.view, found.number) if with_allocation else None
     where = "PostgreSQL" if "://" in source else source  # an address may hold a password
-    return replace(records, source=f"trial {found.name} in {where}")
+    return Read(replace(records, source=f"trial {found.name} in {where}"), allocation)
 
 
 def _with_control(records: Records, control: str | None) -> Records:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 
+from adhere.record_sources import records_of
 from adhere.store import Store, open_store
 from adhere.store.sqlite import SqliteStore
 from adhere.trial.commands import Recommend, RecommendationResponse
@@ -58,6 +59,9 @@ def test_a_postgresql_database(database_url: str, tmp_path: Path) -> None:
     store = open_store(database_url)
     head = played(store)
     store.close()
+    records = records_of(database_url)
+    assert (len(records), records.reward.tolist()) == (8, [1.0] * 8)
+    assert records.source == "trial t in PostgreSQL"  # and no password
     server, _, options = database_url.partition("&application_name=")
     schema, restored, dump = options.partition("&")[0], f"restored_{uuid.uuid4().hex}", str(tmp_path / "dump")
     subprocess.run(

@@ -210,11 +210,16 @@ class Trial:
         >>> records.actual.tolist(), records.reward.tolist(), records.probabilities.tolist()
         ([0], [1.0], [[0.5, 0.5]])
         """
-        made = (event for event in self._events if isinstance(event, Recommended))
+        made = (event for event in self.events if isinstance(event, Recommended))
         histories = self._state.histories
         return records_of_histories(
             self.name, self.arms, ((event, histories[event.recommendation_id]) for event in made)
         )
+
+    @property
+    def events(self) -> tuple[AnyEvent, ...]:
+        """Everything that happened, as a log has it."""
+        return tuple(self._events)
 
     @property
     def state(self) -> tuple[float, ...]:
