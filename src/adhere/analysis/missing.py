@@ -5,24 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adhere.analysis.confidence_set import ConfidenceSet
+from adhere.analysis.extreme_cases import ExtremeCase as ExtremeCase
+from adhere.analysis.extreme_cases import extreme_cases
+from adhere.analysis.flow import flow
+from adhere.analysis.missing_words import missing_sentence
 from adhere.analysis.records import Records
-from adhere.analysis.view import View
-
-
-@dataclass(frozen=True)
-class ExtremeCase:
-    """An effect with every missing value at its worst (`low`) and at its best (`high`) for the treatment.
-
-    `limits` reaches from the lower end of the confidence interval at the worst to the upper end of that at the best.
-    """
-
-    view: View
-    treatment: str
-    control: str
-    low: float
-    high: float
-    limits: ConfidenceSet
 
 
 @dataclass(frozen=True)
@@ -38,5 +25,16 @@ class Missing:
 
 
 def missing(records: Records, *, adaptive: bool, level: float = 0.95) -> Missing:
-    """Count what is missing, and bound effects by extreme cases; `adaptive` makes the limits any-time valid."""
-    raise NotImplementedError
+    """Count what is missing, and bound effects by extreme cases; `adaptive` makes the limits any-time valid.
+
+    There are extreme cases for the pairs of arms of which anything is missing, by intention-to-treat; and for
+    compliers where there are two arms and it is certain that more of those assigned to the treatment took it.
+    """
+    counts = flow(records, level).arms
+    outcomes = {arm.arm: arm.outcome_missing for arm in counts}
+    taken = {arm.arm: arm.not_reported + arm.lost for arm in counts}
+    imputed_outcomes = {arm.arm: arm.outcome_imputed for arm in counts}
+    imputed_taken = {arm.arm: arm.taken_imputed for arm in counts}
+    extremes = tuple(extreme_cases(records, adaptive, level))
+    sentence = missing_sentence(records.n_patients, outcomes, taken, imputed_outcomes, imputed_taken, extremes)
+    return Missing(outcomes, taken, imputed_outcomes, imputed_taken, extremes, sentence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -63,6 +64,14 @@ class Records:
     def n_arms(self) -> int:
         """How many arms there are."""
         return len(self.arms)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The comparisons to make, as (treatment, control): every other arm against control, then the other pairs."""
+        others = [arm for arm in range(self.n_arms) if arm != self.control]
+        return [(arm, self.control) for arm in others] + [
+            (second, first) for first, second in combinations(others, 2)
+        ]
 
     @cached_property
     def patients(self) -> Ints:

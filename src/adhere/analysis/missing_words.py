@@ -1,0 +1,68 @@
+"""What is missing and what it could change, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from adhere.analysis.extreme_cases import ExtremeCase
+from adhere.analysis.texts import signed
+from adhere.analysis.view import View
+
+_NAMED = 3  # pairs whose extreme cases are written out
+
+
+def missing_sentence(
+    n_patients: int,
+    outcomes: Mapping[str, int],
+    taken: Mapping[str, int],
+    imputed_outcomes: Mapping[str, int],
+    imputed_taken: Mapping[str, int],
+    extremes: Sequence[ExtremeCase],
+) -> str:
+    """How many values are missing, how far they could move an effect, and how many were imputed."""
+    sentences = [_counts(n_patients, outcomes, taken)]
+    sentences += [_extreme(case) for case in extremes[:_NAMED]]
+    if len(extremes) > _NAMED:
+        most = max(case.high - case.low for case in extremes)
+        sentences.append(f"No other pair of arms can move by more than {most:.3f}.")
+    filled = _both(sum(imputed_outcomes.values()), sum(imputed_taken.values()))
+    if filled:
+        sentences.append(f"The trial's rule for missing reports filled in {filled}; they are counted as reported.")
+    return " ".join(sentences)
+
+
+def _counts(n_patients: int, outcomes: Mapping[str, int], taken: Mapping[str, int]) -> str:
+    n_outcomes, n_taken = sum(outcomes.values()), sum(taken.values())
+    if not n_patients:
+        return "There are no patients."
+    if not n_outcomes and not n_taken:
+        return "No outcome is missing, and of everybody it is known what they took."
+    sentences = []
+    if n_outcomes:
+        of_all = f"{n_outcomes:,} of {n_patients:,} outcomes {'is' if n_outcomes == 1 else 'are'} missing"
+        sentences.append(f"{of_all} ({_by_arm(outcomes)}).")
+    else:
+        sentences.append("No outcome is missing.")
+    if n_taken:
+        patients = f"{n_taken:,} of {n_patients:,} patients"
+        sentences.append(f"It is not known what {patients} took ({_by_arm(taken)}).")
+    return " ".join(sentences)
+
+
+def _by_arm(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{arm}: {count:,}" for arm, count in counts.items())
+
+
+def _extreme(case: ExtremeCase) -> str:
+    what = "intention-to-treat difference" if case.view is View.INTENTION_TO_TREAT else "effect among compliers"
+    sign = "; even its sign depends on them" if case.low < 0.0 < case.high else ""
+    return (
+        f"Whatever the missing values are, the {what} of {case.treatment} against {case.control} lies between "
+        f"{signed(case.low)} and {signed(case.high)}, with sampling error in {case.limits}{sign}."
+    )
+
+
+def _both(n_outcomes: int, n_taken: int) -> str:
+    outcomes = f"{n_outcomes:,} outcome" + "s" * (n_outcomes != 1)
+    taken = f"what {n_taken:,} patient" + "s" * (n_taken != 1) + " took"
+    return " and ".join([outcomes] * bool(n_outcomes) + [taken] * bool(n_taken))

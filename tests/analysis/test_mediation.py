@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import math
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+
+from adhere.analysis.confidence_set import Validity
+from adhere.analysis.mediation import ArmMediation, mediation
+from adhere.analysis.mediation_evidence import evidence_of, log_bayes_factor, log_e_value
+from adhere.analysis.records import TOOK_NOTHING, Records
+from adhere.intervals import RewardSums
+from adhere.populations import stroke_aspirin, stroke_heparin
+from oracle import mediation_evidence as oracle
+from oracle.mediated import MediatedThompson
+
+from .made_records import MISSING, Row, any_records, made, of_counts
+
+CELLS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(any), min_size=2, max_size=4)
+
+
+def sums(cells: list[tuple[int, int]]) -> list[RewardSums]:
+    return [RewardSums(good + bad, float(good), float(good)) for good, bad in cells]
+
+
+@settings(max_examples=60, deadline=None)
+@given(CELLS)
+def test_evidence_is_what_exact_integrals_say(cells: list[tuple[int, int]]) -> None:
+    assert log_bayes_factor(sums(cells)) == pytest.approx(math.log(oracle.bayes_factor(cells)), abs=1e-9)
+    assert log_e_value(sums(cells)) == pytest.approx(math.log(oracle.e_value(cells)), abs=1e-9)
+
+
+def test_the_bayes_factor_is_that_of_the_policy_that_learns_by_it() -> None:
+    rng = np.random.default_rng(1)
+    policy = MediatedThompson(3)
+    rows: list[Row] = []
+    for chosen, actual, success in zip(*rng.integers(0, [[3], [3], [2]], (3, 40)).tolist(), strict=True):
+        policy.counts[bool(success)][chosen][actual] += 1
+        rows.append((chosen, actual, float(success), 1))
+    result = mediation(made(rows, ["a", "b", "c"]), adaptive=True)
+    assert result.log_bayes_factor == pytest.approx(-policy.log_bayes_factor())
+
+
+RICH_AND_POOR: list[Row] = [  # 1,000 patients an arm, as many as the population of that name expects
+    (0, 0, 1.0, 250),
+    (0, 0, 0.0, 250),
+    (0, 1, 1.0, 375),
+    (0, 1, 0.0, 125),
+    (1, 1, 1.0, 500),
+    (1, 1, 0.0, 500),
+]
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_rich_and_poor_are_told_apart(adaptive: bool) -> None:
+    result = mediation(made(RICH_AND_POOR), adaptive=adaptive)
+    old, new = result.arms
+    assert result.refuted
+    assert not result.equivalent
+    assert result.sentence.startswith("Refuted: the outcome depends not only on what was taken but also on the arm")
+    assert old.refuted is old.within_margin is old.log_e is None
+    assert old.sentence.startswith("All who took old had been assigned to old, so it cannot be tested")
+    assert new.refuted
+    assert "0.500 if assigned to new, 0.750 if assigned to old" in new.sentence
+    assert new.largest_difference.value == pytest.approx(0.25)
+    assert new.largest_difference.sets[0].validity is (Validity.ANY_TIME if adaptive else Validity.FIXED)
+    assert result.log_e == new.log_e
+    assert (new.p_value is None) == adaptive
+
+
+def test_pearson_s_test_of_a_fixed_sample() -> None:
+    new = mediation(made(RICH_AND_POOR), adaptive=False).arms[1]
+    assert new.p_value == pytest.approx(chi2_contingency([[375, 125], [500, 500]], correction=False).pvalue)
+
+
+def test_stroke_trial_aspirin_not_taken_differs_by_what_was_assigned() -> None:
+    result = mediation(of_counts(stroke_aspirin()), adaptive=False)
+    none, aspirin = result.arms
+    assert not result.refuted
+    assert result.differs
+    assert none.differs
+    assert not aspirin.differs
+    assert "0.865 if assigned to aspirin, 0.906 if assigned to none (p < 0.001, e = 0.128)" in none.sentence
+    assert aspirin.sentence.startswith("Not decided for aspirin: no difference by the arm assigned is shown")
+    assert result.sentence.startswith("In this sample the outcome depends not only on what was taken")
+
+
+def test_not_refuted_is_not_called_safe() -> None:
+    result = mediation(of_counts(stroke_heparin()), adaptive=False)
+    assert (result.refuted, result.differs, result.equivalent) == (False, False, False)
+    assert "Not refuted does not mean safe." in result.sentence
+    assert result.arms[2].refuted is None  # nobody took the medium dose who was not assigned to it
+
+
+def test_alike_within_the_margin() -> None:
+    rows: list[Row] = [(c, a, float(y), 20_000) for c in (0, 1) for a in (0, 1) for y in (0, 1)]
+    for adaptive in (False, True):
+        result = mediation(made(rows), adaptive=adaptive)
+        assert result.equivalent
+        assert not result.refuted
+        assert all("fared alike" in arm.sentence for arm in result.arms)
+    assert not mediation(made(rows), adaptive=False, margin=0.001).equivalent
+
+
+def test_a_difference_may_be_certain_and_small() -> None:
+    rows: list[Row] = [
+        (c, a, float(y), 10**6 + 30_000 * (c == y == 1)) for c in (0, 1) for a in (0, 1) for y in (0, 1)
+    ]
+    result = mediation(made(rows), adaptive=False)
+    assert result.refuted
+    assert result.equivalent
+    assert "less than the margin of 0.05, though they do differ" in result.sentence
+
+
+def test_one_arm_can_be_refuted_where_all_together_are_not() -> None:
+    rows: list[Row] = [(0, 1, 1.0, 20), (0, 1, 0.0, 5), (1, 1, 1.0, 10), (1, 1, 0.0, 20)]
+    rows += [(chosen, 0, float(reward), 10**6) for chosen in (0, 1) for reward in (0, 1)]
+    result = mediation(made(rows), adaptive=True)
+    assert not result.refuted
+    assert result.arms[1].refuted
+    assert result.sentence.startswith(
+        "Refuted for those who took new: their outcome also depends on the arm assigned."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([(0, 0, 1.0, 5), (1, 1, 0.0, 5)], "Everybody took the arm they were assigned, so there is nothing to test."),
+        ([(0, 1, 1.0, 5), (1, 0, 0.0, 5)], "No arm was taken by patients assigned to different arms"),
+        ([(0, 0, 1.0, 5), (1, TOOK_NOTHING, 0.0, 5)], "No arm was taken by patients assigned to different arms"),
+        ([(0, 0, MISSING, 5)], "Of nobody it is known both what they took and how they fared"),
+        ([], "Of nobody it is known both what they took and how they fared"),
+    ],
+)
+def test_what_cannot_be_tested_is_said(rows: list[Row], sentence: str) -> None:
+    result = mediation(made(rows), adaptive=False)
+    assert result.sentence.startswith(sentence)
+    assert result.refuted is result.equivalent is result.log_e is result.log_bayes_factor is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_records(), st.booleans())
+def test_whatever_the_records_there_is_a_result(records: Records, adaptive: bool) -> None:
+    result = mediation(records, adaptive=adaptive)
+    tested = [arm for arm in result.arms if arm.log_e is not None]
+    assert (result.log_e is None) == (not tested)
+    assert result.sentence
+    for arm in tested:
+        assert check_numbers(arm)
+    for arm in result.arms:
+        assert arm.sentence
+        assert (arm.largest_difference.value is None) == bool(arm.largest_difference.reason)
+
+
+def check_numbers(arm: ArmMediation) -> bool:
+    value, (limits,) = arm.largest_difference.value, arm.largest_difference.sets
+    assert arm.log_e is not None
+    assert arm.log_bayes_factor is not None
+    assert arm.log_e <= arm.log_bayes_factor  # mediated at its likeliest mean, against its average
+    assert 0.0 <= limits.low <= limits.high <= 1.0
+    assert value is not None
+    assert value <= limits.high + 1e-12
+    assert arm.within_margin == (limits.high <= 0.05)
+    return all(map(math.isfinite, chain((arm.log_e, arm.log_bayes_factor, value), ())))
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+def test_however_often_one_looks_mediated_data_are_rarely_refuted(fractional: bool) -> None:
+    """Arms are chosen where the evidence against mediated is largest, by what is known, and one looks after all."""
+    rng = np.random.default_rng(5)
+    n_trials, n_refuted, n_by_p_value = 150, 0, 0
+    for _ in range(n_trials):
+        cells = [[RewardSums(), RewardSums()], [RewardSums(), RewardSums()]]  # [actual][chosen]
+        largest, smallest_p = 0.0, 1.0
+        for look in range(80):
+            means = [(cell.total + 0.5) / (cell.n + 1) for cell in cells[1]]
+            chosen = int(means[1] > means[0]) if rng.random() < 0.8 else look % 2
+            actual = int(rng.random() < (0.3, 0.8)[chosen])
+            mean = (0.3, 0.6)[actual]
+            reward = rng.beta(4 * mean, 4 - 4 * mean) if fractional else float(rng.random() < mean)
+            cells[actual][chosen].add(reward)
+            tested = [group for group in cells if group[0].n and group[1].n]
+            if tested:
+                evidence = evidence_of(tested, adaptive=False)
+                largest, smallest_p = max(largest, evidence.log_e), min(smallest_p, evidence.p_value or 0.0)
+        n_refuted += largest >= math.log(20)
+        n_by_p_value += smallest_p <= 0.05
+    assert n_refuted <= 0.05 * n_trials
+    assert fractional or n_by_p_value > 0.2 * n_trials  # which is why a p-value is not given for such data
