@@ -84,7 +84,7 @@ def test_stroke_trial_aspirin_not_taken_differs_by_what_was_assigned() -> None:
     assert result.differs
     assert none.differs
     assert not aspirin.differs
-    assert "0.865 if assigned to aspirin, 0.906 if assigned to none (p < 0.001, e = 0.128)" in none.sentence
+    assert "0.865 if assigned to aspirin, 0.906 if assigned to none (p < 0.001, e-value 0.128)" in none.sentence
     assert aspirin.sentence.startswith("Not decided for aspirin: no difference by the arm assigned is shown")
     assert result.sentence.startswith("In this sample the outcome depends not only on what was taken")
 

@@ -86,7 +86,7 @@ def overall_sentence(
     elif refuted:
         sentence = (
             f"Refuted: the outcome depends not only on what was taken but also on the arm assigned ({values}; "
-            f"e ≥ {least:.3g} refutes it however often one looked). {WHY}"
+            f"{least:.3g} or more refutes it however often one looked). {WHY}"
         )
     elif differs:
         sentence = (
@@ -115,7 +115,7 @@ WHY = (
 def _values(evidence: Evidence) -> str:
     p = evidence.p_value
     p_text = "" if p is None else "p < 0.001, " if p < 0.0005 else f"p = {p_value(p)}, "
-    return f"{p_text}e = {from_log(evidence.log_e)}"
+    return f"{p_text}e-value {from_log(evidence.log_e)}"
 
 
 def and_list(names: Sequence[str]) -> str:
