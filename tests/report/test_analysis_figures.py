@@ -66,7 +66,13 @@ def test_compliance_matrix_frames_what_was_assigned_and_says_shares() -> None:
 
 def test_forest_plot_ends_sets_without_an_end_in_arrows() -> None:
     with matplotlib.rc_context(SETTINGS):
-        figure = forest_plot([NARROW, UNBOUNDED, BOUNDS], x_label="x", heading="numbers", zero="no difference")
+        figure = forest_plot(
+            [NARROW, UNBOUNDED, BOUNDS],
+            kinds=["fixed-sample", "bounds"],
+            x_label="x",
+            heading="numbers",
+            zero="no difference",
+        )
         check_inside(figure)
     (cell,) = figure.subfigs[0].axes
     assert [line.get_marker() for line in cell.lines].count("<") == 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
 
 UNKNOWN = "–"  # where there is no number; a sentence says why
+ASSUMPTIONS = {"none": "no assumptions"}  # of bounds, in words
 _INFINITE = "∞"
 
 
@@ -20,6 +21,17 @@ def signed(value: float) -> str:
     return "0.000" if abs(value) < 0.0005 else f"{value:+.3f}"
 
 
+def set_text(found: ConfidenceSet | None) -> str:
+    """A set in words; an empty confidence sequence says what that means.
+
+    >>> set_text(ConfidenceSet(1.0, -1.0, "betting", Validity.ANY_TIME, Shape.EMPTY))
+    'empty: no constant effect fits'
+    """
+    if found is not None and found.shape is Shape.EMPTY and found.validity is Validity.ANY_TIME:
+        return "empty: no constant effect fits"
+    return UNKNOWN if found is None else str(found)
+
+
 def estimate(value: float | None, found: ConfidenceSet | None, *, sign: bool = False) -> str:
     """An estimate and its set.
 
@@ -27,7 +39,9 @@ def estimate(value: float | None, found: ConfidenceSet | None, *, sign: bool = F
     '0.200 [0.100, 0.300]'
     """
     number = UNKNOWN if value is None else signed(value) if sign else f"{value:.3f}"
-    return number if found is None else f"{number} {found}"
+    if found is None:
+        return number
+    return f"{number} {found}" if str(found).startswith("[") else f"{number}, {set_text(found)}"
 
 
 def quantity(one: Quantity, *, sign: bool = False) -> str:
@@ -53,14 +67,17 @@ def needed(one: Quantity) -> str:
     """A number needed to treat in plain words; of a set through no effect, both ways reach to infinity.
 
     >>> needed(Quantity(20.0, (ConfidenceSet(-40.0, 12.0, "Newcombe", shape=Shape.OUTSIDE),)))
-    'benefit 20 (benefit 12 to ∞, harm 40 to ∞)'
+    'benefit 20 (12 to ∞, harm 40 to ∞)'
     >>> needed(Quantity(-20.0, (ConfidenceSet(-40.0, -12.5, "Newcombe"),)))
-    'harm 20 (harm 12 to 40)'
+    'harm 20 (12 to 40)'
     """
     if one.value is None and not one.sets:
         return UNKNOWN
     said = "no difference" if one.value is None or math.isinf(one.value) else _way(one.value, one.value)
-    return f"{said} ({_needed_set(one.sets[0])})" if one.sets else said
+    if not one.sets:
+        return said
+    word, _, _ = said.partition(" ")
+    return f"{said} ({_needed_set(one.sets[0]).removeprefix(f'{word} ')})"
 
 
 def _needed_set(found: ConfidenceSet) -> str:
@@ -69,8 +86,8 @@ def _needed_set(found: ConfidenceSet) -> str:
     if found.shape is Shape.EVERYTHING:
         return "any number"
     if found.shape is Shape.OUTSIDE:
-        ways = [_way(found.high, math.inf)] if math.isfinite(found.high) else []
-        return ", ".join([*ways, *([_way(-math.inf, found.low)] if math.isfinite(found.low) else [])]) or "any number"
+        ways = ((found.high, math.inf), (-math.inf, found.low))
+        return ", ".join(_way(*ends) for ends in ways if min(map(abs, ends)) < math.inf) or "any number"
     return _way(found.low, found.high)
 
 

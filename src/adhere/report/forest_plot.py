@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Inches, but for the last.
 WIDTH = 8.2
-_ROW, _HEADING, _ABOVE_HEADING, _ABOVE, _BELOW = 0.2, 0.2, 0.09, 0.3, 0.42
+_ROW, _HEADING, _ABOVE_HEADING, _ABOVE, _BELOW = 0.2, 0.2, 0.09, 0.3, 0.26
 _WIDEST_LABEL, _WIDEST_TEXT, _GAP = 2.3, 2.7, 0.14
 _LEAST_SEEN = 0.03  # of the axis, which the narrowest interval takes at least; far wider ones end in arrows
 _MARKERS = ("o", "s", "D", "^", "v", "P")
@@ -50,10 +50,11 @@ class ForestRow(NamedTuple):
     bar: tuple[float, float] | None = None
 
 
-def forest_plot(rows: Sequence[ForestRow], *, x_label: str, heading: str, zero: str, note: str = "") -> Figure:
+def forest_plot(rows: Sequence[ForestRow], *, kinds: Sequence[str], x_label: str, heading: str, zero: str) -> Figure:
     """The rows under the headings of their groups, with their numbers at the right under a `heading`; a page wide.
 
-    What does not fit the axis ends in an arrow. The axis holds every estimate and zero.
+    What does not fit the axis ends in an arrow. The axis holds every estimate and zero. A kind looks the same in all
+    figures with the same `kinds`.
     """
     labels = ["\n".join(broken(row.label, _WIDEST_LABEL)) for row in rows]
     texts = ["\n".join(broken(row.text, _WIDEST_TEXT)) for row in rows]
@@ -66,13 +67,15 @@ def forest_plot(rows: Sequence[ForestRow], *, x_label: str, heading: str, zero: 
     left = max(width_of(line, TEXT) for label in labels for line in label.split("\n")) + _GAP
     right = max(width_of(line, TEXT) for text in (*texts, heading) for line in text.split("\n")) + _GAP
     depth = sum(heights) + sum(_HEADING + _ABOVE_HEADING for name, _ in groups if name)
-    kinds = list(dict.fromkeys(row.kind for row in rows))
-    height = depth + _ABOVE + _BELOW
-    chart = PanelFigure(height, [*kinds, f"{zero} (zero)"], note, layout=None, width=WIDTH)
+    used = [kind for kind in kinds if any(row.kind == kind for row in rows)]
     axis = WIDTH - left - right - 0.2
-    cell = chart.above.add_axes(((left + 0.1) / WIDTH, _BELOW / height, axis / WIDTH, depth / height))
+    caption = broken(x_label, axis + 0.8, TITLE)
+    below = _BELOW + 0.15 * len(caption)
+    height = depth + _ABOVE + below
+    chart = PanelFigure(height, [*used, f"{zero} (zero)"], "", layout=None, width=WIDTH)
+    cell = chart.above.add_axes(((left + 0.1) / WIDTH, below / height, axis / WIDTH, depth / height))
     limits = axis_limits(rows)
-    _prepare(cell, depth, limits, axis, x_label, heading)
+    _prepare(cell, depth, limits, axis, "\n".join(caption), heading)
     y = 0.0
     for name, numbers in groups:
         if name:
@@ -85,7 +88,7 @@ def forest_plot(rows: Sequence[ForestRow], *, x_label: str, heading: str, zero: 
             _write(cell, 1.0, middle, texts[number], (72 * _GAP, 0))
             _draw(cell, rows[number], middle, limits, kinds.index(rows[number].kind))
             y += heights[number]
-    return chart.finish(_key(kinds, rows), settle=False)
+    return chart.finish(_key(used, kinds, rows), settle=False)
 
 
 def axis_limits(rows: Sequence[ForestRow]) -> tuple[float, float]:
@@ -119,7 +122,7 @@ def _prepare(
     cell.grid(axis="x", color=FAINT, linewidth=0.6)
     cell.set_axisbelow(True)
     cell.axvline(0.0, color=GREY, linewidth=0.9, zorder=1)
-    cell.set_xlabel("\n".join(broken(x_label, inches + 0.6, TITLE)), fontsize=TITLE)
+    cell.set_xlabel(x_label, fontsize=TITLE)
     _write(cell, 1.0, -0.1, heading, (72 * _GAP, 0), fontweight="bold")
 
 
@@ -158,13 +161,14 @@ def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], kin
         cell.plot([row.value], [y], color=colour, marker=marker, linestyle="none", zorder=4, **look)
 
 
-def _key(kinds: Sequence[str], rows: Sequence[ForestRow]) -> list[Artist]:
+def _key(used: Sequence[str], kinds: Sequence[str], rows: Sequence[ForestRow]) -> list[Artist]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     barred = {row.kind for row in rows if row.bar is not None}
     handles: list[Artist] = []
-    for number, kind in enumerate(kinds):
+    for kind in used:
+        number = kinds.index(kind)
         colour, marker = COLOURS[number % 7], _MARKERS[number % len(_MARKERS)]
         if kind in barred:
             handles.append(Patch(facecolor=colour, alpha=0.75))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.report.glossary import GLOSSARY, Linker, anchor
 from adhere.report.section import SYMBOLS, VERDICTS, Listing, Section
@@ -22,6 +22,14 @@ _NO_NUMBER = {"", "-", "–", "—", "reference"}  # what stands in a column of 
 _LONG_CELL = 28  # letters, from which on a cell needs room
 
 
+class Opening(NamedTuple):
+    """What stands on top of a report, before its figures: what follows from it in sentences, and warnings."""
+
+    title: str
+    sentences: Sequence[str]
+    warnings: Sequence[str]
+
+
 def page(
     title: str,
     sections: Sequence[Section],
@@ -32,12 +40,13 @@ def page(
     lead: str = "",
     glossary: Mapping[str, str] = GLOSSARY,
     figure_files: bool = True,
+    opening: Opening | None = None,
 ) -> str:
     """The report as one self-contained file; `figures` holds each figure's SVG by its name, a `warning` is on top.
 
     With `figure_files` it links to the figures' own files beside it, figures/NAME.png and figures/NAME.svg, for
     readers who want them. A report that is not about the paper has a `lead` of its own; it then has neither the
-    summary of claims nor the table of all results.
+    summary of claims nor the table of all results. One with an `opening` is about data rather than a run.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -63,6 +72,7 @@ def page(
         warning=warning,
         lead=lead,
         figure_files=figure_files,
+        opening=opening,
     )
 
 

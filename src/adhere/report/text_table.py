@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
-_NARROWEST = 8  # letters of a column, below which it is not broken any further
+_NARROWEST, _WIDEST_PIECE = 4, 26  # letters of a column that had to be broken: at least, and where words are longer
 _BETWEEN = "  "
+_PIECE = re.compile(r"\[[^]]*]|\S+")  # an interval, or a word
+_GLUE = "\N{NO-BREAK SPACE}"
 
 
 def text_table(rows: Sequence[Sequence[str]], width: int, align: str = "", indent: str = "  ") -> str:
-    """The rows, with columns set to the left (l) or to the right (r) as `align` says; the first row is the heading.
+    """The rows, with columns set to the left (l) or to the right (r) as `align` says, whose last letter goes for all
+    further ones. The first row is the heading.
 
-    Where they do not fit the width, cells of the widest column are broken at spaces, again and again until they do.
+    Where they do not fit the width, cells of the widest columns are broken at spaces, but not within an interval;
+    within words only where nothing else helps.
 
-    >>> print(text_table([["arm", "patients"], ["a long name", "1,200"]], 20, "lr"))
-      arm        patients
-      a long        1,200
-      name
+    >>> print(text_table([["arm", "mean"], ["a long name", "0.5 [0.4, 0.6]"]], 22, "lr"))
+      arm             mean
+      a long           0.5
+      name      [0.4, 0.6]
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    align = align or "l" + "r" * (len(widths) - 1)
-    room = width - len(indent) - len(_BETWEEN) * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > _NARROWEST:
-        widest = widths.index(max(widths))
-        widths[widest] = max(_NARROWEST, widths[widest] - (sum(widths) - room), _second(widths))
+    columns = list(zip(*rows, strict=True))
+    align = align.ljust(len(columns), align[-1]) if align else "l".ljust(len(columns), "r")
+    room = width - len(indent) - len(_BETWEEN) * (len(columns) - 1)
+    widths = _fitted(columns, room)
     lines = []
     for row in rows:
         cells = [_broken(cell, wide) for cell, wide in zip(row, widths, strict=True)]
@@ -38,15 +41,20 @@ def text_table(rows: Sequence[Sequence[str]], width: int, align: str = "", inden
     return "\n".join(lines)
 
 
-def _second(widths: Sequence[int]) -> int:
-    """To which width the widest is cut first: to that of the next one, or by one where they are equal."""
-    first, *others = sorted(widths, reverse=True)
-    return others[0] if others and others[0] < first else first - 1
+def _fitted(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """How wide each column is; the widest are cut, first down to their longest words."""
+    widths = [max(map(len, column)) for column in columns]
+    words = [max((len(one) for cell in column for one in _PIECE.findall(cell)), default=0) for column in columns]
+    for least in ([min(one, _WIDEST_PIECE) for one in words], [_NARROWEST] * len(columns)):
+        while sum(widths) > room and any(wide > low for wide, low in zip(widths, least, strict=True)):
+            above = [wide if wide > low else 0 for wide, low in zip(widths, least, strict=True)]
+            widths[above.index(max(above))] -= 1
+    return widths
 
 
 def _broken(cell: str, width: int) -> list[str]:
     start = len(cell) - len(cell.lstrip())
     indent = " " * min(start, width // 2)
-    return textwrap.wrap(
-        cell.strip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    ) or [""]
+    glued = _PIECE.sub(lambda found: found[0].replace(" ", _GLUE), cell.strip())
+    lines = textwrap.wrap(glued, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace(_GLUE, " ") for line in lines] or [""]

@@ -1,0 +1,118 @@
+"""Every estimate of one effect: each view by each method, the bounds, and what missing values could do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate
+from adhere.analysis.view import View
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.bounds import Bound
+    from adhere.analysis.comparison import Comparison
+
+NO_ESTIMAND = "no estimand without further assumptions"
+BOUNDS = "bounds and their limits"
+EXTREMES = "missing values at their extremes"
+KINDS = (*(one.value for one in Validity), NO_ESTIMAND, BOUNDS, EXTREMES)
+MISLEADING = (View.AS_TREATED, View.PER_PROTOCOL)
+
+
+class EffectRow(NamedTuple):
+    """One estimate of the effect of a treatment: by which view and method, and what it promises."""
+
+    view: str
+    method: str  # empty where the view has one only
+    kind: str
+    value: float | None
+    found: ConfidenceSet | None
+    bar: tuple[float, float] | None = None
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """View and method."""
+        return f"{self.view}, {self.method}" if self.method else self.view
+
+    @property
+    def holds(self) -> str:
+        """What its set promises, and for which allocation."""
+        return UNKNOWN if self.found is None else self.found.validity.value
+
+    @property
+    def text(self) -> str:
+        """Both in words."""
+        if self.bar is not None:
+            return f"{self.bar[0]:.3f} to {self.bar[1]:.3f}" + (f" {self.found}" if self.found else "")
+        return UNKNOWN if self.value is None and self.found is None else estimate(self.value, self.found, sign=True)
+
+    @property
+    def pieces(self) -> list[tuple[float, float]]:
+        """The set as intervals."""
+        if self.found is None or self.found.shape is Shape.EMPTY:
+            return []
+        if self.found.shape is Shape.EVERYTHING:
+            return [(-math.inf, math.inf)]
+        if self.found.shape is Shape.OUTSIDE:
+            return [(-math.inf, self.found.low), (self.found.high, math.inf)]
+        return [(self.found.low, self.found.high)]
+
+
+def pairs(analysis: Analysis) -> list[tuple[str, str]]:
+    """Every pair of treatment and control, those against the trial's control first."""
+    found = dict.fromkeys((one.treatment, one.control) for one in analysis.effects.comparisons)
+    return sorted(found, key=lambda pair: pair[1] != analysis.control)
+
+
+def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[EffectRow]:
+    """Every estimate of one effect."""
+    pair = (treatment, control)
+    rows: list[EffectRow] = []
+    for view in View:
+        for one in analysis.effects.comparisons:
+            if one.view is view and (one.treatment, one.control) == pair:
+                rows += _compared(one)
+        for sequence in analysis.sequences:
+            if sequence.view is view and (sequence.treatment, sequence.control) == pair:
+                kind = _kind(view, sequence.final)
+                rows.append(EffectRow(view.value, "confidence sequence", kind, sequence.estimate, sequence.final))
+        for weighted in analysis.aipw:
+            if weighted.view is view and (weighted.treatment, weighted.control) == pair:
+                found, *_ = (*weighted.difference.sets, None)
+                kind = Validity.ADAPTIVE.value if found is None else _kind(view, found)
+                value, why = weighted.difference.value, weighted.difference.reason
+                rows.append(EffectRow(view.value, "AIPW", kind, value, found, reason=why))
+        for extreme in analysis.missing.extremes if any(_n_missing(analysis)) else ():
+            if extreme.view is view and (extreme.treatment, extreme.control) == pair:
+                bar = (extreme.low, extreme.high)
+                rows.append(EffectRow(view.value, "missing at extremes", EXTREMES, None, extreme.limits, bar))
+    rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
+    return rows
+
+
+def _n_missing(analysis: Analysis) -> list[int]:
+    return [*analysis.missing.outcomes.values(), *analysis.missing.taken.values()]
+
+
+def _compared(one: Comparison) -> Iterator[EffectRow]:
+    view = one.view.value + (", stratified" if one.stratified else "")
+    if not one.difference.sets:
+        kind = NO_ESTIMAND if one.view in MISLEADING else Validity.FIXED.value
+        yield EffectRow(view, "", kind, one.difference.value, None, reason=one.difference.reason)
+    for found in one.difference.sets:
+        method = found.method if len(one.difference.sets) > 1 else ""
+        yield EffectRow(view, method, _kind(one.view, found), one.difference.value, found)
+
+
+def _kind(view: View, found: ConfidenceSet) -> str:
+    return NO_ESTIMAND if view in MISLEADING else found.validity.value
+
+
+def _bounded(one: Bound) -> EffectRow:
+    bar = None if one.low is None or one.high is None else (one.low, one.high)
+    how = ASSUMPTIONS.get(one.assumption, one.assumption)
+    return EffectRow("bounds", how, BOUNDS, None, one.limits, bar, one.reason)

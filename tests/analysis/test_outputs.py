@@ -1,0 +1,169 @@
+"""What an analysis looks like: on a terminal of any width, as a page, as JSON; nowhere a NaN."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adhere.analysis.analysis import Analysis
+from adhere.analysis.confidence_set import ConfidenceSet, Shape
+from adhere.analysis.effect_rows import effect_rows
+from adhere.analysis.page import analysis_page
+from adhere.analysis.summary import summary
+from adhere.analysis.to_json import SCHEMA_VERSION, json_text, to_json
+from analysis.made_analysis import made
+from report.html_reader import Reader
+
+BAD = re.compile(r"\b(nan|inf|none|true|false)\b(?! without)", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def of_three() -> Analysis:
+    return made(3, n_strata=2)
+
+
+@pytest.fixture(scope="module")
+def html(of_three: Analysis) -> str:
+    return analysis_page(of_three)
+
+
+@pytest.mark.parametrize("n_arms", [2, 6, 9])
+@pytest.mark.parametrize("width", [40, 80, 100, 200])
+def test_lines_fit_the_terminal(n_arms: int, width: int) -> None:
+    lines = summary(made(n_arms, n_strata=20), width).split("\n")
+    assert max(map(len, lines)) <= min(100, max(60, width))
+
+
+def test_long_names_are_broken_not_cut() -> None:
+    name = "a very long name of a trial " * 5
+    text = summary(made(2, name=name), 80)
+    assert max(map(len, text.split("\n"))) <= 80
+    assert name.replace(" ", "") in text.replace(" ", "").replace("\n", "")
+
+
+def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: Analysis) -> None:
+    text = summary(of_three)
+    headings = [line for line in text.split("\n") if line and not line.startswith(" ")]
+    for words in (
+        "headache: 3,000 patients; arm 0 (control), arm 1, arm 2; adaptive allocation; data 0f0f0f0f0f0f",
+        "warning: What was taken cannot be trusted here.",
+        "Flow: patients",
+        "Compliance: ",
+        "Missing values",
+        "Mean outcome [95%]",
+        "arm 2 against arm 0: difference in mean outcome",
+        "Ratios of means",
+        "Intention-to-treat, pair by pair",
+        "Principal strata",
+        "Does the outcome depend",
+        "Allocation check",
+        "Randomisation test",
+        "Subgroups",
+    ):
+        assert any(line.startswith(words) for line in headings), words
+    assert headings[-2:] == ["In words", "Notes"]
+    assert text.count("Its target is constant.") == 1  # a note of six sequences
+    assert "unbounded: below -0.600 or" in text
+    assert "benefit 33 (20 to ∞, harm 100 to ∞)" in summary(made(2))
+    assert "Nobody took the second arm." in text
+    assert not BAD.search(text.replace("none without", ""))
+
+
+def test_many_arms_are_summarised() -> None:
+    text = summary(made(9))
+    assert "28 more pairs of arms, and every view of each: --json or --html." in text
+    assert "arm 1 against arm 0: difference" not in text
+
+
+def test_every_view_is_a_row_with_its_promise(of_three: Analysis) -> None:
+    rows = {row.label: row for row in effect_rows(of_three, "arm 1", "arm 0")}
+    assert list(rows) == [
+        "intention-to-treat",
+        "intention-to-treat, confidence sequence",
+        "intention-to-treat, AIPW",
+        "intention-to-treat, missing at extremes",
+        "compliers, Fieller",
+        "compliers, delta method",
+        "compliers, confidence sequence",
+        "as-treated",
+        "per-protocol",
+        "bounds, no assumptions",
+        "bounds, monotonicity",
+    ]
+    assert rows["intention-to-treat"].holds == "fixed-sample"
+    assert rows["compliers, confidence sequence"].text == "+0.030, empty: no constant effect fits"
+    assert rows["compliers, Fieller"].pieces == [(float("-inf"), -0.6), (0.01, float("inf"))]
+    assert rows["as-treated"].kind == "no estimand without further assumptions"
+    assert rows["bounds, monotonicity"].reason == "the data refute monotonicity"
+
+
+def test_json_is_whole_plain_and_the_same_each_time(of_three: Analysis) -> None:
+    text = json_text(of_three)
+    read: dict[str, Any] = json.loads(text, parse_constant=lambda word: pytest.fail(word))
+    assert read == to_json(of_three)
+    assert text == json_text(made(3, n_strata=2))
+    assert (read["schema"], read["schema_version"], read["version"]) == ("adhere-analysis", SCHEMA_VERSION, "0.1.0")
+    assert read["digest"] == of_three.digest
+    assert set(Analysis.__dataclass_fields__) <= set(read)
+    empty = read["sequences"][1]["final"]
+    assert (empty["shape"], empty["low"], empty["high"]) == ("empty", "inf", "-inf")
+    assert read["sequences"][0]["times"][-1] == 1000
+
+
+def test_page_is_one_valid_file_with_the_verdict_on_top(of_three: Analysis, html: str) -> None:
+    reader = Reader(html)
+    assert reader.texts("h1") == ["headache: what the records say"]
+    headings = reader.texts("h2")
+    assert headings[:2] == ["In words", "Every view side by side"]
+    assert {"What each view estimates", "Flow of patients, and compliance", "As patients came", "Methods"} <= {
+        *headings
+    }
+    assert "Warning: What was taken cannot be trusted here." in reader.texts("li")
+    for one in reader.attributes("img"):
+        assert (one["src"] or "").startswith("data:image/svg+xml;base64,")
+        assert one["alt"]
+    assert len(reader.attributes("img")) == 5
+    assert not re.search(r"""(src|href)=["'](?!data:|#)""", html)
+    assert "script" not in {tag for tag, _, _ in reader.elements}
+    cells = reader.texts("td")
+    assert not [cell for cell in cells if re.search(r"\b(nan|inf)\b", cell, re.IGNORECASE)]
+    foot = " ".join(reader.texts("dd"))
+    assert of_three.digest in foot
+    assert "adhere 0.1.0" in foot
+    assert "treatment policy" in cells
+    assert "principal stratum" in cells
+
+
+def test_page_of_little_leaves_out_what_is_not_there() -> None:
+    whole = made(2, adaptive=False)
+    everything = ConfidenceSet(float("-inf"), float("inf"), "Fieller", shape=Shape.EVERYTHING)
+    comparisons = [
+        replace(one, difference=replace(one.difference, value=None, sets=(everything,)))
+        for one in whole.effects.comparisons
+    ]
+    effects = replace(whole.effects, comparisons=tuple(comparisons))
+    little = replace(whole, effects=effects, aipw=(), randomisation=(), verdict=(), digest="", name="<b>&")
+    assert "unbounded: any value" in summary(little)
+    nothing = replace(
+        little, effects=replace(effects, comparisons=(), means=()), bounds=replace(whole.bounds, bounds=())
+    )
+    html = analysis_page(nothing)
+    assert html == analysis_page(nothing)  # the same each time
+    assert "No two arms can be compared." in html
+    assert not {"As patients came", "Subgroups"} & {*Reader(html).texts("h2")}
+    assert Reader(html).texts("h1") == ["<b>&: what the records say"]
+    assert "nan" not in summary(nothing)
+
+
+def test_estimands_say_what_each_view_answers(of_three: Analysis) -> None:
+    said = {one.view: one for one in of_three.estimands}
+    assert said["intention-to-treat"].strategy == "treatment policy"
+    assert said["compliers"].strategy == "principal stratum"
+    assert said["as-treated"].strategy == said["per-protocol"].strategy == "none"
+    assert said["as-treated"].estimand.startswith("none without further assumptions")
+    assert "any-time valid" in said["intention-to-treat"].says
+    assert said["everybody (bounds)"].says.startswith("arm 1: from -0.200 to 0.300, limits [-0.300, 0.400]; arm 2:")
