@@ -13,6 +13,9 @@ from adhere.errors import InputError
 from adhere.protocols import TOOK_NOTHING, TOOK_OTHER
 
 
+_PIECE = 2**16  # decisions whose rows are in memory at a time
+
+
 class RunningBets:
     """The wealth up to the first pending outcome, and the decisions from there on."""
 
@@ -113,6 +116,9 @@ class RunningBets:
         return wealth
 
     def _play(self, wealth: Wealth, scores: PairScores) -> Past:
-        steps, past = lay_steps(self._past, scores, self._level)
-        wealth.follow(steps, self._past.n_steps, self._level)
+        past = self._past
+        for start in range(0, len(scores), _PIECE):
+            n_before = past.n_steps
+            steps, past = lay_steps(past, scores[start : start + _PIECE], self._level)
+            wealth.follow(steps, n_before, self._level)
         return past
