@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+
+import adhere
+from adhere.compilation.sources import _own_sources
 
 from .processes import (
     IMPORT_AND_RECOMMEND,
@@ -87,3 +91,12 @@ def test_a_class_typed_in_runs_uncached_and_says_so(tmp_path: Path) -> None:
     assert out == "arm 1.0"
     assert "UserWarning: fixed is compiled anew each time: its code is not in a file of its own" in err
     assert kernels_in(cache) == []
+
+
+def test_every_file_that_compiled_code_comes_from_names_its_folder() -> None:
+    """Otherwise an edit of it would run as it was before."""
+    compiles = re.compile(r"^@(no_)?inline\b|\b(Gpu)?Kernel\(\w+", re.MULTILINE)
+    package = Path(adhere.__file__).parent
+    found = {file for file in package.rglob("*.py") if compiles.search(file.read_text())}
+    assert package / "analysis" / "confidence_sequence_kernel.py" in found
+    assert found <= _own_sources()
