@@ -171,17 +171,27 @@ def test_wealth_stays_exact_where_it_leaves_a_double() -> None:
     bets.add(records)
     wealth = bets.wealth()
     rows, _ = lay_steps(Past(), pair_scores(records, 1, 0, View.INTENTION_TO_TREAT), 0.95)
-    furthest = 0.0
+    furthest, reached = 0.0, np.full((2, len(wealth.theta)), np.inf)
     for i, theta in enumerate(wealth.theta.tolist()):
         spread = rows[:, SPREAD_0] + theta * rows[:, SPREAD_1] + theta**2 * rows[:, SPREAD_2]
         bet = np.minimum(np.sqrt(rows[:, RATE] / spread), rows[:, CAP] / (1 + abs(theta)))
         gain = bet * (rows[:, WA_LOW] - theta * rows[:, WB_LOW])
         up, down = np.cumsum(np.log1p(gain)), np.cumsum(np.log1p(-gain))
+        for side, path in enumerate((up, down)):
+            if path.max() >= math.log(40):
+                reached[side, i] = 1 + np.argmax(path >= math.log(40))
         furthest = max(furthest, -up.min(), -down.min(), up.max(), down.max())
         assert wealth.log_up[i] == pytest.approx(up[-1], abs=1e-7)
         assert wealth.log_down[i] == pytest.approx(down[-1], abs=1e-7)
         assert wealth.log_largest[i] == pytest.approx(max(up.max(), down.max(), 0.0), abs=1e-7)
     assert furthest > 720, "the test must leave a double"
+    neighbours = np.maximum(reached[:, 1:], reached[:, :-1])
+    np.testing.assert_array_equal(wealth.refuted_at(), neighbours.min(axis=0))
+    in_pieces = RunningBets(1, 0, View.INTENTION_TO_TREAT, 0.95, 5)
+    for piece in (np.arange(n) < 100_001, np.arange(n) >= 100_001):
+        in_pieces.add(records.where(piece))
+    for one in ("log_up", "log_down", "log_largest"):
+        np.testing.assert_array_equal(getattr(in_pieces.wealth(), one), getattr(wealth, one))
 
 
 def test_an_effect_that_changes_is_called_drift() -> None:

@@ -12,7 +12,6 @@ from adhere.analysis.wealth import Wealth
 from adhere.errors import InputError
 from adhere.protocols import TOOK_NOTHING, TOOK_OTHER
 
-
 _PIECE = 2**16  # decisions whose rows are in memory at a time
 
 
