@@ -106,7 +106,7 @@ def test_a_real_effect_is_found() -> None:
     assert told[-1] == 2000
     (other,) = randomisation_tests(replace(log, schedule=Schedule.delayed(0, n)))  # which is not what happened
     assert other.p_value is None
-    assert other.reason == "the policy, run again from the log, does not give the recommendations that are in it"
+    assert other.reason == "the policy, run again from the log, gives other recommendations than are in it"
 
 
 def test_it_stops_where_it_is_told_to() -> None:
@@ -129,8 +129,8 @@ def test_it_stops_where_it_is_told_to() -> None:
         ("thompson/actual", "thompson/actual learns from what was taken"),
         ("thompson/credit[0 1; - 1]", "learns from what was taken"),
         ("mediated-thompson", "mediated-thompson learns from what was taken"),
-        ("hierarchical(ucb1)", "hierarchical(ucb1) has a part, ucb1/actual, that learns from what was taken"),
-        ("floor(burn-in(thompson/comply))", "has a part, thompson/comply, that learns from what was taken"),
+        ("hierarchical(ucb1)", "a part of the policy, ucb1/actual, learns from what was taken"),
+        ("floor(burn-in(thompson/comply))", "a part of the policy, thompson/comply, learns from what was taken"),
     ],
 )
 def test_a_policy_that_learns_from_what_was_taken_is_refused_in_words(policy: str, who: str) -> None:
@@ -138,6 +138,20 @@ def test_a_policy_that_learns_from_what_was_taken_is_refused_in_words(policy: st
     assert who in test.reason
     assert "under another allocation patients might have taken something else" in test.reason
     assert (test.statistic, test.p_value, test.exact) == (-1.0, None, False)
+
+
+def test_a_policy_that_fails_in_a_redraw_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("two is too much")
+
+    monkeypatch.setattr(Allocator, "redraw", fail)
+    keys, values = stream_keys(1, 0, 1), np.array(OUTCOMES)
+    rewards = np.repeat(values[:, None], 2, axis=1)
+    schedule = Schedule.delayed(DELAY, len(OUTCOMES))
+    chosen = Allocator("thompson", 2, schedule).play(np.zeros_like(rewards), rewards, keys).chosen[0]
+    (test,) = randomisation_tests(logged(chosen, keys, values, DELAY))
+    assert test.reason == "the policy failed when its allocation was redrawn: two is too much"
+    assert test.p_value is None
 
 
 def test_policies_that_learn_under_chosen_are_redrawn() -> None:

@@ -12,6 +12,7 @@ from adhere.analysis.records import Floats, Ints
 from adhere.analysis.schedule import Schedule
 from adhere.policies import as_policy
 from adhere.policies.policy import AnyLearner, Policy
+from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words, stream_keys
 
 N_REDRAWS = 10_000
@@ -67,19 +68,15 @@ def randomisation_tests(
     reason = logged.reason or why_not_exact(as_policy(logged.policy), len(logged.arms))
     totals = None
     if not reason and any(_difference(observed, arm, control)[1] for arm in arms):
-        allocator = Allocator(
-            logged.policy,
-            len(logged.arms),
-            logged.schedule,
-            horizon=logged.horizon,
-            reward_values=logged.reward_values,
-        )
-        if _is_derived_again(allocator, logged):
-            # Run 0 of the seed may be the trial itself.
-            keys = stream_keys(seed, 1, n_redraws)
-            totals = allocator.redraw(logged.reward, logged.outcome, keys, on_progress)
-        else:
-            reason = "the policy, run again from the log, does not give the recommendations that are in it"
+        try:
+            totals = _redraw(logged, stream_keys(seed, 1, n_redraws), on_progress)  # run 0 may be the trial itself
+            reason = (
+                "" if totals else "the policy, run again from the log, gives other recommendations than are in it"
+            )
+        except (MemoryError, OSError):
+            raise
+        except Exception as error:  # a policy of one's own may fail at what no patient of the trial was told
+            reason = f"the policy failed when its allocation was redrawn: {error}"
     return tuple(_test(logged, arm, control, observed, totals, reason) for arm in arms)
 
 
@@ -92,9 +89,9 @@ def why_not_exact(policy: Policy, n_arms: int) -> str:
     others = [str(one) for one in policy.learners() if not one.is_certified(n_arms) and one.name != "uniform"]
     unknown = [one.name for one in policy.parts() if not isinstance(one, AnyLearner) and not _is_ours(one)]
     if others:
-        who = f"{policy} learns" if others == [str(policy)] else f"{policy} has a part, {others[0]}, that learns"
+        who = f"the policy {policy}" if others == [str(policy)] else f"a part of the policy, {others[0]},"
         return (
-            f"{who} from what was taken; under another allocation patients might have taken something else, "
+            f"{who} learns from what was taken; under another allocation patients might have taken something else, "
             "and the policy would have learned from that, so that its allocation cannot be redrawn"
         )
     if unknown:
@@ -106,10 +103,17 @@ def _is_ours(policy: Policy) -> bool:
     return type(policy).__module__.partition(".")[0] == "adhere"
 
 
-def _is_derived_again(allocator: Allocator, logged: LoggedAllocation) -> bool:
-    rewards = np.broadcast_to(logged.reward[:, None], (len(logged.reward), len(logged.arms)))
-    played = allocator.play(np.full(rewards.shape, -1), rewards, logged.keys)
-    return bool(np.array_equal(played.chosen[0], logged.chosen))
+def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], None]) -> Totals | None:
+    """Outcomes by arm under other allocations; None if the logged one does not come out again by its own key."""
+    n_arms, shape = len(logged.arms), (len(logged.reward), len(logged.arms))
+    allocator = Allocator(
+        logged.policy, n_arms, logged.schedule, horizon=logged.horizon, reward_values=logged.reward_values
+    )
+    rewards = np.broadcast_to(logged.reward[:, None], shape)
+    played = allocator.play(np.full(shape, TOOK_NOTHING), rewards, logged.keys)
+    if not np.array_equal(played.chosen[0], logged.chosen):
+        return None
+    return allocator.redraw(logged.reward, logged.outcome, keys, on_progress)
 
 
 def _observed(logged: LoggedAllocation) -> Totals:
