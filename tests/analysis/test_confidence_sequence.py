@@ -160,12 +160,12 @@ def test_a_pending_outcome_never_refutes_what_some_completion_leaves(view: View)
     assert narrower > 0
 
 
-def test_wealth_stays_exact_where_it_leaves_a_double() -> None:
+@pytest.mark.parametrize(("n", "turn", "least"), [(320_000, 0.7, 720), (160_000, 0.25, 290)])
+def test_wealth_stays_exact_where_it_leaves_a_double(n: int, turn: float, least: float) -> None:
     """Far up, far down and back again: against the sum of logarithms."""
-    n = 320_000
     rng = np.random.default_rng(0)
     chosen = rng.integers(0, 2, n)
-    reward = np.where(np.arange(n) < 0.7 * n, chosen, 1 - chosen).astype(np.float64)
+    reward = np.where(np.arange(n) < turn * n, chosen, 1 - chosen).astype(np.float64)
     records = Records("a", "b", ("x", "y"), chosen, chosen, reward, probabilities=np.full((n, 2), 0.5))
     bets = RunningBets(1, 0, View.INTENTION_TO_TREAT, 0.95, 5)
     bets.add(records)
@@ -184,7 +184,7 @@ def test_wealth_stays_exact_where_it_leaves_a_double() -> None:
         assert wealth.log_up[i] == pytest.approx(up[-1], abs=1e-7)
         assert wealth.log_down[i] == pytest.approx(down[-1], abs=1e-7)
         assert wealth.log_largest[i] == pytest.approx(max(up.max(), down.max(), 0.0), abs=1e-7)
-    assert furthest > 720, "the test must leave a double"
+    assert furthest > least, "wealth must be rescaled"
     neighbours = np.maximum(reached[:, 1:], reached[:, :-1])
     np.testing.assert_array_equal(wealth.refuted_at(), neighbours.min(axis=0))
     in_pieces = RunningBets(1, 0, View.INTENTION_TO_TREAT, 0.95, 5)
