@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
@@ -146,11 +145,8 @@ def confidence_sequences(
     """
     if why_not(records):
         return ()
-    control = records.control
-    others = [arm for arm in range(records.n_arms) if arm != control]
-    pairs = [(arm, control) for arm in others] + [(second, first) for first, second in combinations(others, 2)]
     sequences = []
-    for treatment, other in pairs:
+    for treatment, other in records.pairs:
         no_compliers = why_no_compliers(records, treatment, other)
         for view in (View.INTENTION_TO_TREAT,) if no_compliers else (View.INTENTION_TO_TREAT, View.COMPLIERS):
             running = RunningSequence(treatment, other, view, level, n_grid)
