@@ -48,7 +48,7 @@ def test_relabelled_arms_are_found_and_right_ones_are_not(n_arms: int) -> None:
     assert wrong.rejected
     assert wrong.log_e >= math.log(20)
     assert "were not drawn with the logged probabilities" in wrong.sentence
-    assert "expected. No method that uses the probabilities can be trusted" in wrong.sentence
+    assert "than expected. No method that uses the probabilities can be trusted" in wrong.sentence
     assert len(wrong.log_e_by_arm) == n_arms
 
 

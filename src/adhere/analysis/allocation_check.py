@@ -55,26 +55,10 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
     together = _log_mean(by_arm)
     best = int(np.argmax(together))
     log_e = float(together[best])
-    n_impossible = drawn.n_impossible()
-    rejected = n_impossible > 0 or log_e >= -math.log(1.0 - level)
+    rejected = drawn.n_impossible() > 0 or log_e >= -math.log(1.0 - level)
     observed = np.bincount(drawn.chosen, weights=drawn.patients, minlength=records.n_arms)
     expected = drawn.patients @ drawn.probabilities
-    if n_impossible:
-        many = "patients were" if n_impossible > 1 else "patient was"
-        sentence = f"The log is wrong: {n_impossible:,} {many} assigned an arm whose logged probability is 0."
-    elif not np.any((drawn.probabilities > 0.0) & (drawn.probabilities < 1.0)):
-        sentence = "Every arm was assigned with probability 1: there is nothing to check the log by."
-    else:
-        furthest = int(np.argmax(np.abs(observed - expected)))
-        sentence = (
-            f"Arms were not drawn with the logged probabilities ({_told(log_e, level)}): {records.arms[furthest]!r}"
-            f" was assigned {observed[furthest]:,.0f} times, {expected[furthest]:,.0f} expected. No method that uses the"
-            " probabilities can be trusted."
-            if rejected
-            else f"No evidence against the log: arms were assigned about as often as it says ({_told(log_e, level)})."
-        )
-    if (n_refused := int(records.patients[~kept].sum())) > 0:
-        sentence += f" {n_refused:,} without exact probabilities left out."
+    n_refused = int(records.patients[~kept].sum())
     return AllocationCheck(
         arms=records.arms,
         observed=tuple(int(n) for n in observed),
@@ -82,7 +66,24 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
         log_e_by_arm=tuple(float(e) for e in by_arm[:, best]) * (records.n_arms // len(by_arm)),
         log_e=log_e,
         rejected=rejected,
-        sentence=sentence,
+        sentence=_sentence(drawn, records.arms, observed - expected, rejected, _told(log_e, level))
+        + (f" {n_refused:,} without exact probabilities left out." if n_refused else ""),
+    )
+
+
+def _sentence(drawn: _Drawn, arms: tuple[str, ...], too_many: Floats, rejected: bool, e: str) -> str:
+    if n_impossible := drawn.n_impossible():
+        many = "patients were" if n_impossible > 1 else "patient was"
+        return f"The log is wrong: {n_impossible:,} {many} assigned an arm whose logged probability is 0."
+    if not np.any((drawn.probabilities > 0.0) & (drawn.probabilities < 1.0)):
+        return "Every arm was assigned with probability 1: there is nothing to check the log by."
+    if not rejected:
+        return f"No evidence against the log: arms were assigned about as often as it says ({e})."
+    furthest = int(np.argmax(np.abs(too_many)))
+    return (
+        f"Arms were not drawn with the logged probabilities ({e}): {arms[furthest]!r} was assigned"
+        f" {abs(too_many[furthest]):,.0f} times {'more' if too_many[furthest] > 0 else 'fewer'} than expected."
+        " No method that uses the probabilities can be trusted."
     )
 
 
