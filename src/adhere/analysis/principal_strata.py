@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from adhere.analysis.confidence_set import Quantity
+from adhere.analysis.assigned_moments import TAKEN, TREATED, UNTREATED, TwoAssigned, Weights
+from adhere.analysis.cells import Cells, added, cells_of
+from adhere.analysis.compliers import ASSUMES, NO_VARIANCE, assigned_pair, complied_fully
+from adhere.analysis.confidence_set import Quantity, Shape
+from adhere.analysis.means import mean_of
+from adhere.analysis.records import TOOK_OTHER, Records
+from adhere.analysis.two_arms import compare_groups
+from adhere.intervals import RewardSums
+
+ALWAYS, NEVER_TAKERS, COMPLIERS = "always-takers", "never-takers", "compliers"
+TREATED_COMPLIERS, UNTREATED_COMPLIERS = "compliers, treated", "compliers, untreated"
+_REFUTED = (
+    "The data refute that there are no defiers: {high} of those assigned {control} took {treatment}, more than the "
+    "{low} of those assigned {treatment}, and by more than chance explains."
+)
+_DOUBTFUL = (
+    "Fewer of those assigned {treatment} took it ({low}) than of those assigned {control} ({high}): by chance, or "
+    "because there are defiers."
+)
 
 
 @dataclass(frozen=True)
@@ -20,3 +38,97 @@ class PrincipalStrata:
     means: Mapping[str, Quantity] = field(default_factory=dict)
     reason: str = ""
     note: str = ""
+
+
+def principal_strata(records: Records, level: float = 0.95) -> PrincipalStrata:
+    """Split the patients of two arms by what they would take under either assignment.
+
+    Among those assigned the control who take the treatment are always-takers alone, among those assigned the
+    treatment who do not are never-takers alone; the rest are compliers, whose means follow by subtraction.
+
+    References
+    ----------
+    Angrist, Imbens and Rubin (1996), Journal of the American Statistical Association 91; Imbens and Rubin (1997),
+    Review of Economic Studies 64; Frangakis and Rubin (2002), Biometrics 58.
+
+    """
+    return strata_from(cells_of(records), level)
+
+
+def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
+    """The same from counts and sums alone."""
+    if len(cells.arms) != 2:
+        return PrincipalStrata(reason="there are principal strata of this kind for two arms only")
+    control, treatment = cells.control, 1 - cells.control
+    took = [_taking(cells, arm, treatment) for arm in (treatment, control)]
+    for arm, one in zip((treatment, control), took, strict=True):
+        if not one.n:
+            return PrincipalStrata(reason=f"what was taken is known of nobody assigned {cells.arms[arm]}")
+    compliers = compare_groups(took[0], took[1], level).difference
+    shares = {
+        ALWAYS: mean_of(took[1], level),
+        NEVER_TAKERS: mean_of(_others(took[0]), level),
+        COMPLIERS: compliers,
+    }
+    note = ASSUMES
+    if compliers.value is not None and compliers.value < 0.0:
+        words = _REFUTED if compliers.sets[0].high < 0.0 else _DOUBTFUL
+        percent = [f"{100 * one.total / one.n:.1f}%" for one in took]
+        note = words.format(
+            treatment=cells.arms[treatment], control=cells.arms[control], low=percent[0], high=percent[1]
+        )
+        shares[COMPLIERS] = Quantity(None, compliers.sets, compliers.n, note)
+    return PrincipalStrata(shares, _means(cells, treatment, control, level), note=note)
+
+
+def _taking(cells: Cells, arm: int, treatment: int) -> RewardSums:
+    """Taking the treatment as a 0/1 outcome, of all assigned an arm of whom it is known what they took."""
+    row = cells.patients[arm]
+    takers, n = int(row[treatment]), int(row[:2].sum() + row[TOOK_OTHER:].sum())
+    return RewardSums(n, float(takers), float(takers))
+
+
+def _others(taking: RewardSums) -> RewardSums:
+    rest = taking.n - taking.total
+    return RewardSums(taking.n, rest, rest)
+
+
+def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str, Quantity]:
+    never = added(cells.cell(treatment, taken) for taken in (control, *range(TOOK_OTHER, 0)))
+    found = {
+        ALWAYS: mean_of(cells.cell(control, treatment), level),
+        NEVER_TAKERS: mean_of(never, level),
+    }
+    for name in (ALWAYS, NEVER_TAKERS):
+        if found[name].value is None:
+            found[name] = Quantity(None, reason=f"no outcome of {name} is known")
+    pair = assigned_pair(cells, treatment, control)
+    found[TREATED_COMPLIERS], found[UNTREATED_COMPLIERS] = complier_means(pair, level)
+    return found
+
+
+def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Quantity]:
+    """The compliers' mean outcomes with and without treatment (Abadie 2002), with Fieller's sets."""
+    if min(pair.treatment.n, pair.control.n) == 0:
+        nothing = Quantity(None, reason="what was taken and the outcome are known of nobody in one of the arms")
+        return nothing, nothing
+    if complied_fully(pair):
+        return mean_of(pair.treatment.everyone, level), mean_of(pair.control.everyone, level)
+    if pair.contrast(TAKEN) <= 0.0:
+        nothing = Quantity(None, n=pair.n, reason="assignment did not make more people take the treatment")
+        return nothing, nothing
+    return _complier_mean(pair, TREATED, level), _complier_mean(pair, UNTREATED, level)
+
+
+def _complier_mean(pair: TwoAssigned, weights: Weights, level: float) -> Quantity:
+    value = pair.contrast(weights) / pair.contrast(TAKEN)
+    residual = (weights[0], -value, weights[2])
+    if not pair.has_variances or not pair.variance(residual):
+        return Quantity(value, n=pair.n, reason=NO_VARIANCE)
+    found = pair.fieller(weights, TAKEN, level)
+    if not 0.0 <= value <= 1.0:
+        reason = "the estimate is not from 0 to 1, as means are: by chance, or because the assumptions fail"
+        return Quantity(value, (found,), pair.n, reason)
+    if found.shape is Shape.INTERVAL:
+        found = replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+    return Quantity(value, (found,), pair.n)

@@ -1,0 +1,149 @@
+"""The effect on those who take the treatment just when assigned to it: the complier average effect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from adhere.analysis.assigned_moments import OUTCOME, TAKEN, TREATED, UNTREATED, Assigned, TwoAssigned
+from adhere.analysis.cells import Cells
+from adhere.analysis.comparison import Comparison
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.means import View
+from adhere.analysis.number_needed import number_needed
+from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER
+from adhere.analysis.score_interval import two_sided
+from adhere.analysis.two_arms import compare_groups, not_negative
+from adhere.intervals import normal_quantile
+
+ANDERSON_RUBIN = "Fieller, Anderson–Rubin"
+DELTA = "delta method (fails with weak instruments)"
+ASSUMES = (
+    "Assumes that assignment acts through what is taken alone, and that nobody does the opposite of what they are "
+    "assigned (no defiers)."
+)
+_NOT_TAKING = " Those who took nothing or something else count as not taking {treatment}."
+_LEFT_OUT = " Uses the {n} of {total} assigned of whom both what was taken and the outcome are known."
+NO_VARIANCE = "outcomes do not vary enough within the arms, or one has a single patient: there is no interval"
+_MIXTURE = (
+    "some of those assigned {treatment} or {control} took a third arm: their choice among the other arms would make "
+    "any such estimate a mixture of effects of different arms, with weights that may be negative (Kirkeboen, Leuven "
+    "and Mogstad 2016); see the bounds"
+)
+
+
+def complier_comparison(cells: Cells, treatment: int, control: int, level: float = 0.95) -> Comparison:
+    """Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) of one pair of arms, its robust Anderson–Rubin set, then the delta method.
+
+    D is 1 for those who took the treatment. With more than two arms there is an estimate only where nobody assigned
+    either arm took a third.
+
+    References
+    ----------
+    Imbens and Angrist (1994), Econometrica 62; Abadie (2002), Journal of the American Statistical Association 97;
+    Kirkeboen, Leuven and Mogstad (2016), Quarterly Journal of Economics 131.
+
+    """
+    names = cells.arms[treatment], cells.arms[control]
+    pair = assigned_pair(cells, treatment, control)
+    note = ASSUMES
+    reason = _obstacle(cells, pair, treatment, control)
+    if any(cells.cell(arm, taken).n for arm in (treatment, control) for taken in (TOOK_NOTHING, TOOK_OTHER)):
+        note += _NOT_TAKING.format(treatment=names[0])
+    total = int(cells.patients[[treatment, control]].sum())
+    if pair.n < total:
+        note += _LEFT_OUT.format(n=pair.n, total=total)
+    if reason:
+        nothing = Quantity(None, n=pair.n, reason=reason)
+        return Comparison(View.COMPLIERS, *names, nothing, nothing, nothing, note=note)
+    difference, p_value = _effect(pair, level)
+    if difference.value is None:
+        difference = Quantity(None, difference.sets, pair.n, first_stage_reason(pair, *names))
+    return Comparison(
+        View.COMPLIERS,
+        *names,
+        difference,
+        _ratio(pair, level) if difference.value is not None else Quantity(None, (), pair.n, difference.reason),
+        number_needed(difference),
+        p_value,
+        note=note,
+    )
+
+
+def assigned_pair(cells: Cells, treatment: int, control: int) -> TwoAssigned:
+    """Those assigned either arm, as far as outcome and what was taken are known; takers took the treatment."""
+    return TwoAssigned(*(Assigned(cells.known(arm), cells.cell(arm, treatment)) for arm in (treatment, control)))
+
+
+def complied_fully(pair: TwoAssigned) -> bool:
+    """Whether everybody took the treatment just when assigned to it."""
+    return pair.treatment.takers.n == pair.treatment.n and not pair.control.takers.n
+
+
+def first_stage_reason(pair: TwoAssigned, treatment: str, control: str) -> str:
+    """Why there are no compliers to estimate an effect for, where assignment did not raise the share that took it."""
+    shares = [f"{100 * arm.takers.n / arm.n:.1f}%" for arm in (pair.treatment, pair.control)]
+    took = f"{shares[0]} of those assigned {treatment} took it, and {shares[1]} of those assigned {control} did"
+    return f"{took}: assignment did not make more people take it, so that no compliers are seen"
+
+
+def _obstacle(cells: Cells, pair: TwoAssigned, treatment: int, control: int) -> str:
+    for arm, assigned in ((treatment, pair.treatment), (control, pair.control)):
+        if not assigned.n:
+            return f"of nobody assigned {cells.arms[arm]} both what was taken and the outcome are known"
+    third = [arm for arm in range(len(cells.arms)) if arm not in (treatment, control)]
+    if cells.patients[[[treatment], [control]], third].any():
+        return _MIXTURE.format(treatment=cells.arms[treatment], control=cells.arms[control])
+    if not pair.treatment.takers.n and not pair.control.takers.n:
+        return f"nobody assigned either arm took {cells.arms[treatment]}: there are no compliers"
+    return ""
+
+
+def _effect(pair: TwoAssigned, level: float) -> tuple[Quantity, float | None]:
+    taken = pair.contrast(TAKEN)
+    if complied_fully(pair):  # then compliers are everybody
+        everyone = compare_groups(pair.treatment.everyone, pair.control.everyone, level)
+        value = everyone.difference.value or 0.0
+        return replace(
+            everyone.difference, sets=(*everyone.difference.sets, _delta(pair, value, level))
+        ), everyone.p_value
+    if taken <= 0.0:
+        found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN) if pair.has_variances else None
+        # A bounded set around a negative share of compliers would be one of the effect on defiers.
+        return Quantity(None, (found,) if found and not found.is_bounded else (), pair.n), None
+    value = pair.contrast(OUTCOME) / taken
+    if not pair.has_variances or not pair.variance((1.0, -value, 0.0)):
+        return Quantity(value, n=pair.n, reason=NO_VARIANCE), None
+    variance = pair.variance(OUTCOME)
+    p_value = two_sided(pair.contrast(OUTCOME) / math.sqrt(variance)) if variance else None
+    found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN)
+    return Quantity(value, (found, _delta(pair, value, level)), pair.n), p_value
+
+
+def _delta(pair: TwoAssigned, value: float, level: float) -> ConfidenceSet:
+    """Two-stage least squares' interval, with its robust variance (not corrected for small samples)."""
+    error = math.sqrt(pair.variance((1.0, -value, 0.0), unbiased=False)) / pair.contrast(TAKEN)
+    half = normal_quantile(level) * error
+    return ConfidenceSet(value - half, value + half, DELTA, Validity.APPROXIMATE, level=level)
+
+
+def _ratio(pair: TwoAssigned, level: float) -> Quantity:
+    """The ratio of the compliers' means, treated and untreated."""
+    if complied_fully(pair):
+        return compare_groups(pair.treatment.everyone, pair.control.everyone, level).ratio
+    treated, untreated = pair.contrast(TREATED), pair.contrast(UNTREATED)
+    found = not_negative(pair.fieller(TREATED, UNTREATED, level)) if pair.has_variances else None
+    if untreated <= 0.0 or treated < 0.0:
+        which = "without treatment is not above" if untreated <= 0.0 else "with treatment is below"
+        sets = (found,) if found and not found.is_bounded else ()
+        return Quantity(None, sets, pair.n, f"the estimated mean of compliers {which} 0")
+    ratio = treated / untreated
+    residual = (-ratio * UNTREATED[0], 0.0, TREATED[2] - ratio * UNTREATED[2])
+    if found is None or not pair.variance(residual):
+        return Quantity(ratio, n=pair.n, reason=NO_VARIANCE)
+    if not ratio:
+        return Quantity(ratio, (found,), pair.n)
+    relative = math.sqrt(pair.variance(residual, unbiased=False)) / treated
+    factor = math.exp(min(700.0, normal_quantile(level) * relative))
+    delta = ConfidenceSet(ratio / factor, ratio * factor, DELTA, Validity.APPROXIMATE, level=level)
+    return Quantity(ratio, (found, delta), pair.n)

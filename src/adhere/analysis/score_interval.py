@@ -1,0 +1,149 @@
+"""Miettinen and Nurminen's score intervals for the difference and the ratio of two proportions, and their test.
+
+A value is in the interval where the score test does not refute it, with the variance at the most likely pair of
+proportions that have that difference (or ratio), times N/(N − 1). At no difference the variance is the pooled one,
+for the ratio too: both intervals and the p-value always agree on whether the arms differ. Cells of 0 need no special
+care. statsmodels 0.15 has the same ratio, but a wrong coefficient in the cubic of the difference (its issue 10269).
+
+References
+----------
+Miettinen and Nurminen (1985), Statistics in Medicine 4; Farrington and Manning (1990), Statistics in Medicine 9 (the
+cubic); Newcombe (1998), Statistics in Medicine 17 (a comparison of eleven methods, and the examples).
+
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from adhere.intervals import normal_quantile
+
+_EXACT = 1e-15  # how near to 0 an excess is no longer told from rounding
+_NEAR = 1e-13  # of the estimate itself, where the variance may vanish, and with it the sign that a search needs
+
+
+@dataclass(frozen=True)
+class TwoProportions:
+    """Successes (fractional ones too) of those treated and of controls; neither is without patients."""
+
+    treated: float
+    n_treated: int
+    controls: float
+    n_controls: int
+
+    @property
+    def difference(self) -> float:
+        """The difference of the proportions."""
+        return self.treated / self.n_treated - self.controls / self.n_controls
+
+    @property
+    def inflation(self) -> float:
+        """N/(N − 1), what makes the pooled variance unbiased."""
+        total = self.n_treated + self.n_controls
+        return total / (total - 1)
+
+    def variance_at(self, difference: float) -> float:
+        """The variance of the difference where it is truly this: that of the most likely such pair, from a cubic."""
+        p, q, t = self.treated / self.n_treated, self.controls / self.n_controls, self.n_controls / self.n_treated
+        b = -(1.0 + t + p + t * q + difference * (t + 2.0)) / (3.0 * (1.0 + t))
+        c = (difference * (difference + 2.0 * p + t + 1.0) + p + t * q) / (1.0 + t)
+        d = -p * difference * (1.0 + difference) / (1.0 + t)
+        v = b**3 - b * c / 2.0 + d / 2.0
+        u = math.copysign(math.sqrt(max(0.0, b * b - c / 3.0)), v)
+        cosine = max(-1.0, min(1.0, v / u**3)) if u else 1.0
+        treated = 2.0 * u * math.cos((math.pi + math.acos(cosine)) / 3.0) - b
+        slope = (3.0 * treated + 6.0 * b) * treated + c
+        if abs(slope) > _NEAR:  # a step of Newton's, for the digits that the cosine loses
+            treated -= (((treated + 3.0 * b) * treated + c) * treated + d) / slope
+        treated = max(0.0, difference, min(1.0, 1.0 + difference, treated))
+        control = min(1.0, max(0.0, treated - difference))
+        return self.inflation * (
+            treated * (1.0 - treated) / self.n_treated + control * (1.0 - control) / self.n_controls
+        )
+
+    def variance_at_ratio(self, ratio: float) -> float:
+        """The variance of p₁ − ratio·p₀ where the ratio is truly this: that of the most likely such pair."""
+        n, m = self.n_treated, self.n_controls
+        a, successes = (n + m) * ratio, self.treated + self.controls
+        b = n * ratio + self.treated + m + self.controls * ratio
+        control = 2.0 * successes / (b + math.sqrt(max(0.0, b * b - 4.0 * a * successes)))
+        treated = min(1.0, ratio * control)
+        return self.inflation * (treated * (1.0 - treated) / n + ratio * ratio * control * (1.0 - control) / m)
+
+
+def score_difference(pair: TwoProportions, level: float = 0.95) -> tuple[float, float]:
+    """The ends of the interval of the difference.
+
+    >>> [round(end, 4) for end in score_difference(TwoProportions(56, 70, 48, 80))]
+    [0.0528, 0.3382]
+    """
+    z, estimate = normal_quantile(level), pair.difference
+
+    def excess(difference: float) -> float:
+        return abs(estimate - difference) - z * math.sqrt(pair.variance_at(difference))
+
+    return _end(excess, estimate, -1.0), _end(excess, estimate, 1.0)
+
+
+def score_ratio(pair: TwoProportions, level: float = 0.95) -> tuple[float, float]:
+    """The ends of the interval of the ratio, for at least one success: from 0 or to infinity where an arm has none.
+
+    >>> [round(end, 4) for end in score_ratio(TwoProportions(56, 70, 48, 80))]
+    [1.079, 1.6721]
+    """
+    z = normal_quantile(level)
+    p, q = pair.treated / pair.n_treated, pair.controls / pair.n_controls
+    # From 0 to 1 instead of 0 to ∞: an angle of 45° is a ratio of 1.
+    estimate = math.atan2(p, q) / (math.pi / 2)
+
+    def excess(share: float) -> float:
+        ratio, cosine = math.tan(share * math.pi / 2), math.cos(share * math.pi / 2)
+        return cosine * (abs(p - ratio * q) - z * math.sqrt(max(0.0, pair.variance_at_ratio(ratio))))
+
+    low = _end(excess, estimate, 0.0) if p else 0.0
+    high = _end(excess, estimate, 1.0) if q else 1.0
+    return math.tan(low * math.pi / 2), math.tan(high * math.pi / 2) if high < 1.0 else math.inf
+
+
+def score_p_value(pair: TwoProportions) -> float:
+    """The two-sided p-value of no difference.
+
+    >>> round(score_p_value(TwoProportions(56, 70, 48, 80)), 5)
+    0.00826
+    """
+    variance = pair.variance_at(0.0)
+    return two_sided(pair.difference / math.sqrt(variance)) if variance > 0.0 else 1.0
+
+
+def two_sided(z: float) -> float:
+    """The two-sided p-value of a standard normal statistic."""
+    return math.erfc(abs(z) / math.sqrt(2.0))
+
+
+def _end(excess: Callable[[float], float], inside: float, outside: float) -> float:
+    """Where the excess changes its sign between the estimate and the end of the range: false position, by Illinois.
+
+    Next to straight, as it is, it takes half as many steps as a general method.
+    """
+    a = inside + math.copysign(_NEAR, outside - inside)
+    if abs(outside - inside) <= 2.0 * _NEAR or (below := excess(a)) >= 0.0:
+        return inside
+    b = outside
+    if (above := excess(b)) <= 0.0:
+        return outside
+    last = 0.0
+    for _ in range(100):
+        c = (a * above - b * below) / (above - below)
+        found = excess(c)
+        if abs(found) < _EXACT or not min(a, b) < c < max(a, b):
+            break
+        if found > 0.0:
+            b, above = c, found
+            below *= 0.5 if last > 0.0 else 1.0
+        else:
+            a, below = c, found
+            above *= 0.5 if last < 0.0 else 1.0
+        last = found
+    return c
