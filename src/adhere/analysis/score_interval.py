@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from adhere.intervals import normal_quantile
 
 _EXACT = 1e-15  # how near to 0 an excess is no longer told from rounding
-_NEAR = 1e-13  # of the estimate itself, where the variance may vanish, and with it the sign that a search needs
+_NEAR = 1e-12  # of the estimate itself, where the variance may vanish, and with it the sign that a search needs
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ class TwoProportions:
 
     def variance_at_ratio(self, ratio: float) -> float:
         """The variance of p₁ − ratio·p₀ where the ratio is truly this: that of the most likely such pair."""
-        n, m = self.n_treated, self.n_controls
-        a, successes = (n + m) * ratio, self.treated + self.controls
-        b = n * ratio + self.treated + m + self.controls * ratio
-        control = 2.0 * successes / (b + math.sqrt(max(0.0, b * b - 4.0 * a * successes)))
+        n, m, x, y = self.n_treated, self.n_controls, self.treated, self.controls
+        first, second = ratio * (n + y), m + x
+        # The discriminant of N·ratio·p² − (first + second)·p + x + y, written so that nothing cancels.
+        root = math.sqrt((first - second) ** 2 + 4.0 * ratio * (n - x) * (m - y))
+        control = min(1.0, 2.0 * (x + y) / (first + second + root))
         treated = min(1.0, ratio * control)
         return self.inflation * (treated * (1.0 - treated) / n + ratio * ratio * control * (1.0 - control) / m)
 
@@ -100,7 +101,7 @@ def score_ratio(pair: TwoProportions, level: float = 0.95) -> tuple[float, float
 
     def excess(share: float) -> float:
         ratio, cosine = math.tan(share * math.pi / 2), math.cos(share * math.pi / 2)
-        return cosine * (abs(p - ratio * q) - z * math.sqrt(max(0.0, pair.variance_at_ratio(ratio))))
+        return cosine * (abs(p - ratio * q) - z * math.sqrt(pair.variance_at_ratio(ratio)))
 
     low = _end(excess, estimate, 0.0) if p else 0.0
     high = _end(excess, estimate, 1.0) if q else 1.0
