@@ -80,7 +80,7 @@ def test_outcomes_between_0_and_1_are_weighted_the_same_way() -> None:
         sum(w * y.mean() for w, (y, _) in zip(weight, data, strict=True))
         / sum(w * x.mean() for w, (_, x) in zip(weight, data, strict=True))
     )
-    assert found.difference.value in found.difference.sets[0]
+    assert expected in found.difference.sets[0]
 
 
 def test_strata_that_cannot_say_are_said() -> None:

@@ -11,7 +11,6 @@ def test_altmans_example_passes_through_infinity() -> None:
     found = number_needed(Quantity(0.10, (ConfidenceSet(-0.05, 0.25, "method"),), 100))
     assert found.value == pytest.approx(10.0)
     assert (found.sets[0].low, found.sets[0].high, found.sets[0].shape) == (-20.0, 4.0, Shape.OUTSIDE)
-    assert found.value in found.sets[0]
 
 
 def test_no_difference_needs_a_sentence_not_a_number() -> None:
@@ -25,7 +24,7 @@ def test_no_difference_needs_a_sentence_not_a_number() -> None:
 def test_inverses_of_what_is_inside_are_inside_and_no_others(ends: tuple[float, float], shape: Shape) -> None:
     if shape is Shape.OUTSIDE and any(map(math.isinf, ends)):
         return
-    given = ConfidenceSet(*map(float, ends), "method", shape=shape)
+    given = ConfidenceSet(ends[0], ends[1], "method", shape=shape)
     found = inverse(given)
     for value in (-7.1, -3.5, -1.7, -1.1, -0.7, -0.3, -0.1, 0.1, 0.15, 0.3, 0.7, 1.1, 2.3, 3.9, 5.0):
         assert (1.0 / value in found) == (value in given), (given, found, value)

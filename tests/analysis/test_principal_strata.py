@@ -1,0 +1,50 @@
+import pytest
+
+from adhere.analysis.principal_strata import principal_strata
+from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING
+from adhere.intervals import wilson
+
+from .made_records import MISSING, made
+
+
+def test_shares_and_means_follow_from_the_cells() -> None:
+    rows = [(0, 0, 1.0, 40), (0, 0, 0.0, 40), (0, 1, 1.0, 15), (0, 1, 0.0, 5)]
+    rows += [(1, 1, 1.0, 50), (1, 1, 0.0, 20), (1, 0, 1.0, 6), (1, TOOK_NOTHING, 0.0, 24)]
+    rows += [(1, NOT_KNOWN, 1.0, 1000), (0, 0, MISSING, 100)]  # the latter say what was taken, not how it went
+    found = principal_strata(made(rows))
+    shares = {name: share.value for name, share in found.shares.items()}
+    assert shares == pytest.approx({"always-takers": 0.1, "never-takers": 0.3, "compliers": 0.6})
+    always = found.shares["always-takers"].sets[0]
+    assert (always.low, always.high) == pytest.approx(wilson(20, 200))
+    assert found.means["always-takers"].value == pytest.approx(0.75)
+    assert found.means["never-takers"].value == pytest.approx(0.2)
+    # Where outcomes are known, 70% took it in one arm and 20% in the other: compliers are the rest of Y·D, Y·(1 − D).
+    assert found.means["compliers, treated"].value == pytest.approx((0.50 - 0.15) / 0.5)
+    assert found.means["compliers, untreated"].value == pytest.approx((0.40 - 0.06) / 0.5)
+    for mean in (*found.shares.values(), *found.means.values()):
+        assert mean.value is not None
+        assert mean.value in mean.sets[0]
+
+
+def test_defiers_are_said_to_refute_monotonicity() -> None:
+    found = principal_strata(made([(0, 1, 1.0, 90), (0, 0, 1.0, 10), (1, 0, 0.0, 80), (1, 1, 0.0, 20)]))
+    assert found.shares["compliers"].value is None
+    assert found.note.startswith("The data refute that there are no defiers: 90.0% of those assigned old took new")
+    assert found.means["compliers, treated"].value is None
+    chance = principal_strata(made([(0, 1, 1.0, 6), (0, 0, 1.0, 4), (1, 0, 0.0, 5), (1, 1, 0.0, 5)]))
+    assert "by chance, or because there are defiers" in chance.note
+
+
+def test_without_two_arms_or_reports_there_are_none() -> None:
+    assert "two arms only" in principal_strata(made([(0, 0, 1.0, 1)], "abc")).reason
+    nothing = principal_strata(made([(0, 0, 1.0, 5), (1, NOT_KNOWN, 1.0, 5)]))
+    assert nothing.reason == "what was taken is known of nobody assigned new"
+    assert not nothing.shares
+
+
+def test_constant_outcomes_have_means_without_false_precision() -> None:
+    found = principal_strata(made([(0, 0, 1.0, 50), (1, 1, 1.0, 40), (1, 0, 1.0, 10)]))
+    treated = found.means["compliers, treated"]
+    assert treated.value == pytest.approx(1.0)
+    assert treated.sets == ()
+    assert "do not vary" in treated.reason
