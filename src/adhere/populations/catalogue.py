@@ -13,9 +13,10 @@ from adhere.populations.examples import corrective, defiers, homogeneous, rich_a
 from adhere.populations.population import Population
 from adhere.populations.priors import uniform_any, uniform_corrective, uniform_other
 from adhere.populations.records import Records
-from adhere.populations.records_table import SUFFIXES, is_table, read_records
+from adhere.populations.records_table import read_records
 from adhere.populations.strata_file import read_strata
 from adhere.populations.stroke import stroke_aspirin, stroke_heparin
+from adhere.records.table import SUFFIXES, is_table
 
 _BUILT_IN: Final[dict[str, tuple[Callable[[], Population], str]]] = {
     "stroke-aspirin": (stroke_aspirin, "International Stroke Trial, none or aspirin, alive at 14 days"),

@@ -69,7 +69,10 @@ class Cells:
 
     def counts(self) -> NDArray[np.int64]:
         """Numbers of patients."""
-        return self._numbers(_count, _are_counts).astype(np.int64)
+        is_text = self.column.dtype == pl.String  # where null is an empty cell
+        return self._numbers(
+            lambda where, value: _count(where, value or "" if is_text else value), _are_counts
+        ).astype(np.int64)
 
     def numbers(self, expected: str, holds: Holds) -> Floats:
         """Numbers of which something holds, NaN where they are missing."""
@@ -164,7 +167,7 @@ def _are_counts(values: Floats) -> NDArray[np.bool_]:
 
 def _count(where: str, value: object) -> float:
     if not isinstance(value, str):
-        return check_count(where, value if value is not None else "")
+        return check_count(where, value)
     try:
         number = float(value.replace("_", "?"))
     except ValueError:

@@ -145,6 +145,7 @@ class _LogReading:
             raise InputError("file", found, f"format {known}, which this version of adhere reads")
         self.name = first.trial
         end: End | None = None
+        subjects: list[Subject] = []
         trial = writing.add_trial(self.name, Head(0, START, b""))
         for line in lines:
             if end is not None:
@@ -154,7 +155,10 @@ class _LogReading:
                 if len(self._waiting) == _AT_ONCE:
                     self._write(writing, trial)
             elif isinstance(line, SubjectLine):
-                writing.add_subjects(trial, [line.subject])
+                subjects.append(line.subject)
+                if len(subjects) == _AT_ONCE:
+                    writing.add_subjects(trial, subjects)
+                    subjects = []
             elif isinstance(line, NoteLine):
                 if not 1 <= line.position <= self._count:
                     raise _FaultyError(
@@ -166,6 +170,7 @@ class _LogReading:
         if not self._count or end is None or (end.position, end.hash) != (self._count, self._hash.hex()):
             raise _FaultyError(self._count + 1, "the log does not end as it says")
         self._write(writing, trial)
+        writing.add_subjects(trial, subjects)
         if fault := verify(writing, trial).fault:  # which looks at pseudonyms and free text too
             raise _FaultyError(fault.position, fault.what)
         erase_missing(writing, trial)
