@@ -121,4 +121,4 @@ def play_trials(
     return NO_FAULT
 
 
-PLAY_TRIALS = Kernel(play_trials)
+PLAY_TRIALS = Kernel(play_trials, static=True)
