@@ -79,7 +79,7 @@ def is_sensible(found: Bounds) -> None:
 
 def test_published_bounds() -> None:
     # Balke and Pearl 1997: cholestyramine in the Lipid Research Clinics trial, 0.39 to 0.78; the digits are those
-    # of the R package noncompliance, as are those of the flu shots of McDonald, Hiu and Tierney (1992).
+    # of the R package noncompliance, as are those of the flu shots of McDonald, Hui and Tierney (1992).
     for y0x0z0, y1x0z0, y0x1z0, y1x1z0, y0x0z1, y1x0z1, y0x1z1, y1x1z1, low, high in (
         (158, 14, 0, 0, 52, 12, 23, 78, 0.3913319, 0.7792107),
         (99, 1027, 30, 233, 84, 935, 31, 422, -0.6420409, 0.2390209),
@@ -258,11 +258,13 @@ def test_unknown_outcomes_may_be_anything() -> None:
 def test_bounds_with_unknown_cells_contain_those_of_every_completion(missing: tuple[int, float]) -> None:
     rows: list[Row] = [(0, 0, 0.0, 8), (0, 0, 1.0, 4), (0, 1, 1.0, 3), (1, 0, 1.0, 4), (1, 1, 1.0, 7), (1, 1, 0.0, 2)]
     actual, reward = missing
-    found = one(bounds(made([*rows, (1, actual, reward, 3)], "ab"), adaptive=False), "effect", "b", "a")
+    found = one(
+        bounds(made([*rows, (0, 0, MISSING, 1), (1, actual, reward, 3)], "ab"), adaptive=False), "effect", "b", "a"
+    )
     completions: list[Bound] = []
     for taken in (0, 1, TOOK_OTHER) if actual == NOT_KNOWN else (actual,):
         for outcome in (0.0, 1.0) if reward != reward else (reward,):
-            completed = bounds(made([*rows, (1, taken, outcome, 3)], "ab"), adaptive=False)
+            completed = bounds(made([*rows, (0, 0, 1.0, 1), (1, taken, outcome, 3)], "ab"), adaptive=False)
             completions.append(one(completed, "effect", "b", "a"))
     assert found.reason == ""
     for completion in completions:

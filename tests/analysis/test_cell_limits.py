@@ -32,6 +32,13 @@ def test_any_time_limits_are_where_the_mixture_has_won_enough(successes: float) 
     assert high[0] == pytest.approx(brentq(excess, share, 1, xtol=1e-12) if failures else 1.0, abs=1e-8)
 
 
+def test_fixed_limits_of_numbers_are_hoeffdings() -> None:
+    low, high = cell_limits(np.array([6.5]), np.array([20.0]), 0.95, 4, any_time=False, binary=False)
+    for p in (low[0], high[0]):
+        divergence = 0.325 * np.log(0.325 / p) + 0.675 * np.log(0.675 / (1 - p))
+        assert 20 * divergence == pytest.approx(np.log(2 / (0.05 / 4)), abs=1e-8)
+
+
 @pytest.mark.parametrize("binary", [True, False])
 def test_any_time_limits_seldom_ever_miss(binary: bool) -> None:
     """Of 300 samples that are looked at after every one of 150 patients."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
 from adhere.analysis.instrumental_inequality import InstrumentalInequality, instrumental_inequality
@@ -102,11 +101,8 @@ def bounds(records: Records, *, adaptive: bool, level: float = 0.95) -> Bounds:
     from adhere.analysis.program_bounds import Target, has_one_program, program_bounds
 
     cells = observed_cells(records)
-    arms = range(records.n_arms)
-    rest = [arm for arm in arms if arm != records.control]
-    pairs = [(arm, records.control) for arm in rest] + [(j, i) for i, j in combinations(rest, 2)]
-    means: list[Target] = [{arm: 1} for arm in arms]
-    targets = means + [{treatment: 1, control: -1} for treatment, control in pairs]
+    targets: list[Target] = [{arm: 1} for arm in range(records.n_arms)]
+    targets += [{treatment: 1, control: -1} for treatment, control in records.pairs]
     found: list[Bound] = []
     if not cells.told:
         for assumption in _ASSUMPTIONS:
