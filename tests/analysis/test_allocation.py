@@ -9,9 +9,9 @@ import pytest
 
 from adhere import Trial
 from adhere.analysis.allocation import Allocator
-from adhere.analysis.allocation_kernel import PLAY_TRIALS, play_trials
+from adhere.analysis.allocation_kernel import ACTUAL, OUTCOME, PLAY_TRIALS, RECOMMEND, REWARD, play_trials
 from adhere.analysis.records import NEVER, TOOK_NOTHING
-from adhere.analysis.schedule import ACTUAL, OUTCOME, RECOMMEND, REWARD, Schedule
+from adhere.analysis.schedule import Schedule
 from adhere.errors import InputError
 from adhere.randomness import stream_keys
 

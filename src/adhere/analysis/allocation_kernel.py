@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.schedule import ACTUAL, FALL_BACK, FORGET, NOTHING, OUTCOME, RECOMMEND
 from adhere.compilation import Kernel, inline, memo_of, state_of
 from adhere.policies.generic import choose, probabilities, remember, update
 from adhere.policies.policy import CompiledPolicy, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LEARN, LEARN_LATE, STREAM_SIZE, point, uniform
 
-NO_FAULT = -(2**62)
+NO_FAULT: Final = -(2**62)
+
+# What a step of a schedule is. They stand here since they are compiled in.
+NOTHING: Final = -1
+RECOMMEND: Final = 0
+FALL_BACK: Final = 1  # an arm at random, because the policy failed; nobody learns from it
+OUTCOME: Final = 2  # the reward, and what was taken is known by now
+REWARD: Final = 3  # the reward, and what was taken is not known yet
+ACTUAL: Final = 4  # what was taken, for a reward that came earlier
+FORGET: Final = 5  # all that was learned; what follows are the lessons again, one of which was corrected
 
 
 class Room(NamedTuple):

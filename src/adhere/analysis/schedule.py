@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.analysis.allocation_kernel import ACTUAL, FALL_BACK, NOTHING, OUTCOME, RECOMMEND, REWARD
 from adhere.analysis.records import NEVER, Ints
-
-# What a step is. A reward comes with what was taken known by then, or before it.
-NOTHING: Final = -1
-RECOMMEND: Final = 0
-FALL_BACK: Final = 1  # an arm at random, because the policy failed; nobody learns from it
-OUTCOME: Final = 2  # the reward, and what was taken is known by now
-REWARD: Final = 3  # the reward, and what was taken is not known yet
-ACTUAL: Final = 4  # what was taken, for a reward that came earlier
-FORGET: Final = 5  # all that was learned; what follows are the lessons again, one of which was corrected
 
 
 class Places(NamedTuple):

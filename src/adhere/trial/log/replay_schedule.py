@@ -11,8 +11,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from adhere.analysis.allocation_kernel import FALL_BACK, FORGET, RECOMMEND, REWARD
 from adhere.analysis.randomisation_test import LoggedAllocation
-from adhere.analysis.schedule import FALL_BACK, FORGET, RECOMMEND, REWARD, Schedule
+from adhere.analysis.schedule import Schedule
 from adhere.errors import UnknownPolicyError
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
