@@ -25,7 +25,9 @@ def test_states_that_are_not_the_same_are_counted_apart() -> None:
     flags = np.zeros((3, len(rows)), dtype=np.bool_)
     flags[0, 7] = flags[0, 8] = True
     flags[1, 9] = flags[2, 9] = True
-    records = made(rows, lost=flags[0], imputed_actual=flags[1], imputed_reward=flags[2], left_out={"no arm": 2})
+    records = made(
+        rows, lost=flags[0], imputed_actual=flags[1], imputed_reward=flags[2], left_out={"without an assigned arm": 2}
+    )
 
     result = flow(records)
 
@@ -40,8 +42,8 @@ def test_states_that_are_not_the_same_are_counted_apart() -> None:
     assert str(new.compliance.sets[0]) == "[0.635, 0.867]"  # Wilson, by statsmodels
     assert result.total.assigned == 74
     assert result.total.took_others == {"old": 4, "new": 3}
-    assert result.left_out == {"no arm": 2}
-    assert result.notes == ("Left out: 2 rows, no arm.",)
+    assert result.left_out == {"without an assigned arm": 2}
+    assert result.notes == ("Left out: 2 rows without an assigned arm.",)
 
 
 @settings(max_examples=60, deadline=None)

@@ -17,7 +17,16 @@ _SOME_MISSING, _MANY_MISSING = 0.05, 0.20  # shares of outcomes, by Schulz & Gri
 
 def warnings(analysis: Analysis) -> tuple[str, ...]:
     """Those that the records came with, and those that the results call for."""
-    return tuple(unique([*analysis.warnings, *_warnings(analysis)]))
+    return tuple(unique([*map(_sentence, analysis.warnings), *_warnings(analysis)]))
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter and a full stop.
+
+    >>> _sentence("arms 'Drug' and 'drug' differ in case alone")
+    "Arms 'Drug' and 'drug' differ in case alone."
+    """
+    return text[:1].upper() + text[1:] + "." * (not text.endswith((".", "?", "!")))
 
 
 def _warnings(analysis: Analysis) -> Iterator[str]:
@@ -28,6 +37,7 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
     if analysis.allocation is not None and analysis.allocation.rejected:
         yield analysis.allocation.sentence
     yield from _allocation(analysis)
+    yield from _estimated(analysis)
     for sequence in analysis.sequences:
         if sequence.drift_at is not None:
             yield (
@@ -51,6 +61,19 @@ def _allocation(analysis: Analysis) -> Iterator[str]:
         yield f"The allocation was adaptive: fixed-sample intervals do not hold for it. {analysis.why_no_sequences}"
     elif analysis.adaptive:
         yield "The allocation was adaptive: fixed-sample intervals do not hold for it. Read the any-time valid ones."
+
+
+def _estimated(analysis: Analysis) -> Iterator[str]:
+    """Exact methods refuse patients whose probabilities were estimated, or are not known."""
+    assigned = {arm.arm: arm.assigned for arm in analysis.flow.arms}
+    for sequence in analysis.sequences:
+        n = assigned[sequence.treatment] + assigned[sequence.control]
+        n_left_out = n - sequence.n_used - sequence.n_pending
+        if sequence.view is View.INTENTION_TO_TREAT and n_left_out > 0:
+            yield (
+                f"Any-time valid sets leave out {n_left_out:,} of {n:,} patients ({sequence.treatment} against "
+                f"{sequence.control}): the probabilities of their arms were estimated or are not known."
+            )
 
 
 def _missing(analysis: Analysis) -> Iterator[str]:

@@ -138,7 +138,7 @@ def _total(arms: Sequence[ArmFlow], level: float) -> ArmFlow:
 
 
 def _notes(records: Records, arms: Sequence[ArmFlow]) -> tuple[str, ...]:
-    notes = [f"Left out: {_rows(count)}, {reason}." for reason, count in records.left_out.items() if count]
+    notes = [f"Left out: {_rows(count)} {reason}." for reason, count in records.left_out.items() if count]
     for arm in arms:
         takers = arm.took_it + sum(other.took_others.get(arm.arm, 0) for other in arms)
         if not arm.assigned:

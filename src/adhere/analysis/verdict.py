@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adhere.analysis.mediation_words import and_list
-from adhere.analysis.texts import estimate, quantity, unique
+from adhere.analysis.texts import estimate, quantity, signed, unique
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _taken(analysis: Analysis) -> Iterator[str]:
     elif mediation.equivalent:
         yield from _equivalent(analysis)
     elif depends or mediation.refuted or mediation.differs:
-        yield f"Do not read {views} as effects of the treatment here."
+        yield f"Do not read {_with_numbers(analysis)} as effects of the treatment here."
         yield from (arm.sentence for arm in depends)
         if not depends:
             yield mediation.sentence
@@ -170,6 +170,16 @@ def _effects(analysis: Analysis, view: View, treatments: list[str] | None = None
     ]
     more = f"; and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
     return f" Here: {'; '.join(kept[:_NAMED])}{more}." if kept else ""
+
+
+def _with_numbers(analysis: Analysis) -> str:
+    """As-treated and per-protocol, with what they say of two arms."""
+    said = []
+    for view in (View.AS_TREATED, View.PER_PROTOCOL):
+        values = [one.difference.value for one in analysis.effects.comparisons if one.view is view]
+        value = values[0] if len(values) == 1 else None
+        said.append(view.value if value is None else f"{view.value} ({signed(value)})")
+    return " and ".join(said)
 
 
 def _largest_shift(analysis: Analysis) -> float:
