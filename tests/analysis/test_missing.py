@@ -48,6 +48,17 @@ def test_extreme_cases_put_every_missing_outcome_at_its_worst_and_its_best() -> 
     )
 
 
+def test_limits_contain_the_interval_of_complete_data_whatever_they_are() -> None:
+    for known in product(range(6), range(5)):
+        rows: list[Row] = [(1, 1, 1.0, known[0]), (1, 1, 0.0, 5 - known[0]), (1, 1, MISSING, 2)]
+        rows += [(0, 0, 1.0, known[1]), (0, 0, 0.0, 4 - known[1]), (0, 0, MISSING, 3)]
+        limits = missing(made(rows), adaptive=False).extremes[0].limits
+        for filled in product(range(3), range(4)):
+            low, high = newcombe(known[0] + filled[0], 7, known[1] + filled[1], 7)
+            assert limits.low - 1e-12 <= low
+            assert high <= limits.high + 1e-12
+
+
 def test_where_allocation_adapts_limits_hold_whenever_one_stops() -> None:
     fixed, any_time = (missing(made(ROWS), adaptive=adaptive).extremes[0].limits for adaptive in (False, True))
     assert any_time.validity is Validity.ANY_TIME

@@ -112,7 +112,10 @@ def test_nobody_reported_what_they_took() -> None:
 def test_a_weak_instrument_says_nothing_of_compliers() -> None:
     rows = [(c, a, float(y), n + (c == a)) for c in (0, 1) for a in (0, 1) for y, n in ((0, 40), (1, 60))]
     said = text(analysed(made(rows)))
-    assert "its confidence set is unbounded. Do not read its point estimate." in said
+    assert "For new against old the effect among compliers" in said
+    assert (
+        "the confidence set is unbounded or contains every possible effect. Do not read the point estimate." in said
+    )
 
 
 def test_all_defiers_have_no_compliers() -> None:
@@ -161,6 +164,10 @@ def test_adaptive_allocation() -> None:
     told = analysed(records, adaptive=True, sequences=(sequence(),))
     assert "new against old +0.050 [-0.100, 0.200], any-time valid" in text(told)
     assert any("Read the any-time valid ones." in one for one in warnings(told))
+
+    everything = ConfidenceSet(-1.0, 1.0, "betting", Validity.ANY_TIME)
+    useless = analysed(records, adaptive=True, sequences=(sequence(view=View.COMPLIERS, final=everything),))
+    assert "contains every possible effect. Do not read the point estimate." in text(useless)
 
     drifting = analysed(records, adaptive=True, sequences=(sequence(drift_at=50),))
     assert "The effect changed over time (drift), so no single number describes it." in text(drifting)

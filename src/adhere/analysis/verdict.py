@@ -11,6 +11,8 @@ from adhere.analysis.view import View
 
 if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
+    from adhere.analysis.comparison import Comparison
+    from adhere.analysis.confidence_set import ConfidenceSet
 
 _NAMED = 3  # treatments whose effects are written out
 _WEAK = 0.1  # of the share that takes an arm: a smaller difference between arms assigned can show little
@@ -81,13 +83,13 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
         reasons = unique([one.difference.reason for one in found])
         yield f"There is no effect among {who} to read: {reasons[0]}." if reasons else ""
         return
-    unbounded = [one.treatment for one in known if any(not found.is_bounded for found in one.difference.sets[:1])]
-    readable = [one for one in known if one.treatment not in unbounded]
-    if unbounded:
+    useless = [one.treatment for one in known if _says_nothing(_set(analysis, one))]
+    readable = [one for one in known if one.treatment not in useless]
+    if useless:
         yield (
-            f"For {and_list(unbounded)} against {analysis.control} the effect among {who} is not known at all: "
-            "assignment changed what too few people took, and its confidence set is unbounded. Do not read its "
-            "point estimate."
+            f"For {and_list(useless)} against {analysis.control} the effect among {who} is not known at all: "
+            "assignment changed what too few people took, and the confidence set is unbounded or contains every "
+            "possible effect. Do not read the point estimate."
         )
     if readable:
         said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
@@ -95,6 +97,19 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
             f"The effect among {who} can be read if assignment acts only through what is taken and nobody does the "
             f"opposite of what they are assigned; the data cannot prove either.{said}"
         )
+
+
+def _set(analysis: Analysis, one: Comparison) -> ConfidenceSet | None:
+    """The set that holds for the allocation: of an adaptive one, the confidence sequence's."""
+    for sequence in analysis.sequences if analysis.adaptive else ():
+        if (sequence.view, sequence.treatment, sequence.control) == (one.view, one.treatment, one.control):
+            return sequence.final
+    return one.difference.sets[0] if one.difference.sets else None
+
+
+def _says_nothing(found: ConfidenceSet | None) -> bool:
+    """Whether a set has every effect on outcomes from 0 to 1 in it, or is not bounded."""
+    return found is not None and (not found.is_bounded or (found.low <= -1.0 and found.high >= 1.0))
 
 
 def _taken(analysis: Analysis) -> Iterator[str]:
