@@ -100,7 +100,7 @@ class Allocator:
         keys
             Those of the runs, as `stream_keys` gives them.
         on_progress
-            Is told how many runs are done, about ten times a second.
+            Is told how many runs were done since the last time, about ten times a second.
 
         """
         shape = (len(keys), self._schedule.n_patients)
@@ -186,7 +186,7 @@ def _in_threads(
     size = max(1, -(-n_runs // (_TASKS_PER_THREAD * n_threads)))
     blocks = [slice(start, min(n_runs, start + size)) for start in range(0, n_runs, size)]
     done = [np.zeros(1, np.int64) for _ in blocks]
-    pool = ThreadPoolExecutor(n_threads)
+    pool, told = ThreadPoolExecutor(n_threads), 0
     try:
         pending: Any = {pool.submit(prepare)}
         rest = list(zip(blocks, done, strict=True))
@@ -196,7 +196,9 @@ def _in_threads(
                 one.result()
             if not pending and rest:
                 pending, rest = {pool.submit(run, *one) for one in rest}, []
-            on_progress(sum(int(one[0]) for one in done))
+            now = sum(int(one[0]) for one in done)
+            on_progress(now - told)
+            told = now
     finally:
         stop[0] = 1
         pool.shutdown(wait=False, cancel_futures=True)
