@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -68,3 +70,29 @@ def known_by(records: Records, place: int) -> Records:
         reward_at=np.where(has_reward, records.reward_at, NEVER),
         actual_at=np.where(has_actual, records.actual_at, NEVER),
     )
+
+
+def many_trials(
+    n_trials: int, n: int, *, compliance: float, gain: float, seed: int, floor: float = 0.0
+) -> Iterator[Records]:
+    """Trials of two arms whose allocation follows its outcomes; the effect on compliers is `gain`.
+
+    Who does not comply takes the first arm. The allocation has a floor.
+    """
+    rng = np.random.default_rng(seed)
+    wins, losses, rows = np.ones((n_trials, 2)), np.ones((n_trials, 2)), np.arange(n_trials)
+    columns: list[tuple[Any, ...]] = []
+    for _ in range(n):
+        share = (wins / (wins + losses)) ** 4
+        pi = floor + (1 - 2 * floor) * share[:, 1] / share.sum(axis=1)
+        chosen = (rng.random(n_trials) < pi).astype(np.int64)
+        complies = rng.random(n_trials) < compliance
+        taken = np.where(complies, chosen, 0)
+        reward = (rng.random(n_trials) < np.where(complies, 0.2 + gain * taken, 0.9)).astype(np.float64)
+        wins[rows, chosen] += reward
+        losses[rows, chosen] += 1 - reward
+        columns.append((chosen, taken, reward, pi))
+    chosen, taken, reward, pi = (np.array(column).T for column in zip(*columns, strict=True))
+    for run in range(n_trials):
+        probabilities = np.stack([1 - pi[run], pi[run]], axis=1)
+        yield Records("made", "a test", ("x", "y"), chosen[run], taken[run], reward[run], probabilities=probabilities)

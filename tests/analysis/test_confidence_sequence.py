@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from adhere.analysis.view import View
 from adhere.errors import InputError
 from oracle.confidence_sequence import Decision, log_wealth, refuted_at
 
-from .adaptive_trial import adaptive_trial, known_by
+from .adaptive_trial import adaptive_trial, known_by, many_trials
 
 EXACT = (View.INTENTION_TO_TREAT, View.COMPLIERS)
 
@@ -230,31 +229,10 @@ def test_a_set_narrower_than_the_grid_is_not_called_drift() -> None:
 @pytest.mark.parametrize("view", EXACT)
 def test_the_true_effect_is_seldom_ever_refuted(view: View) -> None:
     """Thompson-like allocation that follows its own outcomes, 20% of sequences may miss at any time."""
-    rng = np.random.default_rng(15)
-    n_trials, n, level = 250, 150, 0.8
-    compliance, gain = 0.8, 0.5  # among compliers; the effect on all assigned is their product
-    wins, losses = np.ones((n_trials, 2)), np.ones((n_trials, 2))
-    columns: list[tuple[Any, ...]] = []
-    for _ in range(n):
-        share = (wins / (wins + losses)) ** 4
-        pi = share[:, 1] / share.sum(axis=1)
-        chosen = (rng.random(n_trials) < pi).astype(np.int64)
-        complies = rng.random(n_trials) < compliance
-        taken = np.where(complies, chosen, 0)
-        reward = (rng.random(n_trials) < np.where(complies, 0.2 + gain * taken, 0.9)).astype(np.float64)
-        rows = np.arange(n_trials)
-        wins[rows, chosen] += reward
-        losses[rows, chosen] += 1 - reward
-        columns.append((chosen, taken, reward, pi))
-    chosen, taken, reward, pi = (np.array(column).T for column in zip(*columns, strict=True))
-    theta = gain * compliance if view is View.INTENTION_TO_TREAT else gain
+    n_trials, level = 250, 0.8
+    theta = 0.4 if view is View.INTENTION_TO_TREAT else 0.5
     misses = wrong = 0
-    for run in range(n_trials):
-        records = Records(
-            "a", "b", ("x", "y"), chosen[run].astype(np.int64), taken[run].astype(np.int64),
-            reward[run],
-            probabilities=np.stack([1 - pi[run], pi[run]], axis=1),
-        )  # fmt: skip
+    for records in many_trials(n_trials, 150, compliance=0.8, gain=0.5, seed=15):
         bets = RunningBets(1, 0, view, level, 21)
         bets.add(records)
         largest = bets.wealth().log_largest

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adhere.analysis.aipw import AipwEstimate, aipw
+from adhere.analysis.confidence_set import Shape, Validity
+from adhere.analysis.records import NEVER, Records
+from adhere.analysis.view import View
+
+from .adaptive_trial import adaptive_trial, many_trials
+
+
+def by_hand(records: Records, treatment: int, control: int) -> tuple[float, ...]:
+    """Σhγ/Σh of Y and of D, and their variances and covariance, decision by decision."""
+    scores, weights = [], []
+    assert records.probabilities is not None
+    assert records.seen is not None
+    assert records.reward_at is not None
+    assert records.actual_at is not None
+    for t in range(len(records)):
+        p = records.probabilities[t].tolist()
+        both = []
+        for of in (lambda s: records.reward[s], lambda s: float(records.actual[s] == treatment)):
+            gamma = 0.0
+            for arm, sign in ((treatment, 1), (control, -1)):
+                known = [
+                    of(s)
+                    for s in range(t)
+                    if records.chosen[s] == arm and max(records.reward_at[s], records.actual_at[s]) <= records.seen[t]
+                ]
+                mean = (0.5 + sum(known)) / (1 + len(known))
+                gamma += sign * (mean + (records.chosen[t] == arm) * (of(t) - mean) / p[arm])
+            both.append(float(gamma))
+        scores.append(both)
+        weights.append(math.sqrt(1 / (1 / p[treatment] + 1 / p[control])))
+    total = sum(weights)
+    y, d = (sum(h * s[i] for h, s in zip(weights, scores, strict=True)) / total for i in (0, 1))
+    off = [(h * (s[0] - y) / total, h * (s[1] - d) / total) for h, s in zip(weights, scores, strict=True)]
+    return y, d, sum(a * a for a, _ in off), sum(b * b for _, b in off), sum(a * b for a, b in off)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3])
+def test_estimates_are_those_of_the_formula(n_arms: int) -> None:
+    records = adaptive_trial(3, 120, (0.3, 0.6, 0.4)[:n_arms], missing=0.0, cross=0.3 if n_arms == 2 else 0.0)
+    assert records.reward_at is not None
+    assert records.actual_at is not None
+    both = np.maximum(
+        records.reward_at, records.actual_at
+    )  # one place, so that the oracle is the same for both views
+    records = replace(records, reward_at=both, actual_at=both)
+    records = records.where(np.arange(120) < int(np.argmax(both == NEVER)) if (both == NEVER).any() else both > 0)
+    y, d, var_y, var_d, cov = by_hand(records, 1, 0)
+    itt, compliers = aipw(records)[:2]
+    assert itt.difference.value == pytest.approx(y, abs=1e-10)
+    (limits,) = itt.difference.sets
+    assert (limits.low, limits.high) == pytest.approx(
+        (y - 1.959964 * var_y**0.5, y + 1.959964 * var_y**0.5), abs=1e-6
+    )
+    assert limits.validity is Validity.ADAPTIVE
+    assert compliers.view is View.COMPLIERS
+    assert compliers.difference.value == pytest.approx(y / d, abs=1e-10)
+    (ratio,) = compliers.difference.sets
+    assert ratio.shape is Shape.INTERVAL
+    for end in (ratio.low, ratio.high):  # where y - θd is 1.96 standard errors from 0
+        assert (y - end * d) ** 2 == pytest.approx(1.959964**2 * (var_y - 2 * end * cov + end**2 * var_d), rel=1e-5)
+    assert "one time fixed in advance" in itt.note
+    assert "monotonicity" in compliers.note
+
+
+def test_intervals_cover_at_a_fixed_time_under_adaptive_allocation() -> None:
+    n_trials = 300
+    itt_hits = complier_hits = 0
+    estimates = []
+    for records in many_trials(n_trials, 250, compliance=0.8, gain=0.5, seed=2, floor=0.1):
+        itt, compliers = aipw(records)
+        estimates.append(itt.difference.value or 0.0)
+        itt_hits += 0.4 in itt.difference.sets[0]
+        complier_hits += 0.5 in compliers.difference.sets[0]
+    error = 3.0 * math.sqrt(0.95 * 0.05 / n_trials)
+    assert itt_hits / n_trials >= 0.95 - error
+    assert complier_hits / n_trials >= 0.95 - error
+    assert np.mean(estimates) == pytest.approx(0.4, abs=4 * np.std(estimates) / math.sqrt(n_trials))
+
+
+def test_a_missing_report_ends_what_is_used() -> None:
+    records = adaptive_trial(3, 100, missing=0.0, delay=0)
+    records = replace(records, seen=None, reward_at=None, actual_at=None)
+    cut = replace(records, reward=np.where(np.arange(100) == 60, np.nan, records.reward))
+    first: tuple[AipwEstimate, ...] = aipw(records.where(np.arange(100) < 60))
+    for one, other in zip(aipw(cut), first, strict=True):
+        assert one.difference == other.difference
+        assert one.difference.n == 60
+        assert "From the 60 decisions of 100 before the first missing report." in one.note
+    early = aipw(replace(records, reward=np.where(np.arange(100) == 1, np.nan, records.reward)))[0]
+    assert early.difference.value is None
+    assert "too few patients" in early.difference.reason
+
+
+def test_without_chance_or_order_there_is_no_estimate() -> None:
+    records = adaptive_trial(3, 40, missing=0.0)
+    assert aipw(replace(records, probabilities=None)) == ()
+    assert aipw(replace(records, count=np.full(40, 2))) == ()
+    sure = replace(records, probabilities=np.eye(2)[records.chosen], seen=None, reward_at=None, actual_at=None)
+    assert all(one.difference.value is None for one in aipw(sure))
+    nobody = replace(records, actual=np.zeros(40, dtype=np.int64), reward=np.ones(40))
+    nobody = replace(nobody, seen=None, reward_at=None, actual_at=None)
+    itt, compliers = aipw(nobody)
+    assert itt.difference.value == pytest.approx(0.0, abs=0.2)
+    assert not math.isnan(compliers.difference.sets[0].low)
