@@ -11,7 +11,7 @@ import numpy as np
 from adhere.analysis.confidence_sequence import why_no_compliers
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
 from adhere.analysis.fieller import fieller
-from adhere.analysis.records import NOT_KNOWN, Floats, Ints, Records
+from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
 from adhere.analysis.view import View
 from adhere.intervals import normal_quantile
 
@@ -128,7 +128,7 @@ def _difference(prefix: _Prefix, view: View, level: float, names: tuple[str, str
     return Quantity(effect / taken, (limits,), n)
 
 
-def _scores(prefix: _Prefix, outcome: Floats, possible: Ints | Floats) -> Floats:
+def _scores(prefix: _Prefix, outcome: Floats, possible: Bools) -> Floats:
     """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn."""
     scores = np.zeros(len(outcome))
     seen = np.maximum.accumulate(prefix.seen)
