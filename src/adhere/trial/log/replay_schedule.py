@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from msgspec.structs import replace
 
 from adhere.analysis.allocation_kernel import FALL_BACK, FORGET, RECOMMEND, REWARD
 from adhere.analysis.randomisation_test import LoggedAllocation
 from adhere.analysis.schedule import Schedule
+from adhere.compilation.kernel import without_garbage_collection
 from adhere.errors import UnknownPolicyError
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
@@ -33,8 +35,9 @@ def logged_allocation(view: ReadTransaction, trial: int) -> LoggedAllocation:
 def allocation_of(events: Iterable[AnyEvent]) -> LoggedAllocation:
     """The same from a trial's events, in order."""
     steps = _Steps()
-    for event in events:
-        steps.add(event)
+    with without_garbage_collection():
+        for event in events:
+            steps.add(event)
     return steps.allocation()
 
 
@@ -113,7 +116,7 @@ class _Steps:
             self._key = event.key
             self._learn_again()
             self._steps.append((event.recommendation_id, RECOMMEND, 0))
-        self._histories.append(evolve_history(None, event))
+        self._histories.append(evolve_history(None, replace(event, memo=())))  # which redraws make anew
 
     def _learn(self, before: History, after: History) -> None:
         """Note what a report changes of what the policy learns; it does not learn from fallbacks."""
