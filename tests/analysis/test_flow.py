@@ -46,7 +46,7 @@ def test_states_that_are_not_the_same_are_counted_apart() -> None:
     assert result.notes == ("Left out: 2 rows without an assigned arm.",)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(any_records())
 def test_every_patient_is_counted_once(records: Records) -> None:
     result = flow(records)

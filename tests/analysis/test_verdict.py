@@ -192,6 +192,14 @@ def test_adaptive_allocation() -> None:
     assert any("if arms were assigned by earlier outcomes, they do not hold" in one for one in warnings(unknown))
 
 
+def test_missing_outcomes() -> None:
+    fixed = analysed(made([*PLAIN, (0, 0, MISSING, 1)]))
+    assert "It leaves out patients whose outcome is missing" in text(fixed)
+    adaptive = text(replace(fixed, adaptive=True, sequences=(sequence(n_pending=1),)))
+    assert "Missing and pending outcomes enter the any-time valid set at their worst case" in adaptive
+    assert "It leaves out" not in adaptive
+
+
 def test_arms_that_were_not_drawn_as_logged() -> None:
     check = AllocationCheck(("old", "new"), (10, 90), (50.0, 50.0), (9.0, 9.0), 9.0, True, "Not drawn as logged.")
     analysis = analysed(made(PLAIN), allocation=check)

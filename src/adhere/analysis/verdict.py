@@ -58,7 +58,11 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
         yield f"No interval for it holds under this adaptive allocation. {analysis.why_no_sequences}"
     elif any(one.drift_at is not None for one in analysis.sequences):
         yield "The effect changed over time (drift), so no single number describes it."
-    if any(analysis.missing.outcomes.values()):
+    if not any(analysis.missing.outcomes.values()):
+        return
+    if analysis.adaptive and analysis.sequences:
+        yield "Missing and pending outcomes enter the any-time valid set at their worst case: they cannot mislead it."
+    else:
         yield (
             "It leaves out patients whose outcome is missing, which is right only if they would have fared like the "
             "others of their arm; the extreme cases under missing values need no such assumption."
