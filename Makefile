@@ -6,7 +6,7 @@ RUN := .venv/.installed-run
 DEV := .venv/.installed-dev
 PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scripts/setup
 
-.PHONY: help run arena test bench bench-gpu bench-service soak setup lint format clean
+.PHONY: help run arena coverage test bench bench-gpu bench-service soak setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -16,6 +16,9 @@ run: $(RUN) ## reproduce the paper: every figure and number, into report/index.h
 
 arena: $(RUN) ## every policy on the arena's whole grid, into arena/index.html (about 20 minutes on two cores, and to compile)
 	@$(BIN)/adhere arena
+
+coverage: $(DEV) ## how often the intervals of analyses hold what is true, into coverage/index.html (about ten minutes on two cores)
+	@$(BIN)/adhere coverage
 
 $(RUN): $(PINS)
 	@scripts/setup run

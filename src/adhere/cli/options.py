@@ -12,8 +12,26 @@ import typer
 
 from adhere.errors import InputError
 
-_RENAMED = {"n_patients": "patients", "n_runs": "runs", "n_threads": "threads", "executor": "cluster"}
-_OPTIONS = ("patients", "runs", "seed", "threads", "reference", "cluster", "device", "out", "study", "family")
+_RENAMED = {
+    "n_patients": "patients",
+    "n_runs": "runs",
+    "n_threads": "threads",
+    "n_processes": "processes",
+    "executor": "cluster",
+}
+_OPTIONS = (
+    "patients",
+    "runs",
+    "seed",
+    "threads",
+    "processes",
+    "reference",
+    "cluster",
+    "device",
+    "out",
+    "study",
+    "family",
+)
 
 
 def integer(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.report.glossary import GLOSSARY, Linker, anchor
@@ -30,6 +31,18 @@ class Opening(NamedTuple):
     warnings: Sequence[str]
 
 
+@dataclass(frozen=True)
+class ClaimWords:
+    """How a page speaks of claims: the heading above them, who said them, and what verdicts are called."""
+
+    heading: str = "The paper’s claims beside this run"
+    said: str = "The paper"
+    verdicts: Mapping[str, str] = field(default_factory=dict)  # those that are not called what they are
+
+
+ON_THE_PAPER = ClaimWords()
+
+
 def page(
     title: str,
     sections: Sequence[Section],
@@ -41,6 +54,7 @@ def page(
     glossary: Mapping[str, str] = GLOSSARY,
     figure_files: bool = True,
     opening: Opening | None = None,
+    claim_words: ClaimWords = ON_THE_PAPER,
 ) -> str:
     """The report as one self-contained file; `figures` holds each figure's SVG by its name, a `warning` is on top.
 
@@ -73,6 +87,7 @@ def page(
         lead=lead,
         figure_files=figure_files,
         opening=opening,
+        claim_words=claim_words,
     )
 
 

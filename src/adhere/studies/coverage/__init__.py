@@ -1,0 +1,1 @@
+"""Do the intervals hold? Analyses of trials whose truth is known, fixed and adaptive, by the thousand."""

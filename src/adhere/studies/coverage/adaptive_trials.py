@@ -1,0 +1,84 @@
+"""Trials of an adaptive design: a policy that learns from outcomes which come late, and some never."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from adhere.analysis.allocation import Allocator
+from adhere.analysis.randomisation_test import LoggedAllocation
+from adhere.analysis.records import NEVER, NOT_KNOWN, Floats, Ints, Records
+from adhere.analysis.schedule import Schedule
+from adhere.randomness import stream_keys
+from adhere.studies.coverage.people import ARMS, People
+
+DELAY = 30  # patients, after which an outcome is known
+_MOST_TRIALS = 2**20  # of a chunk: the runs of the next one have other keys
+
+
+class AdaptiveTrial(NamedTuple):
+    """A trial as its log has it, and what redrawing its allocation takes."""
+
+    records: Records
+    logged: LoggedAllocation
+
+
+@dataclass(frozen=True)
+class AdaptiveTrials:
+    """Trials of so many patients under one policy."""
+
+    who: People
+    policy: str
+    n_patients: int
+
+    def drawn(self, seed: int, chunk: int, n_trials: int) -> Iterator[AdaptiveTrial]:
+        """The trials of a chunk, as their logs have them."""
+        name = zlib.crc32(f"{self.who.name}, {self.policy}, {self.n_patients}".encode())
+        rng = np.random.default_rng([seed, name, chunk])
+        keys = stream_keys((seed << 32 | name) % 2**64, chunk * _MOST_TRIALS, n_trials)
+        actual, reward = self._patients(rng, n_trials)
+        delays = np.where(rng.random((n_trials, self.n_patients)) < self.who.lost, NEVER, DELAY)
+        schedule = Schedule.delayed(delays)
+        played = Allocator(self.policy, len(ARMS), schedule).play(actual, reward, keys)
+        seen, actual_at, reward_at = map(np.atleast_2d, schedule.places())
+        everybody = np.arange(self.n_patients)
+        for run in range(n_trials):
+            chosen, came = played.chosen[run], delays[run] < NEVER
+            gained = reward[run, everybody, chosen]
+            outcome = np.where(came, gained, np.nan)
+            records = Records(
+                self.who.name, self.policy, ARMS, chosen,
+                np.where(came, actual[run, everybody, chosen], NOT_KNOWN), outcome,
+                probabilities=played.probabilities[run], seen=seen[run], actual_at=actual_at[run],
+                reward_at=reward_at[run],
+            )  # fmt: skip
+            order = Schedule(self.n_patients, schedule.steps[run : run + 1])
+            yield AdaptiveTrial(
+                records,
+                LoggedAllocation(
+                    ARMS,
+                    self.policy,
+                    self.n_patients,
+                    (0.0, 1.0),
+                    keys[run : run + 1],
+                    order,
+                    chosen,
+                    gained,
+                    outcome,
+                ),
+            )
+
+    def _patients(self, rng: np.random.Generator, n_trials: int) -> tuple[Ints, Floats]:
+        """What each patient would take and gain under each arm, by [trial, patient, arm]."""
+        ((_, population),) = self.who.groups
+        strata = population.strata
+        which = rng.choice(len(strata), (n_trials, self.n_patients), p=[one.probability for one in strata])
+        takes = np.array([one.takes for one in strata])[which]
+        means = np.array([one.reward for one in strata], dtype=np.float64)[which]
+        # One draw for both arms: where their means are equal, nobody's outcome depends on what is taken.
+        gains = (rng.random((*means.shape[:2], 1)) < means).astype(np.float64)
+        return takes, np.take_along_axis(gains, takes, axis=2)

@@ -1,0 +1,75 @@
+"""Batches of trials: each is drawn, analysed and counted by itself, in whatever process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from adhere.studies.coverage.adaptive_reports import adaptive_reports
+from adhere.studies.coverage.adaptive_trials import AdaptiveTrials
+from adhere.studies.coverage.alarms import Alarm, AlarmTally, Test
+from adhere.studies.coverage.bound_reports import BoundReports
+from adhere.studies.coverage.cells import AdaptiveCell, Cell, FixedCell
+from adhere.studies.coverage.fixed_reports import fixed_reports
+from adhere.studies.coverage.fixed_trials import FixedTrials
+from adhere.studies.coverage.people import ADAPTIVE, FIXED
+from adhere.studies.coverage.redrawn import redrawn_reports
+from adhere.studies.coverage.tally import Interval, Reported, Tally
+
+_MOST_TRIALS = 2**20  # of a batch
+
+
+@dataclass
+class Counted:
+    """What intervals held, and which tests raised alarms."""
+
+    n_trials: int = 0
+    intervals: dict[Interval, Tally] = field(default_factory=dict)
+    alarms: dict[Test, AlarmTally] = field(default_factory=dict)
+
+    def add(self, reported: Iterable[Reported | Alarm], times: int = 1) -> None:
+        """Count what the analysis of a trial, or of several alike, reported."""
+        for one in reported:
+            if isinstance(one, Alarm):
+                self.alarms.setdefault(one.test, AlarmTally()).add(one.raised, times)
+            else:
+                self.intervals.setdefault(one.interval, Tally(one.truth)).add(one.given, times)
+
+    def join(self, other: Counted) -> None:
+        """Add what another batch counted."""
+        self.n_trials += other.n_trials
+        for interval, tally in other.intervals.items():
+            self.intervals.setdefault(interval, Tally(tally.truth)).join(tally)
+        for test, alarms in other.alarms.items():
+            self.alarms.setdefault(test, AlarmTally()).join(alarms)
+
+
+class Batch(NamedTuple):
+    """Some trials of a cell."""
+
+    cell: Cell
+    seed: int
+    number: int
+    n_trials: int
+
+
+def run_batch(batch: Batch) -> Counted:
+    """Draw its trials, analyse them, count."""
+    counted, cell = Counted(batch.n_trials), batch.cell
+    (who,) = (one for one in (FIXED if isinstance(cell, FixedCell) else ADAPTIVE) if one.name == cell.people)
+    drawing = batch.seed, batch.number, batch.n_trials
+    bounded = BoundReports(who, adaptive=not isinstance(cell, FixedCell))
+    if isinstance(cell, FixedCell):
+        for records, times in FixedTrials(who, cell.n_per_arm).drawn(*drawing):
+            counted.add(fixed_reports(records, who), times)
+            counted.add(bounded.of(records), times)
+        return counted
+    for i, trial in enumerate(AdaptiveTrials(who, cell.policy, cell.n_patients).drawn(*drawing)):
+        if isinstance(cell, AdaptiveCell):
+            counted.add(adaptive_reports(trial.records, who))
+            counted.add(bounded.of(trial.records))
+        else:
+            # Redraws have keys of their own, in every trial others.
+            counted.add(redrawn_reports(trial.logged, who, cell.n_redraws, batch.number * _MOST_TRIALS + i))
+    return counted

@@ -1,0 +1,86 @@
+"""The limits of bounds, and the instrumental inequality, at a price that thousands of trials can pay.
+
+A linear program takes milliseconds. Where the true probabilities of all cells lie within their limits, every limit
+that is a program's over these holds what is true, and nothing is refuted: the true population is among those that the
+program considers. So programs are solved where some cell's probability is outside, and in one of so many trials for
+the widths. Limits that assume what is not true are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adhere.analysis.bounds import Bound, Bounds, bounds
+from adhere.analysis.confidence_set import Validity
+from adhere.analysis.observed_cells import observed_cells
+from adhere.analysis.records import Floats, Records
+from adhere.studies.coverage.alarms import Alarm, Test
+from adhere.studies.coverage.people import ARMS, People
+from adhere.studies.coverage.tally import COVERS, Interval, Reported
+
+BOUNDS, INEQUALITY = "bounds", "instrumental inequality"
+_HYPOTHESIS = "the recommendation matters only through what is taken"
+_LEVEL = 0.95
+_EVERY = 25  # trials, in one of which programs are solved in any case
+
+
+@dataclass
+class BoundReports:
+    """The reports on trials from one population, one after the other."""
+
+    who: People
+    adaptive: bool
+    _n: int = 0
+    _named: list[Reported] = field(default_factory=list)
+
+    def of(self, records: Records) -> Iterator[Reported | Alarm]:
+        """Every limit, and the test."""
+        solved = None
+        if self._n % _EVERY == 0 or not self._holds_the_truth(records):
+            solved = bounds(records, adaptive=self.adaptive, level=_LEVEL)
+            self._named = [_report(one, self.who) for one in solved.bounds if _is_true(one, self.who)]
+        self._n += 1
+        yield from self._named if solved else [one._replace(given=COVERS) for one in self._named]
+        yield _alarm(solved)
+
+    def _holds_the_truth(self, records: Records) -> bool:
+        """Whether the true probability of every cell is within its limits."""
+        cells = observed_cells(records)
+        limits = cells.limits(_LEVEL, any_time=self.adaptive, binary=records.is_binary)
+        true = true_cells(self.who)[[arm for arm in cells.told if arm is not None]]
+        low, high = (end[:, : true.shape[1]] for end in (limits.low, limits.high))
+        nobody_else = limits.low[:, true.shape[1] :] <= 0.0
+        return bool(((low <= true) & (true <= high)).all() and nobody_else.all())
+
+
+def true_cells(who: People) -> Floats:
+    """P(taken, outcome | arm recommended), by arm recommended and 2·taken + outcome."""
+    weights = [share * _cells(population.compliance(), population.reward_mass()) for share, population in who.groups]
+    return np.asarray(np.sum(weights, axis=0))
+
+
+def _cells(compliance: Floats, mass: Floats) -> Floats:
+    return np.stack([compliance - mass, mass], axis=2).reshape(len(ARMS), -1)
+
+
+def _is_true(bound: Bound, who: People) -> bool:
+    return bound.assumption == "none" or who.truth.is_monotone
+
+
+def _report(bound: Bound, who: People) -> Reported:
+    truth = who.truth
+    if bound.control is None:
+        quantity, true = f"mean of {bound.treatment}", truth.taken[ARMS.index(bound.treatment)]
+    else:
+        quantity, true = "average effect", truth.taken[1] - truth.taken[0]
+    limits = bound.limits
+    promise = limits.validity if limits else Validity.FIXED
+    view = f"{BOUNDS}, assuming {bound.assumption}"
+    return Reported(Interval(view, quantity, limits.method if limits else "", promise.value, True), true, limits)
+
+
+def _alarm(solved: Bounds | None) -> Alarm:
+    return Alarm(Test(INEQUALITY, _HYPOTHESIS, True, True), solved.inequality.refuted if solved else False)

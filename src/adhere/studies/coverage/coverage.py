@@ -1,0 +1,108 @@
+"""Draw and analyse every trial of the study, on all cores, and write what came of it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from pathlib import Path
+
+from adhere.checks import check_integer
+from adhere.randomness import check_seed
+from adhere.studies.coverage.batches import Batch, Counted, run_batch
+from adhere.studies.coverage.cells import FULL, QUICK, Cell, FixedCell
+from adhere.studies.coverage.tables import make_tables
+from adhere.studies.coverage.written import Coverage, check_folder, write_coverage
+from adhere.studies.framework.folder_lock import folder_lock
+from adhere.studies.framework.progress import StudiesProgress, studies_progress
+
+_FIXED_BATCH, _ADAPTIVE_BATCH = 500, 50  # trials
+_MAX_PROCESSES = 1024
+
+
+def coverage(
+    out: Path | str,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    n_processes: int | None = None,
+    cells: Sequence[Cell] | None = None,
+) -> Coverage:
+    """Run the study and write its page and tables into a folder.
+
+    Parameters
+    ----------
+    out
+        The folder; made if need be.
+    quick
+        Whether to draw few trials, for a first look.
+    seed
+        The same seed gives the same numbers, on however many cores.
+    n_processes
+        How many processes draw and analyse trials; one for each core if nothing is given. With 1 all is done here.
+    cells
+        Trials of one's own choice.
+
+    """
+    began = time.perf_counter()
+    out, seed = Path(out), check_seed(seed)
+    if n_processes is not None:
+        check_integer("n_processes", n_processes, 1, _MAX_PROCESSES)
+    check_folder(out)
+    batches = _batches(tuple(cells or (QUICK if quick else FULL)), seed)
+    with folder_lock(out):
+        counted: dict[Cell, Counted] = {batch.cell: Counted() for batch in batches}
+        with studies_progress(sum(batch.n_trials for batch in batches)) as progress:
+            for batch, found in _run(batches, n_processes or os.cpu_count() or 1, progress):
+                counted[batch.cell].join(found)
+                progress.finish(batch.n_trials)
+        done = Coverage(make_tables(counted), out, time.perf_counter() - began)
+        write_coverage(done, seed, quick)
+    return done
+
+
+def _batches(cells: Sequence[Cell], seed: int) -> list[Batch]:
+    """Batches that do not depend on how many processes there are: their number is part of what they draw."""
+    found = []
+    for cell in cells:
+        size = _FIXED_BATCH if isinstance(cell, FixedCell) else _ADAPTIVE_BATCH
+        starts = range(0, cell.n_trials, size)
+        found += [Batch(cell, seed, i, min(size, cell.n_trials - start)) for i, start in enumerate(starts)]
+    return found
+
+
+def _run(batches: Sequence[Batch], n_processes: int, progress: StudiesProgress) -> Iterator[tuple[Batch, Counted]]:
+    title = ""
+    if n_processes == 1:
+        for batch in batches:
+            if title != (title := batch.cell.title):
+                progress.begin(title)
+            yield batch, run_batch(batch)
+        return
+    with _pool(n_processes) as pool:
+        waiting = iter(batches)
+        pending: dict[Future[Counted], Batch] = {}
+        while True:
+            for batch in waiting:
+                pending[pool.submit(run_batch, batch)] = batch
+                if title != (title := batch.cell.title):
+                    progress.begin(title)
+                if len(pending) >= 2 * n_processes:
+                    break
+            if not pending:
+                return
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                yield pending.pop(future), future.result()
+
+
+@contextmanager
+def _pool(n_processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Fresh processes: copies of this one could inherit a lock that nobody will ever release."""
+    pool = ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,103 @@
+"""Each kind of interval and test against its bar: the worst cell decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars
+
+from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
+from adhere.studies.coverage.verdicts import FAILS, HOLDS, LEAST_COVERAGE, MOST_MISSES, UNSETTLED, worst
+from adhere.studies.framework.study import Tables
+
+SYMBOLS = {HOLDS: "✓", UNSETTLED: "◐", FAILS: "✗"}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was promised of something, in how many cells it was tried, and the cell in which it did worst."""
+
+    design: str
+    what: str
+    method: str
+    bar: str
+    n_cells: int
+    share: float  # covering, or false alarms, in the worst cell
+    limits: tuple[float, float]
+    where: str
+    widths: tuple[float | None, float | None]  # of the medians of all cells, the least and the most; None: unbounded
+    verdict: str
+
+    @property
+    def found(self) -> str:
+        """What the worst cell had.
+
+        It is written with its Monte Carlo interval.
+        """
+        low, high = self.limits
+        return f"{self.share:.1%} [{low:.1%}, {high:.1%}] in {self.where}"
+
+
+def judge(tables: Tables) -> list[Judgement]:
+    """Every judgement: intervals of fixed designs, then of adaptive ones, then tests of both."""
+    found = []
+    for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
+        rows = tables["intervals"].filter(polars.col("design") == design, polars.col("judged"))
+        found += [_of_intervals(group) for group in _groups(rows, ("view", "quantity", "method"))]
+    for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
+        rows = tables["tests"].filter(polars.col("design") == design, polars.col("judged"), polars.col("trials") > 0)
+        found += [_of_tests(group) for group in _groups(rows, ("test",))]
+    return found
+
+
+def _groups(rows: polars.DataFrame, columns: Sequence[str]) -> list[list[dict[str, Any]]]:
+    return [group.to_dicts() for _, group in rows.group_by(*columns, maintain_order=True)]
+
+
+def _of_intervals(rows: list[dict[str, Any]]) -> Judgement:
+    given = [row for row in rows if row["coverage"] is not None]
+    least = min(given, key=lambda row: row["coverage"])
+    is_fixed = least["design"] == FIXED_DESIGN
+    bar = f"covers in at least {LEAST_COVERAGE:.0%}" if is_fixed else f"ever misses in at most {MOST_MISSES:.0%}"
+    share, low, high = least["coverage"], least["coverage_low"], least["coverage_high"]
+    if not is_fixed:
+        share, low, high = 1 - share, 1 - high, 1 - low
+    medians = [row["median_width"] for row in given]
+    bounded = [width for width in medians if width is not None]
+    widths = min(bounded, default=None), None if None in medians else max(bounded, default=None)
+    return Judgement(
+        least["design"], f"{least['view']}: {least['quantity']}", least["method"], bar, len(given), share,
+        (low, high), where(least), widths, worst([row["verdict"] for row in given]),
+    )  # fmt: skip
+
+
+def _of_tests(rows: list[dict[str, Any]]) -> Judgement:
+    most = max(rows, key=lambda row: row["rate"])
+    bar = f"false alarms in at most {MOST_MISSES:.0%}"
+    verdict = worst([row["verdict"] for row in rows])
+    limits = most["rate_low"], most["rate_high"]
+    return Judgement(
+        most["design"], f"test: {most['test']}", "", bar, len(rows), most["rate"], limits, where(most), (None, None),
+        verdict,
+    )  # fmt: skip
+
+
+def where(row: dict[str, Any]) -> str:
+    """In which cell a row of a table is."""
+    if row["design"] == FIXED_DESIGN:
+        return f"“{row['population']}”, {row['patients'] // 2} an arm"
+    return f"“{row['population']}” under {row['policy']}"
+
+
+def width_text(widths: tuple[float | None, float | None]) -> str:
+    """The range of median widths.
+
+    >>> width_text((0.1, 0.25)), width_text((0.1, None)), width_text((None, None))
+    ('0.10 to 0.25', '0.10 to unbounded', '–')
+    """
+    low, high = widths
+    if low is None:
+        return "–"
+    return f"{low:.2f} to {'unbounded' if high is None else f'{high:.2f}'}"

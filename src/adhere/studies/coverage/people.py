@@ -1,0 +1,134 @@
+"""The populations of the study: with every kind of non-compliance, outcomes rare and common, effects and none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from adhere.populations import Strata, Stratum
+from adhere.studies.coverage.truth import Truth, truth_of
+
+ARMS = ("control", "treatment")
+_TAKES = {"never": (0, 0), "always": (1, 1), "complier": (0, 1), "defier": (1, 0)}
+
+
+@dataclass(frozen=True)
+class People:
+    """A population of the study, perhaps in several groups (centres) of the given shares.
+
+    `missing[y]` is the probability that an outcome y goes unreported by those recommended the treatment; of the
+    others half as many do. `lost` is the share of patients of whom nothing is ever reported, whoever they are.
+    """
+
+    name: str
+    words: str
+    groups: tuple[tuple[float, Strata], ...]
+    missing: tuple[float, float] | None = None
+    lost: float = 0.0
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What is true of them."""
+        return truth_of(self.groups)
+
+
+def people(name: str, words: str, shares: Mapping[str, tuple[float, float, float]], **more: object) -> People:
+    """People in one group; `shares` gives a stratum's probability and its mean rewards of control and treatment."""
+    return People(name, words, ((1.0, _population(name, shares)),), **more)  # type: ignore[arg-type]
+
+
+def _population(name: str, shares: Mapping[str, tuple[float, float, float]]) -> Strata:
+    strata = [Stratum(who, part, _TAKES[who], (low, high)) for who, (part, low, high) in shares.items()]
+    return Strata(name, ARMS, strata)
+
+
+def _centres(name: str, words: str, rewards: Sequence[tuple[float, float, float]]) -> People:
+    """Full compliance in several centres, each with its share and its mean rewards."""
+    groups = [
+        (part, _population(f"{name}, {number}", {"complier": (1.0, low, high)}))
+        for number, (part, low, high) in enumerate(rewards, start=1)
+    ]
+    return People(name, words, tuple(groups))
+
+
+FIXED = (
+    people("full compliance", "everybody does as told", {"complier": (1.0, 0.5, 0.65)}),
+    people("full compliance, no effect", "everybody does as told, to no effect", {"complier": (1.0, 0.4, 0.4)}),
+    people(
+        "one-sided, mediated",
+        "30% never take the treatment; whoever takes an arm fares the same",
+        {"never": (0.3, 0.4, 0.6), "complier": (0.7, 0.4, 0.6)},
+    ),
+    people(
+        "one-sided, confounded",
+        "30% never take the treatment, and fare worse whatever they take",
+        {"never": (0.3, 0.2, 0.3), "complier": (0.7, 0.5, 0.65)},
+    ),
+    people(
+        "two-sided, mediated",
+        "20% never and 10% always take the treatment; whoever takes an arm fares the same",
+        {"never": (0.2, 0.4, 0.55), "always": (0.1, 0.4, 0.55), "complier": (0.7, 0.4, 0.55)},
+    ),
+    people(
+        "two-sided, confounded",
+        "25% never take the treatment and fare worse, 15% always do and fare better",
+        {"never": (0.25, 0.2, 0.3), "always": (0.15, 0.7, 0.85), "complier": (0.6, 0.45, 0.6)},
+    ),
+    people(
+        "confounded, no effect",
+        "as before, but no arm does anything",
+        {"never": (0.25, 0.2, 0.2), "always": (0.15, 0.8, 0.8), "complier": (0.6, 0.5, 0.5)},
+    ),
+    people(
+        "rare success",
+        "confounded, with success in about 2%",
+        {"never": (0.2, 0.01, 0.01), "always": (0.1, 0.04, 0.05), "complier": (0.7, 0.015, 0.025)},
+    ),
+    people(
+        "rare failure",
+        "confounded, with success in about 98%",
+        {"never": (0.2, 0.99, 0.99), "always": (0.1, 0.95, 0.96), "complier": (0.7, 0.975, 0.985)},
+    ),
+    people(
+        "weak instrument",
+        "3% are compliers: 60% never and 37% always take the treatment, whatever they are told",
+        {"never": (0.6, 0.3, 0.4), "always": (0.37, 0.6, 0.7), "complier": (0.03, 0.4, 0.6)},
+    ),
+    people(
+        "defiers",
+        "10% do the opposite of what they are told: what assumes that nobody does is not judged",
+        {"never": (0.2, 0.3, 0.4), "complier": (0.7, 0.45, 0.6), "defier": (0.1, 0.6, 0.5)},
+    ),
+    _centres(
+        "four centres",
+        "everybody does as told; outcomes differ from centre to centre, and so do effects",
+        [(0.4, 0.2, 0.35), (0.3, 0.4, 0.5), (0.2, 0.6, 0.7), (0.1, 0.8, 0.85)],
+    ),
+    people(
+        "outcomes missing",
+        "10% of failures and 4% of successes go unreported under treatment, half as many under control",
+        {"never": (0.25, 0.2, 0.3), "complier": (0.75, 0.45, 0.6)},
+        missing=(0.1, 0.04),
+    ),
+)
+WEAK = "weak instrument"
+
+ADAPTIVE = (
+    people(
+        "confounded, no effect",
+        "25% never take the treatment and fare worse, 15% always do and fare better; no arm does anything",
+        {"never": (0.25, 0.2, 0.2), "always": (0.15, 0.8, 0.8), "complier": (0.6, 0.5, 0.5)},
+    ),
+    people(
+        "confounded, effect",
+        "the same people, the treatment helps everybody by 0.2, and 3% are lost to follow-up",
+        {"never": (0.25, 0.2, 0.4), "always": (0.15, 0.6, 0.8), "complier": (0.6, 0.4, 0.6)},
+        lost=0.03,
+    ),
+    people(
+        "mediated, effect",
+        "as many do not as they are told, but whoever takes an arm fares the same",
+        {"never": (0.25, 0.4, 0.6), "always": (0.15, 0.4, 0.6), "complier": (0.6, 0.4, 0.6)},
+    ),
+)

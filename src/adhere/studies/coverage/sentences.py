@@ -1,0 +1,182 @@
+"""What the page says in words, every number of it from the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars
+
+from adhere.report.numbers import counted
+from adhere.studies.coverage.adaptive_trials import DELAY
+from adhere.studies.coverage.facts import Facts, n_holding
+from adhere.studies.coverage.judgements import Judgement, where
+from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
+from adhere.studies.coverage.verdicts import FAILS, LEAST_COVERAGE, MOST_MISSES, UNSETTLED
+from adhere.studies.framework.wording import listed
+
+_NAMED = 3  # failures that a sentence holds
+FIXED_UNCERTAINTY = (
+    "Each share is over the trials of one cell and has a Monte Carlo interval. An interval holds if it covered in at "
+    f"least {LEAST_COVERAGE:.0%} of the trials of every cell; it fails where chance does not explain fewer."
+)
+ADAPTIVE_UNCERTAINTY = (
+    f"A sequence holds where the lower 99% limit of the share of trials in which it ever missed is at most "
+    f"{MOST_MISSES:.0%}. Its promise is a bound: it may miss far less often."
+)
+TESTS_UNCERTAINTY = (
+    "Each share has a Monte Carlo interval. A test that never alarms keeps its promise too: see its power."
+)
+
+
+def lead(facts: Facts) -> str:
+    """What the page is."""
+    fixed, adaptive = facts.n_trials(FIXED_DESIGN), facts.n_trials(ADAPTIVE_DESIGN)
+    return (
+        f"{counted(fixed, 'fixed trial')} and {counted(adaptive, 'adaptive trial')} were drawn from populations "
+        "whose truth is known, and analysed as “adhere analyse” does. Every interval that is offered as valid is "
+        f"held against its bar: {n_holding(facts.judgements)} of {len(facts.judgements)} bars hold."
+    )
+
+
+def fixed_question(facts: Facts) -> str:
+    """The question of fixed designs."""
+    sizes = listed([f"{patients // 2:,}" for patients in facts.fixed["patients"].unique().sort()])
+    n = facts.fixed["population"].n_unique()
+    return (
+        f"Do 95% intervals cover in at least {LEAST_COVERAGE:.0%} of trials with {sizes} patients an arm, in "
+        f"{counted(n, 'population')}?"
+    )
+
+
+def fixed_result(facts: Facts) -> str:
+    """How many hold, and which do not."""
+    return _result(facts.judged(FIXED_DESIGN), "kinds of interval", "cover often enough in every population")
+
+
+def adaptive_question(facts: Facts) -> str:
+    """The question of adaptive designs."""
+    n_policies, patients = facts.adaptive["policy"].n_unique(), max(facts.adaptive["patients"].to_list())
+    return (
+        f"Do confidence sequences hold at all times of trials of {patients} patients under {n_policies} adaptive "
+        f"policies, when outcomes come {DELAY} patients late and some never do?"
+    )
+
+
+def adaptive_result(facts: Facts) -> str:
+    """How many hold, and which do not."""
+    return _result(facts.judged(ADAPTIVE_DESIGN), "kinds of interval", "hold at the promised rate under every policy")
+
+
+def tests_result(facts: Facts) -> str:
+    """How many raise few false alarms."""
+    judged = [one for design in (FIXED_DESIGN, ADAPTIVE_DESIGN) for one in facts.judged(design, tests=True)]
+    return _result(judged, "tests", f"raise false alarms in at most {MOST_MISSES:.0%} of trials")
+
+
+def _result(judgements: list[Judgement], things: str, do: str) -> str:
+    failing = [f"{one.what} ({one.method})" if one.method else one.what for one in judgements if one.verdict == FAILS]
+    unsettled = sum(one.verdict == UNSETTLED for one in judgements)
+    text = f"{n_holding(judgements)} of {len(judgements)} {things} {do}"
+    if failing:
+        more = f" and {len(failing) - _NAMED} more" if len(failing) > _NAMED else ""
+        text += f"; failing: {', '.join(failing[:_NAMED])}{more}"
+    return text + (f"; {unsettled} not settled." if unsettled else ".")
+
+
+def fixed_details(facts: Facts) -> list[str]:
+    """How it was done, and what fails beside those that hold."""
+    said = [
+        "Patients are randomised in permuted blocks: just half of each group get each arm. A trial is drawn as "
+        "counts, and analysed as a file of these counts would be.",
+        "As-treated and per-protocol are held against the average effect of taking the treatment, which they are "
+        "often read as.",
+    ]
+    return said + _beside(facts, FIXED_DESIGN)
+
+
+def adaptive_details(facts: Facts) -> list[str]:
+    """How wide sequences are, and what fails beside them."""
+    said = []
+    for (view,), rows in facts.sequences.group_by("view", maintain_order=True):
+        floored = polars.col("policy").str.starts_with("floor")
+        texts = []
+        for name, some in (("with a floor", rows.filter(floored)), ("without", rows.filter(~floored))):
+            widths = some["median_width"].drop_nulls().to_list()
+            if widths:
+                texts.append(f"{min(widths):.2f} to {max(widths):.2f} {name}")
+        least = rows.sort("coverage").row(0, named=True)
+        said.append(
+            f"Confidence sequences for {view} ever miss in {1 - least['coverage']:.1%} of trials at most, in "
+            f"{where(least)}; their median widths at the end are {', '.join(texts)}."
+        )
+    return said + _beside(facts, ADAPTIVE_DESIGN)
+
+
+def _beside(facts: Facts, design: str) -> list[str]:
+    """What promises nothing here, and how badly it does."""
+    said = []
+    for (view, method), rows in facts.beside(design).group_by("view", "method", maintain_order=True):
+        least = rows.sort("coverage").row(0, named=True)
+        said.append(
+            f"Beside them, {view} by {method} covers in {least['coverage']:.1%} at worst, in {where(least)}, and in "
+            f"fewer than {LEAST_COVERAGE:.0%} in {_fraction(rows, LEAST_COVERAGE)}."
+        )
+    return said
+
+
+def _fraction(rows: polars.DataFrame, bar: float) -> str:
+    return f"{(rows['coverage'] < bar).sum()} of {counted(len(rows), 'cell')}"
+
+
+def tests_details(facts: Facts) -> list[str]:
+    """The range of every test over the cells, where its hypothesis is true and where it is not."""
+    said = []
+    for (design, test), rows in facts.tests.filter(polars.col("trials") > 0).group_by(
+        "design", "test", maintain_order=True
+    ):
+        texts = [
+            f"{_range(some)} where its hypothesis is {word}"
+            for word, some in (("true", rows.filter(polars.col("true"))), ("false", rows.filter(~polars.col("true"))))
+            if len(some)
+        ]
+        said.append(f"{str(design).capitalize()} designs, {test}: rejects in {', '.join(texts)}.")
+    return said
+
+
+def _range(rows: polars.DataFrame) -> str:
+    low, high = min(rows["rate"].to_list()), max(rows["rate"].to_list())
+    return f"{low:.1%}" if low == high else f"{low:.1%} to {high:.1%}"
+
+
+def weak_result(facts: Facts) -> str:
+    """What is left of an interval where next to nobody complies."""
+    smallest = facts.weak.filter(polars.col("patients") == polars.col("patients").min()).to_dicts()
+    texts = [f"{one['method']} covers in {one['coverage']:.1%} and is unbounded in {one['unbounded']:.0%}"
+             for one in smallest if one["coverage"] is not None]  # fmt: skip
+    return (
+        f"With {smallest[0]['patients'] // 2} patients an arm {listed(texts)}." if texts else "No interval was given."
+    )
+
+
+def weak_details(facts: Facts) -> list[str]:
+    """The same for every size, and why."""
+    said = [_weak_sentence(one) for one in facts.weak.to_dicts() if one["coverage"] is not None]
+    return [
+        *said,
+        "An unbounded set is the honest answer: where the recommendation may have changed nothing, the data allow "
+        "any effect on those whom it changed. An interval that is always bounded must then miss, or be wide by luck.",
+    ]
+
+
+def _weak_sentence(one: dict[str, Any]) -> str:
+    width = "no bounds" if one["median_width"] is None else f"a width of {one['median_width']:.2f}"
+    return (
+        f"{one['patients'] // 2:,} an arm, {one['method']}: covers in {one['coverage']:.1%}; half of the sets have "
+        f"at least {width}; {one['unbounded']:.1%} are unbounded."
+    )
+
+
+def numbers_result(facts: Facts) -> str:
+    """What is in the tables."""
+    n_rows = counted(len(facts.intervals), "row")
+    return f"{n_rows} of intervals and {len(facts.tests):,} of tests, also in the folder data."

@@ -1,0 +1,116 @@
+"""The study's tables: a row for each kind of interval or test in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars
+
+from adhere.intervals import wilson
+from adhere.studies.coverage.batches import Counted
+from adhere.studies.coverage.cells import Cell, FixedCell
+from adhere.studies.coverage.people import ADAPTIVE, FIXED
+from adhere.studies.coverage.verdicts import covers_enough, misses_seldom
+
+FIXED_DESIGN, ADAPTIVE_DESIGN = "fixed", "adaptive"
+_WHERE = {"design": polars.String, "population": polars.String, "policy": polars.String, "patients": polars.Int64}
+INTERVALS = _WHERE | {
+    "view": polars.String,
+    "quantity": polars.String,
+    "method": polars.String,
+    "promise": polars.String,
+    "judged": polars.Boolean,
+    "truth": polars.Float64,
+    "trials": polars.Int64,
+    "covering": polars.Int64,
+    "coverage": polars.Float64,
+    "coverage_low": polars.Float64,
+    "coverage_high": polars.Float64,
+    "median_width": polars.Float64,
+    "unbounded": polars.Float64,
+    "empty": polars.Float64,
+    "not_given": polars.Float64,
+    "verdict": polars.String,
+}
+TESTS = _WHERE | {
+    "test": polars.String,
+    "hypothesis": polars.String,
+    "true": polars.Boolean,
+    "judged": polars.Boolean,
+    "trials": polars.Int64,
+    "alarms": polars.Int64,
+    "rate": polars.Float64,
+    "rate_low": polars.Float64,
+    "rate_high": polars.Float64,
+    "verdict": polars.String,
+}
+
+
+def make_tables(counted: Mapping[Cell, Counted]) -> dict[str, polars.DataFrame]:
+    """The tables `intervals`, `tests` and `populations`."""
+    intervals = [row for cell, one in counted.items() for row in _interval_rows(cell, one)]
+    tests = [row for cell, one in counted.items() for row in _test_rows(cell, one)]
+    return {
+        "intervals": polars.DataFrame(intervals, INTERVALS, orient="row"),
+        "tests": polars.DataFrame(tests, TESTS, orient="row"),
+        "populations": _populations(counted),
+    }
+
+
+def _where(cell: Cell) -> dict[str, Any]:
+    if isinstance(cell, FixedCell):
+        return {"design": FIXED_DESIGN, "population": cell.people, "policy": "", "patients": 2 * cell.n_per_arm}
+    named = {"population": cell.people, "policy": cell.policy, "patients": cell.n_patients}
+    return {"design": ADAPTIVE_DESIGN, **named}
+
+
+def _interval_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
+    rows = []
+    for interval, tally in counted.intervals.items():
+        n, n_all = tally.n, counted.n_trials
+        low, high = wilson(tally.n_covering, n) if n else (None, None)
+        verdict = (
+            covers_enough(tally.n_covering, n)
+            if isinstance(cell, FixedCell)
+            else misses_seldom(n - tally.n_covering, n)
+        )
+        rows.append({
+            **_where(cell), **interval._asdict(), "truth": tally.truth, "trials": n_all, "covering": tally.n_covering,
+            "coverage": tally.n_covering / n if n else None, "coverage_low": low, "coverage_high": high,
+            "median_width": tally.median_width, "unbounded": tally.n_unbounded / n if n else None,
+            "empty": tally.n_empty / n if n else None, "not_given": 1 - n / n_all if n_all else None,
+            "verdict": verdict if interval.judged else "",
+        })  # fmt: skip
+    return rows
+
+
+def _test_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
+    rows = []
+    for test, tally in counted.alarms.items():
+        low, high = wilson(tally.n_raised, tally.n) if tally.n else (None, None)
+        rows.append({
+            **_where(cell), "test": test.name, "hypothesis": test.hypothesis, "true": test.is_true,
+            "judged": test.judged and test.is_true, "trials": tally.n, "alarms": tally.n_raised,
+            "rate": tally.n_raised / tally.n if tally.n else None, "rate_low": low, "rate_high": high,
+            "verdict": misses_seldom(tally.n_raised, tally.n) if test.judged and test.is_true else "",
+        })  # fmt: skip
+    return rows
+
+
+def _populations(counted: Mapping[Cell, Counted]) -> polars.DataFrame:
+    """What is true of every population that is in the tables."""
+    rows = []
+    for design, everyone in ((FIXED_DESIGN, FIXED), (ADAPTIVE_DESIGN, ADAPTIVE)):
+        drawn = {cell.people for cell in counted if isinstance(cell, FixedCell) == (design == FIXED_DESIGN)}
+        for who in (one for one in everyone if one.name in drawn):
+            truth = who.truth
+            rows.append({
+                "design": design, "population": who.name, "words": who.words,
+                "mean_if_control_chosen": truth.chosen[0], "mean_if_treatment_chosen": truth.chosen[1],
+                "intention_to_treat": truth.chosen[1] - truth.chosen[0], "compliers_effect": truth.complier_effect,
+                "average_effect": truth.taken[1] - truth.taken[0],
+                **{f"share_of_{name.replace('-', '_')}": share for name, share in truth.shares.items()},
+                "mediated": truth.is_mediated,
+            })  # fmt: skip
+    return polars.DataFrame(rows, orient="row")
