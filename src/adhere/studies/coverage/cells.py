@@ -96,5 +96,5 @@ def _cells(n_fixed: int, sizes: tuple[int, ...], n_adaptive: int, n_patients: in
     )
 
 
-FULL = _cells(10_000, (200, 1000), 2000, 600, 1000)
+FULL = _cells(10_000, (200, 1000), 2000, 500, 1000)
 QUICK = _cells(500, (200,), 60, 300, 100)
