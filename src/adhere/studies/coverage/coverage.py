@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from queue import SimpleQueue
 
 from adhere.checks import check_integer
 from adhere.randomness import check_seed
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
 from adhere.studies.coverage.cells import FULL, QUICK, Cell, FixedCell
 from adhere.studies.coverage.tables import make_tables
+from adhere.studies.coverage.worker import Worker
 from adhere.studies.coverage.written import Coverage, check_folder, write_coverage
 from adhere.studies.framework.folder_lock import folder_lock
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
@@ -82,27 +82,33 @@ def _run(batches: Sequence[Batch], n_processes: int, progress: StudiesProgress) 
                 progress.begin(title)
             yield batch, run_batch(batch)
         return
-    with _pool(n_processes) as pool:
-        waiting = iter(batches)
-        pending: dict[Future[Counted], Batch] = {}
-        while True:
-            for batch in waiting:
-                pending[pool.submit(run_batch, batch)] = batch
-                if title != (title := batch.cell.title):
-                    progress.begin(title)
-                if len(pending) >= 2 * n_processes:
-                    break
-            if not pending:
-                return
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                yield pending.pop(future), future.result()
+    workers: SimpleQueue[Worker] = SimpleQueue()
+    started = [Worker() for _ in range(min(n_processes, len(batches)))]
+    for one in started:
+        workers.put(one)
 
+    def run(batch: Batch) -> Counted:
+        worker = workers.get()
+        counted = worker.run(batch)
+        workers.put(worker)
+        return counted
 
-@contextmanager
-def _pool(n_processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Fresh processes: copies of this one could inherit a lock that nobody will ever release."""
-    pool = ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    with ThreadPoolExecutor(len(started)) as pool:
+        try:
+            waiting = iter(batches)
+            pending: dict[Future[Counted], Batch] = {}
+            while True:
+                for batch in waiting:
+                    pending[pool.submit(run, batch)] = batch
+                    if title != (title := batch.cell.title):
+                        progress.begin(title)
+                    if len(pending) >= 2 * len(started):
+                        break
+                if not pending:
+                    return
+                for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                    yield pending.pop(future), future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for one in started:
+                one.stop()

@@ -13,12 +13,13 @@ from adhere.studies.coverage.adaptive_reports import AIPW, NAIVE, SEQUENCE
 from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.coverage_map import coverage_map
 from adhere.studies.coverage.facts import Facts
+from adhere.studies.coverage.tables import FIXED_DESIGN
 from adhere.studies.coverage.verdicts import LEAST_COVERAGE, MOST_MISSES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_BESIDE = "beside them, promising nothing here"
+_BESIDE = "beside them, promising nothing"
 _MAIN_VIEWS = ("intention-to-treat", "compliers")
 
 
@@ -26,7 +27,7 @@ def fixed_figures(facts: Facts) -> list[ReportFigure]:
     """A map of every interval on every population, for each size."""
     found = []
     for patients in facts.fixed["patients"].unique(maintain_order=True):
-        rows = _fixed_rows(facts.fixed.filter(polars.col("patients") == patients))
+        rows = _fixed_rows(facts, patients)
         name = f"fixed-{patients // 2}"
         caption = f"How often every interval covered, with {patients // 2:,} patients an arm."
         drawn = partial(coverage_map, rows, LEAST_COVERAGE)
@@ -34,28 +35,23 @@ def fixed_figures(facts: Facts) -> list[ReportFigure]:
     return found
 
 
-def _fixed_rows(rows: polars.DataFrame) -> polars.DataFrame:
-    """What is judged somewhere by its view; the rest as one group, the differences alone."""
-    judged = rows.filter(polars.col("judged")).select("view", "quantity", "method").unique()
-    marked = rows.join(
-        judged.with_columns(is_judged=True), ["view", "quantity", "method"], "left", maintain_order="left"
+def _fixed_rows(facts: Facts, patients: int) -> polars.DataFrame:
+    """What is judged, by its view and quantity; then, as one group, what promises nothing."""
+    rows = facts.fixed.filter(polars.col("patients") == patients)
+    judged = (
+        rows.filter(polars.col("judged"))
+        .group_by("view", "quantity", "population", maintain_order=True)
+        .agg(polars.col("coverage").min())
+        .select(group="view", row="quantity", column="population", coverage="coverage")
     )
-    marked = marked.filter(polars.col("is_judged").fill_null(False) | (polars.col("quantity") == "difference"))
-    is_judged = polars.col("is_judged").fill_null(False)
-    beside = polars.format("{}, {}", "view", "method")
-    named = (
-        polars.when(polars.col("method") == "")
-        .then("quantity")
-        .otherwise(polars.format("{} ({})", "quantity", "method"))
-    )
-    found = marked.select(
-        group=polars.when(is_judged).then("view").otherwise(polars.lit(_BESIDE)),
-        row=polars.when(is_judged).then(named).otherwise(beside),
+    beside = facts.beside(FIXED_DESIGN).filter(polars.col("patients") == patients)
+    others = beside.select(
+        group=polars.lit(_BESIDE),
+        row=polars.format("{}: difference ({})", "view", polars.col("method").str.replace(r" \(.*", "")),
         column="population",
-        coverage=polars.when(polars.col("judged") | ~is_judged).then("coverage"),
+        coverage="coverage",
     )
-    last = found["group"] == _BESIDE
-    return polars.concat([found.filter(~last), found.filter(last)])
+    return polars.concat([judged, others])
 
 
 def adaptive_figures(facts: Facts) -> list[ReportFigure]:

@@ -45,7 +45,7 @@ def judge(tables: Tables) -> list[Judgement]:
     found = []
     for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
         rows = tables["intervals"].filter(polars.col("design") == design, polars.col("judged"))
-        found += [_of_intervals(group) for group in _groups(rows, ("view", "quantity", "method"))]
+        found += [_of_intervals(group) for group in _groups(rows, ("view", "quantity"))]
     for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
         rows = tables["tests"].filter(polars.col("design") == design, polars.col("judged"), polars.col("trials") > 0)
         found += [_of_tests(group) for group in _groups(rows, ("test",))]
@@ -67,8 +67,9 @@ def _of_intervals(rows: list[dict[str, Any]]) -> Judgement:
     medians = [row["median_width"] for row in given]
     bounded = [width for width in medians if width is not None]
     widths = min(bounded, default=None), None if None in medians else max(bounded, default=None)
+    method = "; ".join(dict.fromkeys(row["method"] for row in given))
     return Judgement(
-        least["design"], f"{least['view']}: {least['quantity']}", least["method"], bar, len(given), share,
+        least["design"], f"{least['view']}: {least['quantity']}", method, bar, len(given), share,
         (low, high), where(least), widths, worst([row["verdict"] for row in given]),
     )  # fmt: skip
 

@@ -38,7 +38,7 @@ def summary(judgements: Sequence[Judgement], width: int = 100) -> str:
 def _line(one: Judgement, width: int) -> str:
     name = one.what.removeprefix("test: ") + (f" ({one.method})" if one.method else "")
     room = width - 2 - _SHARE
-    name = name if len(name) <= room else f"{name[: room - 1]}…"
+    name = name if len(name) <= room - 1 else one.what
     return f"{SYMBOLS[one.verdict]} {name:<{room}}{f'{one.share:.1%}':>{_SHARE}}"
 
 
