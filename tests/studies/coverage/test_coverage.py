@@ -11,6 +11,7 @@ import polars
 import pytest
 
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
+from adhere.analysis.effects import effects
 from adhere.analysis.records import Records
 from adhere.policies import as_policy
 from adhere.studies.coverage import bound_reports, fixed_reports
@@ -113,10 +114,9 @@ def small_tables(cells: tuple[Any, ...]) -> dict[str, polars.DataFrame]:
 
 def test_a_broken_interval_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Halve every interval for the difference: its bar fails, and nothing else's."""
-    real = fixed_reports.effects
 
     def broken(records: Records) -> Any:
-        found = real(records)
+        found = effects(records)
         return replace(
             found, comparisons=tuple(replace(one, difference=halved(one.difference)) for one in found.comparisons)
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adhere.analysis.aipw import aipw
 from adhere.analysis.allocation_check import allocation_check
 from adhere.analysis.confidence_sequence import confidence_sequences
 from adhere.analysis.effects import View, effects
@@ -36,11 +35,6 @@ def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm
             yield Alarm(
                 Test(f"{SEQUENCE}, at any time", NO_EFFECT, who.truth.is_null, True), sequence.p_value <= ALPHA
             )
-    for estimate in aipw(records):
-        truth = comparison_truths(estimate.view, who.truth)[DIFFERENCE]
-        assert truth is not None
-        for one in of_quantity(estimate.view.value, DIFFERENCE, estimate.difference, truth, False):
-            yield _renamed(one, f"{AIPW}, {one.interval.method}")
     for compared in effects(records).comparisons:
         truth = comparison_truths(compared.view, who.truth)[DIFFERENCE]
         assert truth is not None
@@ -49,7 +43,8 @@ def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm
         if compared.view is View.INTENTION_TO_TREAT and compared.p_value is not None:
             yield Alarm(Test(f"{NAIVE} test", NO_EFFECT, who.truth.is_null, False), compared.p_value <= ALPHA)
     yield from trust_reports(records, who, adaptive=True)
-    yield Alarm(Test("allocation check", AS_LOGGED, True, True), allocation_check(records).rejected)
+    check = allocation_check(records)
+    yield Alarm(Test("allocation check", AS_LOGGED, True, True), check.rejected if check else None)
 
 
 def _renamed(one: Reported, method: str) -> Reported:
