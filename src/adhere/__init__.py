@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis as Analysis
     from adhere.client import AsyncClient as AsyncClient
     from adhere.client import Client as Client
     from adhere.client import ServiceError as ServiceError
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from adhere.populations import as_population as as_population
     from adhere.populations import describe as describe
     from adhere.protocols import Protocol as Protocol
+    from adhere.record_sources import analyse as analyse
     from adhere.simulation import SimulationResult as SimulationResult
     from adhere.simulation import simulate as simulate
     from adhere.studies.arena.arena import arena as arena
@@ -59,6 +61,7 @@ __version__: str
 
 # Names are looked up when first used, so that `adhere --help` need not wait for the compiler to load.
 _PUBLIC = {
+    "adhere.analysis.analysis": "Analysis",
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.contract": "check_policies",
     "adhere.errors": "ConflictError InputError UnknownError",
@@ -67,6 +70,7 @@ _PUBLIC = {
     " Uniform hedge hierarchical_hedge import_policies optimal_surplus parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population describe",
     "adhere.protocols": "Protocol",
+    "adhere.record_sources": "analyse",
     "adhere.simulation": "SimulationResult simulate",
     "adhere.studies.arena.arena": "arena",
     "adhere.trial": "Recommendation Trial",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import NamedTuple
 
+from adhere.analysis.analyse import analyse_records, check_options
+from adhere.analysis.analysis import Analysis
 from adhere.analysis.control import control_of
-from adhere.analysis.randomisation_test import LoggedAllocation
+from adhere.analysis.randomisation_test import N_REDRAWS, LoggedAllocation, RandomisationTest, randomisation_tests
 from adhere.analysis.records import Records
+from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.frames import is_frame
+from adhere.randomness import check_seed
 from adhere.trial.events import created_event
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay_schedule import allocation_of, logged_allocation
@@ -23,6 +27,7 @@ _EXPECTED = (
     " postgresql://…, or an adhere.Trial"
 )
 _A_TABLE = "a table: only there columns can be named"
+MAX_REDRAWS = 10_000_000
 _SITE = ("site", "siteid")
 
 
@@ -62,6 +67,52 @@ def records_and_allocation(
     """As `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
     read = _read(given, trial, columns, with_allocation=True)
     return read._replace(records=_with_control(read.records, control))
+
+
+def analyse(
+    given: object,
+    trial: str | None = None,
+    *,
+    control: str | None = None,
+    level: float = 0.95,
+    margin: float = 0.05,
+    redraws: int = N_REDRAWS,
+    seed: int = 0,
+    on_progress: Callable[[int], None] = lambda n: None,
+    **columns: str | None,
+) -> Analysis:
+    """What records say of the treatment: every view side by side, and which of them can be trusted.
+
+    Parameters
+    ----------
+    given, trial, control, columns
+        Where the records are, as `records_of` takes them.
+    level
+        The level of all confidence sets.
+    margin
+        The difference up to which outcomes given the arm taken count as not depending on the arm chosen.
+    redraws, seed
+        How often the randomisation test draws the allocation again, where a log says how it was drawn; 0 leaves the
+        test out.
+    on_progress
+        Called with the number of redraws done since the last call.
+
+    >>> rows = {"chosen": ["no", "yes"] * 200, "actual": ["no", "yes"] * 200, "reward": [0, 0, 0, 1] * 100}
+    >>> import polars
+    >>> print(analyse(polars.DataFrame(rows)).verdict[1])
+    Its interval holds if the probabilities of arms were fixed in advance and this is the only look.
+
+    """
+    check_options(level, margin)
+    check_integer("redraws", redraws, 0, MAX_REDRAWS)
+    records, allocation = records_and_allocation(given, trial, control=control, **columns)
+
+    def redrawn() -> tuple[RandomisationTest, ...]:
+        if allocation is None or not redraws:
+            return ()
+        return randomisation_tests(allocation, records.control, redraws, check_seed(seed), on_progress)
+
+    return analyse_records(records, level=level, margin=margin, randomisation=redrawn)
 
 
 def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *, with_allocation: bool) -> Read:

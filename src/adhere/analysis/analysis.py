@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adhere.analysis.aipw import AipwEstimate
@@ -65,5 +65,28 @@ class Analysis:
     warnings: tuple[str, ...]
     verdict: tuple[str, ...]
 
+    def summary(self, width: int = 100) -> str:
+        """Everything in plain text, in lines of a width."""
+        from adhere.analysis.summary import summary
+
+        return summary(self, width)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything in plain values."""
+        from adhere.analysis.to_json import to_json
+
+        return to_json(self)
+
+    def to_html(self) -> str:
+        """One HTML file with figures and tables; needs the extra `report`."""
+        from adhere.analysis.page import analysis_page
+
+        return analysis_page(self)
+
     def __repr__(self) -> str:
         return f"<Analysis of {self.name}: {self.n_patients:,} patients, arms {', '.join(self.arms)}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.summary())}</pre>"

@@ -1,0 +1,116 @@
+"""Analyse the records of a trial: every view side by side, what each promises, and which can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adhere.analysis.analysis import Analysis, Subgroup
+from adhere.analysis.records import Records
+from adhere.checks import is_number
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.analysis.randomisation_test import RandomisationTest
+
+MAX_SUBGROUPS = 50
+MIN_LEVEL, MAX_LEVEL = 0.5, 0.9999
+_SAME = 1e-9  # probabilities that differ by less are the same
+
+
+def analyse_records(
+    records: Records,
+    *,
+    level: float = 0.95,
+    margin: float = 0.05,
+    randomisation: Callable[[], tuple[RandomisationTest, ...]] = tuple,
+) -> Analysis:
+    """Every view of the records; `randomisation` runs the test by replay, for which a trial's log is needed.
+
+    `level` is that of all confidence sets, `margin` the difference up to which outcomes given the arm taken count as
+    not depending on the arm chosen.
+    """
+    check_options(level, margin)
+    from adhere.analysis.aipw import aipw
+    from adhere.analysis.allocation_check import allocation_check
+    from adhere.analysis.bounds import bounds
+    from adhere.analysis.cautions import warnings
+    from adhere.analysis.confidence_sequence import confidence_sequences, why_not
+    from adhere.analysis.effects import effects
+    from adhere.analysis.estimands import estimands
+    from adhere.analysis.flow import flow
+    from adhere.analysis.mediation import mediation
+    from adhere.analysis.missing import missing
+    from adhere.analysis.principal_strata import principal_strata
+    from adhere.analysis.verdict import verdict
+
+    adaptive, reason = is_adaptive(records), why_not(records)
+    draft = Analysis(
+        name=records.name,
+        source=records.source,
+        digest=records.digest,
+        version=version("adhere"),
+        arms=records.arms,
+        control=records.arms[records.control],
+        level=level,
+        n_patients=records.n_patients,
+        is_binary=records.is_binary,
+        has_probabilities=records.probabilities is not None,
+        adaptive=adaptive,
+        columns=records.columns,
+        flow=flow(records, level),
+        missing=missing(records, adaptive=adaptive, level=level),
+        effects=effects(records, level),
+        strata=principal_strata(records, level),
+        bounds=bounds(records, adaptive=adaptive, level=level),
+        mediation=mediation(records, adaptive=adaptive, margin=margin, level=level),
+        sequences=() if reason else confidence_sequences(records, level),
+        why_no_sequences=reason,
+        aipw=() if reason else aipw(records, level),
+        allocation=None if reason else allocation_check(records, level),
+        randomisation=randomisation(),
+        subgroups=_subgroups(records, level),
+        estimands=(),
+        warnings=records.warnings,
+        verdict=(),
+    )
+    draft = replace(draft, warnings=warnings(draft))
+    words = estimands(draft.effects, draft.bounds, draft.sequences, control=draft.control, adaptive=draft.adaptive)
+    return replace(draft, estimands=words, verdict=verdict(draft))
+
+
+def check_options(level: object, margin: object) -> None:
+    """Check the level of confidence sets and the equivalence margin, and that what computes them is installed."""
+    if not is_number(level) or not MIN_LEVEL <= level <= MAX_LEVEL:
+        raise InputError("level", level, f"a number from {MIN_LEVEL} to {MAX_LEVEL}, such as 0.95")
+    if not is_number(margin) or not 0.0 < margin < 1.0:
+        raise InputError("margin", margin, "a difference above 0 and below 1, such as 0.05")
+    if find_spec("scipy") is None or find_spec("statsmodels") is None:
+        extra = "the analysis extra: pip install 'adhere[analysis]' (in a checkout: '.[analysis]')"
+        raise InputError("adhere.analyse", None, extra, f"an analysis needs {extra}")
+
+
+def is_adaptive(records: Records) -> bool:
+    """Whether the probabilities of the arms are known and changed from one decision to the next."""
+    known = records.probabilities
+    return known is not None and len(known) > 0 and bool(np.any(np.abs(known - known[0]) > _SAME))
+
+
+def _subgroups(records: Records, level: float) -> dict[str, Subgroup]:
+    from adhere.analysis.confidence_sequence import confidence_sequences, why_not
+    from adhere.analysis.effects import effects
+
+    if records.stratum is None or not 1 < len(records.strata) <= MAX_SUBGROUPS:
+        return {}
+    found = {}
+    for number, name in enumerate(records.strata):
+        # Without their strata: within one there is nothing left to stratify by.
+        part = replace(records.where(records.stratum == number), stratum=None, strata=())
+        sequences = () if why_not(records) else confidence_sequences(part, level)
+        found[name] = Subgroup(part.n_patients, effects(part, level), sequences)
+    return found
