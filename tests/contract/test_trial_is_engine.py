@@ -7,21 +7,19 @@ import numpy as np
 from adhere.populations import homogeneous
 
 from .playing import first_run_of_engine, play, run_of_engine, trial_on
-from .policies_under_test import LEARNERS, NEWER_THAN_GOLDENS, usual_arms, variants
+from .policies_under_test import is_compiled, usual_arms, variants
 from .populations_under_test import graded_rewards, mixed
 
 N_PATIENTS, SEED = 60, 11
 
 
 def test_trial_picks_the_arms_of_the_same_run_of_the_engine(subject: str, n_arms: int) -> None:
-    # Each number of arms is compiled anew, and nothing in most policies depends on there being more than three.
-    compiled = n_arms <= 3 or (subject in LEARNERS and subject not in NEWER_THAN_GOLDENS)
     population = mixed(n_arms, graded_rewards(subject))
     for text in variants(subject, n_arms):
         for run in (0, 4):
             trial = trial_on(text, population, N_PATIENTS, SEED, run)
             played = play(trial, population.patients(SEED, run, N_PATIENTS))
-            arms = run_of_engine(text, population, N_PATIENTS, SEED, run, compiled=compiled)
+            arms = run_of_engine(text, population, N_PATIENTS, SEED, run, compiled=is_compiled(subject, n_arms))
             assert np.array_equal(played, arms), text
 
 

@@ -8,7 +8,7 @@ from adhere import simulate
 from adhere.intervals import Z95
 from adhere.populations import Population, Strata, Stratum, homogeneous, uniform_corrective
 from adhere.simulation.measure import SHARES
-from contract.policies_under_test import variants
+from contract.policies_under_test import is_compiled, variants
 from contract.populations_under_test import graded_rewards, mixed
 
 from .digests import digest
@@ -32,7 +32,8 @@ def populations_for(subject: str) -> list[Population]:
     Their compiled code is that of the tests of the contract.
     """
     rewards = graded_rewards(subject)
-    return [mixed(2, rewards), mixed(3, rewards), homogeneous(), three_arm_strata(), uniform_corrective()]
+    every = [mixed(2, rewards), mixed(3, rewards), homogeneous(), three_arm_strata(), uniform_corrective()]
+    return [population for population in every if is_compiled(subject, population.n_arms)]
 
 
 def simulated(subject: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contract.policies_under_test import NESTED, variants
+from contract.policies_under_test import NESTED, is_compiled, variants
 
 from .engine import arms_of
 from .mixed_populations import engine_population, rows_for
@@ -37,7 +37,7 @@ def assert_same_arms(text: str, n_arms: int, compiled: bool = True) -> None:
 @pytest.mark.parametrize("n_arms", ARM_COUNTS)
 def test_every_policy_of_the_battery(subject: str, n_arms: int) -> None:
     for text in variants(subject, n_arms):
-        assert_same_arms(text, n_arms)
+        assert_same_arms(text, n_arms, compiled=is_compiled(subject, n_arms))
 
 
 @pytest.mark.parametrize("n_arms", ARM_COUNTS)
