@@ -25,7 +25,7 @@ from adhere.analysis.confidence_sequence_kernel import (
 )
 from adhere.analysis.records import Floats
 
-_SMALL = 2**16  # steps times effects that one thread plays sooner than a second one starts
+_SMALL = 2**22  # steps times effects that one thread plays sooner than a second one starts
 
 
 class Wealth:
