@@ -1,5 +1,6 @@
 import pytest
 
+from adhere.analysis.effects import View, effects
 from adhere.analysis.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING
 from adhere.intervals import wilson
@@ -43,8 +44,20 @@ def test_without_two_arms_or_reports_there_are_none() -> None:
 
 
 def test_constant_outcomes_have_means_without_false_precision() -> None:
-    found = principal_strata(made([(0, 0, 1.0, 50), (1, 1, 1.0, 40), (1, 0, 1.0, 10)]))
-    treated = found.means["compliers, treated"]
-    assert treated.value == pytest.approx(1.0)
-    assert treated.sets == ()
-    assert "do not vary" in treated.reason
+    rows = [(0, 0, 1.0, 45), (0, 1, 1.0, 5), (1, 1, 1.0, 40), (1, 0, 1.0, 10)]
+    found = principal_strata(made(rows))
+    for who in ("treated", "untreated"):
+        mean = found.means[f"compliers, {who}"]
+        assert mean.value == pytest.approx(1.0)
+        assert mean.sets[0].low < 0.98
+    effect = next(one for one in effects(made(rows)).comparisons if one.view is View.COMPLIERS)
+    assert (effect.difference.value, effect.ratio.value) == pytest.approx((0.0, 1.0))
+    assert effect.difference.sets[0].high > 0.02
+
+
+def test_non_compliance_on_one_side_leaves_compliers_in_sight() -> None:
+    found = principal_strata(made([(0, 0, 1.0, 45), (0, 0, 0.0, 5), (1, 1, 1.0, 40), (1, 0, 0.0, 10)]))
+    treated = found.means["compliers, treated"].sets[0]
+    assert (treated.low, treated.high) == pytest.approx(wilson(40, 40))
+    assert found.means["compliers, untreated"].sets[0].method == "Fieller"
+    assert found.means["always-takers"].reason == "no outcome of always-takers is known"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from adhere.analysis.cells import added
 from adhere.analysis.confidence_set import ConfidenceSet
 from adhere.analysis.fieller import fieller
 from adhere.intervals import RewardSums
@@ -19,10 +21,21 @@ _ROUNDING = 1e-15  # of covariances of numbers from 0 to 1
 
 @dataclass(frozen=True)
 class Assigned:
-    """Those assigned one arm whose outcome and what they took are known; of them, those who took the treatment."""
+    """Those assigned one arm whose outcome and what they took are known: who took the treatment, and who did not."""
 
-    everyone: RewardSums
     takers: RewardSums
+    others: RewardSums
+
+    @cached_property
+    def everyone(self) -> RewardSums:
+        """All of them."""
+        return added((self.takers, self.others))
+
+    @cached_property
+    def smoothed(self) -> Assigned:
+        """With half a patient more for each of taking it or not and an outcome of 0 or 1: no cell is empty."""
+        more = RewardSums(1, 0.5, 0.5)
+        return Assigned(added((self.takers, more)), added((self.others, more)))
 
     @property
     def n(self) -> int:
@@ -65,14 +78,17 @@ class TwoAssigned:
         """The difference of the means, treatment − control."""
         return self.treatment.mean(weights) - self.control.mean(weights)
 
-    def covariance(self, first: Weights, second: Weights, *, unbiased: bool = True) -> float:
+    def covariance(self, first: Weights, second: Weights, *, unbiased: bool = True, smoothed: bool = False) -> float:
         """The covariance of two contrasts, each arm with its own: robust to unequal variances."""
         less = 1 if unbiased else 0
-        return sum(arm.covariance(first, second) / (arm.n - less) for arm in (self.treatment, self.control))
+        return sum(
+            (arm.smoothed if smoothed else arm).covariance(first, second) / (arm.n - less)
+            for arm in (self.treatment, self.control)
+        )
 
-    def variance(self, weights: Weights, *, unbiased: bool = True) -> float:
+    def variance(self, weights: Weights, *, unbiased: bool = True, smoothed: bool = False) -> float:
         """The variance of a contrast; 0 where nothing varies."""
-        return max(0.0, self.covariance(weights, weights, unbiased=unbiased))
+        return max(0.0, self.covariance(weights, weights, unbiased=unbiased, smoothed=smoothed))
 
     @property
     def has_variances(self) -> bool:
@@ -80,15 +96,21 @@ class TwoAssigned:
         return min(self.treatment.n, self.control.n) > 1
 
     def fieller(
-        self, numerator: Weights, denominator: Weights, level: float, method: str = "Fieller"
+        self,
+        numerator: Weights,
+        denominator: Weights,
+        level: float,
+        method: str = "Fieller",
+        *,
+        smoothed: bool = False,
     ) -> ConfidenceSet:
         """Fieller's set of the ratio of two contrasts, for at least two patients an arm."""
         return fieller(
             self.contrast(numerator),
             self.contrast(denominator),
-            self.variance(numerator),
-            self.variance(denominator),
-            self.covariance(numerator, denominator),
+            self.variance(numerator, smoothed=smoothed),
+            self.variance(denominator, smoothed=smoothed),
+            self.covariance(numerator, denominator, smoothed=smoothed),
             level,
             method=method,
         )

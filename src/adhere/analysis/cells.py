@@ -41,10 +41,10 @@ class Cells:
         """Those assigned one arm who took another, or nothing (a negative code)."""
         return self._flat[chosen][actual]
 
-    def known(self, chosen: int) -> RewardSums:
-        """Those assigned an arm of whom it is known what they took."""
+    def others(self, chosen: int, actual: int) -> RewardSums:
+        """Those assigned one arm who are known to have taken anything but another."""
         row = self._flat[chosen]
-        return added(row[actual] for actual in range(-2, len(self.arms)))
+        return added(row[taken] for taken in range(TOOK_OTHER, len(self.arms)) if taken != actual)
 
     def by_chosen(self) -> list[RewardSums]:
         """The outcomes of those assigned each arm."""

@@ -24,7 +24,7 @@ ASSUMES = (
 )
 _NOT_TAKING = " Those who took nothing or something else count as not taking {treatment}."
 _LEFT_OUT = " Uses the {n} of {total} assigned of whom both what was taken and the outcome are known."
-NO_VARIANCE = "outcomes do not vary enough within the arms, or one has a single patient: there is no interval"
+SINGLE = "one arm has a single patient of whom all is known: how sure this is cannot be said"
 _MIXTURE = (
     "some of those assigned {treatment} or {control} took a third arm: their choice among the other arms would make "
     "any such estimate a mixture of effects of different arms, with weights that may be negative (Kirkeboen, Leuven "
@@ -72,7 +72,9 @@ def complier_comparison(cells: Cells, treatment: int, control: int, level: float
 
 def assigned_pair(cells: Cells, treatment: int, control: int) -> TwoAssigned:
     """Those assigned either arm, as far as outcome and what was taken are known; takers took the treatment."""
-    return TwoAssigned(*(Assigned(cells.known(arm), cells.cell(arm, treatment)) for arm in (treatment, control)))
+    return TwoAssigned(
+        *(Assigned(cells.cell(arm, treatment), cells.others(arm, treatment)) for arm in (treatment, control))
+    )
 
 
 def complied_fully(pair: TwoAssigned) -> bool:
@@ -112,11 +114,12 @@ def _effect(pair: TwoAssigned, level: float) -> tuple[Quantity, float | None]:
         # A bounded set around a negative share of compliers would be one of the effect on defiers.
         return Quantity(None, (found,) if found and not found.is_bounded else (), pair.n), None
     value = pair.contrast(OUTCOME) / taken
-    if not pair.has_variances or not pair.variance((1.0, -value, 0.0)):
-        return Quantity(value, n=pair.n, reason=NO_VARIANCE), None
-    variance = pair.variance(OUTCOME)
+    if not pair.has_variances:
+        return Quantity(value, n=pair.n, reason=SINGLE), None
+    smoothed = not pair.variance((1.0, -value, 0.0))  # nothing varies: that does not make it certain
+    variance = pair.variance(OUTCOME, smoothed=smoothed)
     p_value = two_sided(pair.contrast(OUTCOME) / math.sqrt(variance)) if variance else None
-    found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN)
+    found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN, smoothed=smoothed)
     return Quantity(value, (found, _delta(pair, value, level)), pair.n), p_value
 
 
@@ -128,21 +131,24 @@ def _delta(pair: TwoAssigned, value: float, level: float) -> ConfidenceSet:
 
 
 def _ratio(pair: TwoAssigned, level: float) -> Quantity:
-    """The ratio of the compliers' means, treated and untreated."""
+    """The ratio of the compliers' means, treated and untreated.
+
+    Its variances are smoothed: with rare outcomes a few empty cells would make it look surer than it is.
+    """
     if complied_fully(pair):
         return compare_groups(pair.treatment.everyone, pair.control.everyone, level).ratio
     treated, untreated = pair.contrast(TREATED), pair.contrast(UNTREATED)
-    found = not_negative(pair.fieller(TREATED, UNTREATED, level)) if pair.has_variances else None
+    found = not_negative(pair.fieller(TREATED, UNTREATED, level, smoothed=True)) if pair.has_variances else None
     if untreated <= 0.0 or treated < 0.0:
         which = "without treatment is not above" if untreated <= 0.0 else "with treatment is below"
         sets = (found,) if found and not found.is_bounded else ()
         return Quantity(None, sets, pair.n, f"the estimated mean of compliers {which} 0")
     ratio = treated / untreated
-    residual = (-ratio * UNTREATED[0], 0.0, TREATED[2] - ratio * UNTREATED[2])
-    if found is None or not pair.variance(residual):
-        return Quantity(ratio, n=pair.n, reason=NO_VARIANCE)
+    if found is None:
+        return Quantity(ratio, n=pair.n, reason=SINGLE)
     if not ratio:
         return Quantity(ratio, (found,), pair.n)
+    residual = (-ratio * UNTREATED[0], 0.0, TREATED[2] - ratio * UNTREATED[2])
     relative = math.sqrt(pair.variance(residual, unbiased=False)) / treated
     factor = math.exp(min(700.0, normal_quantile(level) * relative))
     delta = ConfidenceSet(ratio / factor, ratio * factor, DELTA, Validity.APPROXIMATE, level=level)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from adhere.analysis.assigned_moments import TAKEN, TREATED, UNTREATED, TwoAssigned, Weights
-from adhere.analysis.cells import Cells, added, cells_of
-from adhere.analysis.compliers import ASSUMES, NO_VARIANCE, assigned_pair, complied_fully
+from adhere.analysis.cells import Cells, cells_of
+from adhere.analysis.compliers import ASSUMES, SINGLE, assigned_pair
 from adhere.analysis.confidence_set import Quantity, Shape
 from adhere.analysis.means import mean_of
 from adhere.analysis.records import TOOK_OTHER, Records
@@ -94,10 +94,9 @@ def _others(taking: RewardSums) -> RewardSums:
 
 
 def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str, Quantity]:
-    never = added(cells.cell(treatment, taken) for taken in (control, *range(TOOK_OTHER, 0)))
     found = {
         ALWAYS: mean_of(cells.cell(control, treatment), level),
-        NEVER_TAKERS: mean_of(never, level),
+        NEVER_TAKERS: mean_of(cells.others(treatment, treatment), level),
     }
     for name in (ALWAYS, NEVER_TAKERS):
         if found[name].value is None:
@@ -108,24 +107,27 @@ def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str
 
 
 def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Quantity]:
-    """The compliers' mean outcomes with and without treatment (Abadie 2002), with Fieller's sets."""
+    """The compliers' mean outcomes with and without treatment (Abadie 2002), with Fieller's sets.
+
+    Where nobody assigned the control took the treatment, those who took it are compliers, so that Wilson's (or
+    Student's) interval holds; likewise for the untreated where everybody assigned the treatment took it.
+    """
     if min(pair.treatment.n, pair.control.n) == 0:
         nothing = Quantity(None, reason="what was taken and the outcome are known of nobody in one of the arms")
         return nothing, nothing
-    if complied_fully(pair):
-        return mean_of(pair.treatment.everyone, level), mean_of(pair.control.everyone, level)
     if pair.contrast(TAKEN) <= 0.0:
         nothing = Quantity(None, n=pair.n, reason="assignment did not make more people take the treatment")
         return nothing, nothing
-    return _complier_mean(pair, TREATED, level), _complier_mean(pair, UNTREATED, level)
+    treated = mean_of(pair.treatment.takers, level) if not pair.control.takers.n else None
+    untreated = mean_of(pair.control.others, level) if not pair.treatment.others.n else None
+    return treated or _complier_mean(pair, TREATED, level), untreated or _complier_mean(pair, UNTREATED, level)
 
 
 def _complier_mean(pair: TwoAssigned, weights: Weights, level: float) -> Quantity:
     value = pair.contrast(weights) / pair.contrast(TAKEN)
-    residual = (weights[0], -value, weights[2])
-    if not pair.has_variances or not pair.variance(residual):
-        return Quantity(value, n=pair.n, reason=NO_VARIANCE)
-    found = pair.fieller(weights, TAKEN, level)
+    if not pair.has_variances:
+        return Quantity(value, n=pair.n, reason=SINGLE)
+    found = pair.fieller(weights, TAKEN, level, smoothed=True)
     if not 0.0 <= value <= 1.0:
         reason = "the estimate is not from 0 to 1, as means are: by chance, or because the assumptions fail"
         return Quantity(value, (found,), pair.n, reason)
