@@ -91,6 +91,10 @@ def test_outcomes_between_0_and_1_are_judged_by_their_own_spread() -> None:
     assert result.equivalent
     assert "The Bayes factor, which is rough where outcomes are not all 0 or 1, is" in result.sentence
 
+    skewed: list[Row] = [(c, 1, y, 10) for c in (0, 1) for y in (0.95, 1.0)]
+    (cautious,) = mediation(made(skewed), adaptive=False).arms[1].largest_difference.sets
+    assert cautious.high == pytest.approx(newcombe(19.5, 20, 19.5, 20)[1])
+
     (of_zeros_and_ones,) = mediation(made(RICH_AND_POOR), adaptive=False).arms[1].largest_difference.sets
     assert (of_zeros_and_ones.low, of_zeros_and_ones.high) == pytest.approx(newcombe(375, 500, 500, 1000))
 

@@ -14,6 +14,8 @@ from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
 from adhere.analysis.means import mean_of, variance_of
 from adhere.intervals import RewardSums
 
+_FEW = 50  # patients, below which Student's interval is not relied on for skewed outcomes
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -111,7 +113,8 @@ def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool
 
     It is covered wherever the differences of all pairs are at once: by Newcombe's interval with an equal share of the
     error for each pair (Bonferroni), or by any-time limits of each mean with an equal share for each of them. Where
-    outcomes are not 0 or 1, Newcombe's way of combining two intervals is used with Student's.
+    outcomes are not 0 or 1, Newcombe's way of combining two intervals is used with Student's; of few patients with
+    Wilson's, which is then too wide rather than too narrow, as Student's can be for skewed outcomes.
     """
     if any_time:
         low, high = any_time_limits(cells, level, len(cells))
@@ -119,7 +122,7 @@ def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool
         method, validity = "Robbins' mixture", Validity.ANY_TIME
     else:
         share = 1.0 - (1.0 - level) / math.comb(len(cells), 2)
-        means = [mean_of(cell, share) for cell in cells]
+        means = [mean_of(_cautious(cell), share) for cell in cells]
         pairs = [_combined(one, other) for one, other in combinations(means, 2)]
         method = "Newcombe" if all(cell.binary for cell in cells) else "Student, combined as by Newcombe"
         validity = Validity.FIXED
@@ -128,6 +131,11 @@ def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool
     least = max(max(low, -high, 0.0) for low, high in pairs)
     most = max(max(-low, high) for low, high in pairs)
     return ConfidenceSet(least, min(1.0, most), method, validity, level=level)
+
+
+def _cautious(cell: RewardSums) -> RewardSums:
+    """Outcomes of few patients as if they varied as much as zeros and ones of the same mean."""
+    return cell if cell.n >= _FEW else RewardSums(cell.n, cell.total, cell.total, binary=True)
 
 
 def _combined(one: Quantity, other: Quantity) -> tuple[float, float]:
