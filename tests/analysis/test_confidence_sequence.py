@@ -340,3 +340,12 @@ def test_a_lost_patient_does_not_hold_up_the_rest_and_reports_are_checked() -> N
     with_places.update(records)
     with pytest.raises(InputError, match="at: got None, expected the place in the log"):
         with_places.report(0, reward=1.0)
+
+
+def test_a_report_of_a_third_arm_changes_nothing() -> None:
+    records = adaptive_trial(0, 60, (0.2, 0.5, 0.8))
+    running = RunningSequence(1, 0, n_grid=11)
+    running.update(records)
+    before = running.sequence()
+    running.report(int(np.flatnonzero(records.chosen == 2)[-1]), reward=1.0, at=10**6)
+    assert_same(running.sequence(), before)
