@@ -56,7 +56,7 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
         "Missing values",
         "Mean outcome [95%]",
         "arm 2 against arm 0: difference in mean outcome",
-        "Ratios of means",
+        "arm 2 against arm 0: ratio of means",
         "Intention-to-treat, pair by pair",
         "Principal strata",
         "Does the outcome depend",
@@ -66,7 +66,8 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
     ):
         assert any(line.startswith(words) for line in headings), words
     assert headings[-2:] == ["In words", "Notes"]
-    assert text.count("Its target is constant.") == 1  # a note of six sequences
+    assert "  - Confidence sequence: Its target is constant.\n" in text  # a note of six, once
+    assert text.count("Its target is constant.") == 1
     assert "unbounded: below -0.600 or" in text
     assert "benefit 33 (20 to ∞, harm 100 to ∞)" in summary(made(2))
     assert "Nobody took the second arm." in text

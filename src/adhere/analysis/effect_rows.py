@@ -11,7 +11,7 @@ from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.analysis import Analysis, Subgroup
     from adhere.analysis.bounds import Bound
     from adhere.analysis.comparison import Comparison
 
@@ -92,6 +92,20 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
                 rows.append(EffectRow(view.value, "missing at extremes", EXTREMES, None, extreme.limits, bar))
     rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
     return rows
+
+
+def assigned_effect(
+    group: Subgroup, treatment: str, control: str, *, adaptive: bool
+) -> tuple[float | None, ConfidenceSet | None] | None:
+    """The intention-to-treat effect in a subgroup, with the set that holds for its allocation; None without one."""
+    pair = (View.INTENTION_TO_TREAT, treatment, control)
+    for sequence in group.sequences if adaptive else ():
+        if (sequence.view, sequence.treatment, sequence.control) == pair:
+            return sequence.estimate, sequence.final
+    for one in group.effects.comparisons:
+        if (one.view, one.treatment, one.control) == pair:
+            return one.difference.value, one.difference.sets[0] if one.difference.sets else None
+    return None
 
 
 def _n_missing(analysis: Analysis) -> list[int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adhere.analysis.effect_rows import MISLEADING, NO_ESTIMAND, effect_rows
+from adhere.analysis.effect_rows import MISLEADING, NO_ESTIMAND, assigned_effect, effect_rows, pairs
 from adhere.analysis.tables import STARRED, difference_text, level_text
-from adhere.analysis.texts import UNKNOWN, needed, p_value, quantity, set_text, signed
+from adhere.analysis.texts import UNKNOWN, estimate, needed, p_value, quantity, set_text, signed
 from adhere.analysis.view import View
 from adhere.report.section import Listing
 
@@ -53,8 +53,9 @@ def ratios_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listin
         for one in found
     ]
     header = ["view", f"ratio [{level_text(analysis)}]", "number needed to treat", "p"]
-    header = [*(["comparison"] if several else []), *header, *(f"p, {name}" for name in corrections)]
-    return Listing("Ratios of means, numbers needed to treat and p-values", header, rows)
+    header = [*(["comparison"] if several else []), *header, *corrections]
+    whose = "" if several else f"{shown[0][0]} against {shown[0][1]}: "
+    return Listing(f"{whose}ratio of means, number needed to treat, p-value", header, rows)
 
 
 def pairs_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing:
@@ -73,7 +74,7 @@ def pairs_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing
         row = [f"{pair[0]} against {pair[1]}", difference_text(one.difference), p_value(one.p_value)]
         row += [p_value(one.adjusted.get(name)) for name in corrections]
         rows.append(row + ([set_text(sequences[pair].final) if pair in sequences else UNKNOWN] if sequences else []))
-    header = ["comparison", f"difference [{level_text(analysis)}]", "p", *(f"p, {name}" for name in corrections)]
+    header = ["comparison", f"difference [{level_text(analysis)}]", "p", *corrections]
     header += ["any-time valid"] if sequences else []
     return Listing("Intention-to-treat, pair by pair", header, rows)
 
@@ -94,6 +95,21 @@ def sequences_table(analysis: Analysis) -> Listing:
     ]
     header = ["comparison", "view", "estimate", f"{level_text(analysis)} set", "p, any time", "used", "pending"]
     return Listing("Confidence sequences at the end of the records", header, rows)
+
+
+def subgroups_table(analysis: Analysis) -> Listing:
+    """The intention-to-treat difference in each stratum, against control."""
+    several = len(analysis.arms) > 2
+    rows: list[list[str]] = []
+    for name, group in analysis.subgroups.items():
+        for pair in pairs(analysis):
+            found = assigned_effect(group, *pair, adaptive=analysis.adaptive)
+            if found is not None and pair[1] == analysis.control:
+                comparison = [f"{pair[0]} against {pair[1]}"] if several else []
+                rows.append([name, f"{group.n_patients:,}", *comparison, estimate(*found, sign=True)])
+    heads = ["stratum", "patients", *(["comparison"] if several else []), f"difference [{level_text(analysis)}]"]
+    kind = ", any-time valid" if analysis.adaptive else ""
+    return Listing(f"Subgroups: intention-to-treat by stratum{kind}", heads, rows)
 
 
 def _view(one: Comparison) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adhere.analysis.analysis import Subgroup
 from adhere.analysis.confidence_set import Shape
-from adhere.analysis.effect_rows import KINDS, EffectRow, effect_rows, pairs
+from adhere.analysis.effect_rows import KINDS, EffectRow, assigned_effect, effect_rows, pairs
 from adhere.analysis.tables import MOST_ARMS, level_text
 from adhere.analysis.texts import percent
 from adhere.analysis.view import View
-from adhere.report.compliance_matrix import share_text
+from adhere.report.compliance_matrix import MOST_HALF, share_text
 from adhere.report.section import ReportFigure
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def forest_figure(analysis: Analysis) -> ReportFigure | None:
         lambda: forest_plot(
             rows,
             kinds=KINDS,
-            x_label="difference in mean outcome, treatment − control (right of zero the treatment does better)",
+            x_label="difference in mean outcome (above zero the treatment does better)",
             heading=f"estimate [{level} set]",
             zero=_ZERO,
         ),
@@ -134,7 +135,7 @@ def matrix_figure(analysis: Analysis) -> ReportFigure | None:
         f"share of those whose report is known, with its {level} interval.",
         "; ".join(f"assigned {row.label}, took it: {row.took_it}" for row in rows),
         lambda: compliance_matrix(rows, interval=f"took it [{level}]"),
-        wide=len(rows) > MOST_ARMS,
+        wide=len(rows[0].taken) > MOST_HALF,
     )
 
 
@@ -182,34 +183,31 @@ def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
     """The intention-to-treat effect in each stratum, and in all of them."""
     from adhere.report.forest_plot import forest_plot
 
-    groups = {"all patients": analysis.effects} | {
-        f"{name} ({one.n_patients:,})": one.effects for name, one in analysis.subgroups.items()
+    every = Subgroup(analysis.n_patients, analysis.effects, analysis.sequences)
+    groups = {"all patients": every} | {
+        f"{name} ({one.n_patients:,})": one for name, one in analysis.subgroups.items()
     }
-    rows = []
-    for pair in pairs(analysis):
-        for name, effects in groups.items():
-            found = [
-                one
-                for one in effects.comparisons
-                if one.view is View.INTENTION_TO_TREAT and (one.treatment, one.control) == pair
-            ]
-            if found and pair[1] == analysis.control:
-                difference, group = found[0].difference, f"{pair[0]} against {pair[1]}"
-                first = difference.sets[0] if difference.sets else None
-                kind = "all patients" if effects is analysis.effects else "stratum"
-                rows.append(_forest_row(group, EffectRow(name, "", kind, difference.value, first)))
+    rows = [
+        _forest_row(f"{pair[0]} against {pair[1]}", EffectRow(name, "", kind, *found))
+        for pair in pairs(analysis)
+        if pair[1] == analysis.control
+        for name, one in groups.items()
+        for kind in ["all patients" if one is every else "stratum"]
+        if (found := assigned_effect(one, *pair, adaptive=analysis.adaptive))
+    ]
     if len(groups) < 2 or not rows:
         return None
     level = level_text(analysis)
     return ReportFigure(
         "subgroups",
-        f"Intention-to-treat by stratum, with {level} intervals that are not corrected for the number of strata.",
+        f"Intention-to-treat by stratum, with {level} sets that are not corrected for the number of strata"
+        f"{'; any-time valid, as the allocation adapted' if analysis.adaptive else ''}.",
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows[:_MOST_STRATA_ROWS],
             kinds=["stratum", "all patients"],
             x_label="difference in mean outcome",
-            heading=f"estimate [{level} interval]",
+            heading=f"estimate [{level} set]",
             zero=_ZERO,
         ),
         wide=True,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adhere.analysis import figures, tables
-from adhere.analysis.confidence_set import Quantity
 from adhere.analysis.effect_rows import pairs
-from adhere.analysis.effect_tables import effects_table, pairs_table, ratios_table, sequences_table
+from adhere.analysis.effect_tables import effects_table, pairs_table, ratios_table, sequences_table, subgroups_table
 from adhere.analysis.methods import WORDS, methods
-from adhere.analysis.summary import allocation_words, notes_of
-from adhere.analysis.texts import percent, quantity, unique
+from adhere.analysis.notes import notes_of
+from adhere.analysis.summary import allocation_words
+from adhere.analysis.texts import estimate, percent, quantity, sentence, unique
 from adhere.analysis.view import View
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
@@ -88,7 +88,7 @@ def _sections(analysis: Analysis) -> Iterator[Section]:
         uncertainty="Extreme cases take every missing value at its worst, then at its best, for the treatment.",
         listings=_filled(tables.missing_table(analysis)),
     )
-    subgroups = tables.subgroups_table(analysis)
+    subgroups = subgroups_table(analysis)
     if subgroups.rows:
         yield Section(
             "subgroups",
@@ -101,6 +101,14 @@ def _sections(analysis: Analysis) -> Iterator[Section]:
         )
     if analysis.randomisation:
         yield _randomisation(analysis)
+    yield Section(
+        "notes",
+        "Notes on these numbers",
+        question="What else must be known to read them?",
+        result="What each part of this page assumes here, and why numbers are missing where they are.",
+        uncertainty="",
+        details=notes_of(analysis),
+    )
     yield Section(
         "methods",
         "Methods",
@@ -132,18 +140,20 @@ def _effects(analysis: Analysis) -> Section:
         uncertainty=_effects_uncertainty(analysis),
         figures=_drawn(figures.forest_figure(analysis)),
         listings=[*listings, tables.means_table(analysis)],
-        details=notes_of(analysis),
     )
 
 
 def _effects_result(analysis: Analysis) -> str:
-    said: dict[str, Quantity] = {}
+    said: dict[str, str] = {}
     for one in analysis.effects.comparisons:
         if one.view is View.INTENTION_TO_TREAT and one.control == analysis.control:
-            said.setdefault(one.treatment, one.difference)
+            said.setdefault(one.treatment, quantity(one.difference, sign=True))
+    for sequence in analysis.sequences if analysis.adaptive else ():
+        if sequence.view is View.INTENTION_TO_TREAT and sequence.control == analysis.control:
+            said[sequence.treatment] = estimate(sequence.estimate, sequence.final, sign=True)
     if not said:
         return "No two arms can be compared."
-    each = [f"{arm} {quantity(one, sign=True)}" for arm, one in list(said.items())[: tables.MOST_ARMS]]
+    each = [f"{arm} {text}" for arm, text in list(said.items())[: tables.MOST_ARMS]]
     more = f"; and {len(said) - len(each)} more in the table" if len(said) > len(each) else ""
     return f"Difference in mean outcome, assigned it rather than {analysis.control}: {'; '.join(each)}{more}."
 
@@ -200,7 +210,7 @@ def _bounds(analysis: Analysis) -> Section:
         question="What follows without assumptions on why people take what they take, and who complies?",
         result=analysis.bounds.inequality.sentence,
         uncertainty="Bounds are not intervals: more data narrow their limits, not the bounds.",
-        details=unique([*analysis.bounds.notes, analysis.strata.reason, analysis.strata.note]),
+        details=[sentence(one) for one in unique([analysis.strata.reason, analysis.strata.note])],
         listings=_filled(tables.bounds_table(analysis), tables.strata_table(analysis)),
     )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from adhere.analysis.effect_rows import NO_ESTIMAND, pairs
-from adhere.analysis.effect_tables import effects_table, pairs_table, ratios_table
+from adhere.analysis.effect_rows import pairs
+from adhere.analysis.effect_tables import effects_table, pairs_table, ratios_table, subgroups_table
+from adhere.analysis.notes import notes_of
 from adhere.analysis.tables import (
     MOST_ARMS,
-    STARRED,
     allocation_table,
     bounds_table,
     compliance_table,
@@ -17,11 +17,9 @@ from adhere.analysis.tables import (
     means_table,
     mediation_table,
     randomisation_table,
-    reasons,
     strata_table,
-    subgroups_table,
 )
-from adhere.analysis.texts import unique
+from adhere.analysis.texts import sentence, unique
 from adhere.report.numbers import counted
 from adhere.report.text_table import text_table
 from adhere.report.wrapping import paragraph
@@ -46,7 +44,7 @@ def summary(analysis: Analysis, width: int = WIDEST) -> str:
     parts += _allocation(analysis, width)
     parts += _subgroups(analysis, width)
     if analysis.verdict:
-        parts.append("In words\n" + "\n".join(paragraph(one, width, "  ") for one in unique(analysis.verdict)))
+        parts.append("In words\n" + "\n".join(_item(one, width) for one in unique(analysis.verdict)))
     notes = notes_of(analysis)
     if notes:
         parts.append("Notes\n" + "\n".join(_item(one, width) for one in notes))
@@ -70,19 +68,6 @@ def allocation_words(analysis: Analysis) -> str:
     return "adaptive allocation" if analysis.adaptive else "constant probabilities of arms"
 
 
-def notes_of(analysis: Analysis) -> list[str]:
-    """What the tables need said, each once."""
-    said = [f"{STARRED} {NO_ESTIMAND}: those who do as they are told differ from those who do not."]
-    said += [one.note for one in analysis.effects.comparisons] + list(analysis.effects.notes)
-    said += [one.note for one in analysis.sequences] + [analysis.why_no_sequences]
-    said += [one.note for one in analysis.aipw]
-    said += list(analysis.bounds.notes) + list(analysis.flow.notes)
-    said += [one.reason for one in analysis.randomisation]
-    said += [analysis.strata.note, *reasons(analysis)]
-    seen = {*analysis.warnings, *analysis.verdict, analysis.strata.reason}
-    return [one for one in unique(said) if one not in seen]
-
-
 def _item(text: str, width: int) -> str:
     first, *others = paragraph(text, width - 4, "").split("\n")
     return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])
@@ -101,8 +86,7 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
     if len(analysis.arms) <= MOST_ARMS:
         for pair in against_control:
             yield _table(effects_table(analysis, *pair, nested=True), width, "lrll")
-        if against_control:
-            yield _table(ratios_table(analysis, against_control), width, "l")
+            yield _table(ratios_table(analysis, [pair]), width, "l")
         others = every[len(against_control) :]
     else:
         others = against_control
@@ -118,7 +102,7 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
     if strata.rows:
         yield _table(strata, width, "llr")
     elif analysis.strata.reason:
-        yield "Principal strata\n" + paragraph(analysis.strata.reason, width, "  ")
+        yield "Principal strata\n" + paragraph(sentence(analysis.strata.reason), width, "  ")
 
 
 def _trust(analysis: Analysis, width: int) -> Iterator[str]:
@@ -142,7 +126,7 @@ def _subgroups(analysis: Analysis, width: int) -> Iterator[str]:
         return
     shown = table.rows[:_MOST_SUBGROUPS]
     more = len(table.rows) - len(shown)
-    text = "\n".join([table.caption, text_table([table.header, *shown], width, "lrlrr")])
+    text = "\n".join([table.caption, text_table([table.header, *shown], width, "lrl")])
     yield text + (f"\n  and {more:,} more rows: --json or --html" if more else "")
 
 

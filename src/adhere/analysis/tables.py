@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adhere.analysis.confidence_set import Quantity
@@ -109,7 +109,9 @@ def strata_table(analysis: Analysis) -> Listing:
     """Shares of the principal strata and their mean outcomes."""
     found, interval = analysis.strata, level_text(analysis)
     rows = [["share of", who, percent(one)] for who, one in found.shares.items()]
-    rows += [["mean outcome of", who, quantity(one)] for who, one in found.means.items()]
+    rows += [
+        ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one)] for who, one in found.means.items()
+    ]
     return Listing("Principal strata", ["", "who", f"estimate [{interval}]"], rows)
 
 
@@ -184,38 +186,6 @@ def randomisation_table(analysis: Analysis) -> Listing:
     return Listing("Randomisation test by replay", ["comparison", "difference", "p", "redraws", "exact"], rows)
 
 
-def subgroups_table(analysis: Analysis) -> Listing:
-    """The intention-to-treat difference in each stratum, against control."""
-    rows: list[list[str]] = []
-    for name, group in analysis.subgroups.items():
-        for one in group.effects.comparisons:
-            if one.view is View.INTENTION_TO_TREAT and one.control == analysis.control and not one.stratified:
-                pair = f"{one.treatment} against {one.control}"
-                rows.append(
-                    [name, f"{group.n_patients:,}", pair, difference_text(one.difference), p_value(one.p_value)]
-                )
-    header = ["stratum", "patients", "comparison", f"difference [{level_text(analysis)}]", "p"]
-    return Listing("Subgroups: intention-to-treat by stratum", header, rows)
-
-
 def difference_text(one: Quantity) -> str:
     """A difference with its sign and set, or a dash; its reason goes to the notes."""
     return UNKNOWN if one.value is None and not one.sets else quantity(one, sign=True)
-
-
-def reasons(analysis: Analysis) -> Sequence[str]:
-    """Why numbers are missing from the tables, sentence by sentence."""
-    quantities: list[Quantity] = [one.mean for one in analysis.effects.means]
-    for one in analysis.effects.comparisons:
-        quantities += [one.difference, one.ratio, one.number_needed]
-    quantities += [one.compliance for one in analysis.flow.arms]
-    quantities += [*analysis.strata.shares.values(), *analysis.strata.means.values()]
-    quantities += [one.largest_difference for one in analysis.mediation.arms]
-    quantities += [one.difference for one in analysis.aipw]
-    found = [one.reason for one in quantities if one.reason] + [one.reason for one in analysis.bounds.bounds]
-    return [_sentence(reason) for reason in dict.fromkeys(found) if reason]
-
-
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

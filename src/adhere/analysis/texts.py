@@ -125,3 +125,13 @@ def from_log(log: float | None) -> str:
 def unique(sentences: Sequence[str]) -> list[str]:
     """Each sentence once, in order of first appearance, without empty ones."""
     return list(dict.fromkeys(" ".join(one.split()) for one in sentences if one.strip()))
+
+
+def sentence(text: str) -> str:
+    """A clause as a sentence.
+
+    >>> sentence("nobody took it")
+    'Nobody took it.'
+    """
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 
 from adhere.errors import InputError
@@ -42,8 +43,20 @@ def check_plot(option: str, path: Path) -> None:
             option, str(path), f"a file ending in {', '.join(PLOT_SUFFIXES[:-1])} or {PLOT_SUFFIXES[-1]}"
         )
     check_file(option, path)
+    _check_extra(option, path, ["matplotlib"])
+
+
+def check_page(option: str, path: Path) -> None:
+    """Refuse a page that could not be drawn or written."""
+    check_file(option, path)
+    _check_extra(option, path, ["matplotlib", "jinja2"])
+
+
+def _check_extra(option: str, path: Path, needed: Sequence[str]) -> None:
+    """Find out before the work that a library of the report extra is missing."""
     try:
-        import matplotlib  # noqa: F401
+        for name in needed:
+            import_module(name)
     except ImportError:
         sentence = f"{option} needs the report extra: pip install 'adhere[report]' (in a checkout: '.[report]')"
         raise InputError(option, str(path), "the report extra", sentence) from None

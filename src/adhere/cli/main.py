@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "reproduce": "Rebuild the paper's figures and numbers.",
     "simulate": "Compare policies on populations.",
     "arena": "Compare every policy on a fixed grid of populations.",
+    "analyse": "What the records of a trial say.",
     "coverage": "Count how often the intervals of analyses hold what is true.",
     "policies": "List the policies, or explain one.",
     "populations": "List the populations, or describe one.",

@@ -31,6 +31,11 @@ _OPTIONS = (
     "out",
     "study",
     "family",
+    "trial",
+    "control",
+    "level",
+    "margin",
+    "redraws",
 )
 
 
@@ -44,6 +49,18 @@ def integer(text: str) -> int:
         return int(text)
     except ValueError:
         raise typer.BadParameter(f"got {text!r}, expected a whole number") from None
+
+
+def number(text: str) -> float:
+    """The `parser` of options that take a number.
+
+    >>> number("0.95")
+    0.95
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"got {text!r}, expected a number") from None
 
 
 Imports = Annotated[

@@ -91,8 +91,10 @@ def forest_plot(rows: Sequence[ForestRow], *, kinds: Sequence[str], x_label: str
     return chart.finish(_key(used, kinds, rows), settle=False)
 
 
-def axis_limits(rows: Sequence[ForestRow]) -> tuple[float, float]:
+def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float, float]:
     """From where to where the axis goes: every interval, unless the narrowest would then be lost to sight.
+
+    Ends beyond `furthest`, which no difference of outcomes from 0 to 1 can reach, are left out.
 
     >>> row = ForestRow("", "", "", 0.1, [(0.0, 0.2)], "")
     >>> [round(end, 3) for end in axis_limits([row, row._replace(pieces=[(-math.inf, math.inf)])])]
@@ -103,7 +105,7 @@ def axis_limits(rows: Sequence[ForestRow]) -> tuple[float, float]:
     widths = [high - low for low, high in spans if 0.0 < high - low < math.inf]
     reach = min(widths, default=1.0) / _LEAST_SEEN
     low, high = min(kept), max(kept)
-    for end in sorted((end for span in spans for end in span if math.isfinite(end)), key=abs):
+    for end in sorted((end for span in spans for end in span if abs(end) <= furthest), key=abs):
         if max(high, end) - min(low, end) <= max(reach, high - low):
             low, high = min(low, end), max(high, end)
     margin = 0.04 * (high - low) or 0.1
