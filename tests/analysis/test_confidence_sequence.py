@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from adhere import Trial
+from adhere.analysis.allocation_check import allocation_check
 from adhere.analysis.betting_steps import Past, lay_steps
 from adhere.analysis.confidence_sequence import (
     ConfidenceSequence,
@@ -85,6 +87,31 @@ def test_wealth_and_sets_are_those_of_the_definition(view: View, n_arms: int, in
     assert (sequence.n_used, sequence.n_pending) == (n_known, len(decisions) - n_known)
     assert "constant over time" in sequence.note
     assert "worst case" in sequence.note
+
+
+@pytest.mark.parametrize("view", EXACT)
+def test_a_live_trial_is_read_as_its_log_says(view: View) -> None:
+    """Reports come late and in another order; what each recommendation had seen is in the log."""
+    rng, waiting = np.random.default_rng(6), []
+    trial = Trial("thompson", arms=["old", "new"], seed=4)
+    for _ in range(80):
+        waiting.append(trial.recommend())
+        if len(waiting) > 6:
+            told = waiting.pop(int(rng.integers(len(waiting))))
+            taken = told.arm if rng.random() < 0.8 else "old"
+            trial.report(told.id, actual=taken, reward=float(rng.random() < (0.8 if taken == "new" else 0.2)))
+    records = trial.records()
+    decisions, _ = decisions_of(records, 1, 0, view)
+    bets = RunningBets(1, 0, view, 0.95, 5)
+    bets.add(records)
+    wealth = bets.wealth()
+    oracle = [log_wealth(decisions, theta, 0.95)[-1] for theta in wealth.theta.tolist()]
+    np.testing.assert_allclose(wealth.log_up, [up for up, _ in oracle], atol=1e-9)
+    np.testing.assert_allclose(wealth.log_down, [down for _, down in oracle], atol=1e-9)
+    assert bets.n_pending == 6
+    check = allocation_check(records)
+    assert check is not None
+    assert not check.rejected
 
 
 @pytest.mark.parametrize("view", EXACT)
@@ -313,3 +340,12 @@ def test_a_lost_patient_does_not_hold_up_the_rest_and_reports_are_checked() -> N
     with_places.update(records)
     with pytest.raises(InputError, match="at: got None, expected the place in the log"):
         with_places.report(0, reward=1.0)
+
+
+def test_a_report_of_a_third_arm_changes_nothing() -> None:
+    records = adaptive_trial(0, 60, (0.2, 0.5, 0.8))
+    running = RunningSequence(1, 0, n_grid=11)
+    running.update(records)
+    before = running.sequence()
+    running.report(int(np.flatnonzero(records.chosen == 2)[-1]), reward=1.0, at=10**6)
+    assert_same(running.sequence(), before)

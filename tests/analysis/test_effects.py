@@ -40,7 +40,7 @@ def test_stroke_trial_has_the_published_deaths_within_14_days() -> None:
     assert intended.difference.n == 19_422
     assert 0.0 in intended.difference.sets[0]
     assert intended.number_needed.sets[0].shape is Shape.OUTSIDE
-    for view in (View.AS_TREATED, View.PER_PROTOCOL):  # they see an effect: those near death are not given aspirin
+    for view in (View.AS_TREATED, View.PER_PROTOCOL):  # they see an effect: the illest are not given tablets
         other = one_of(found, view)
         assert 0.0 not in other.difference.sets[0]
         assert (other.note, other.difference.sets[0].validity) == (NO_ESTIMAND, Validity.APPROXIMATE)

@@ -12,7 +12,7 @@ from adhere.analysis.confidence_set import Validity
 from adhere.analysis.mediation import ArmMediation, mediation
 from adhere.analysis.mediation_evidence import evidence_of, log_bayes_factor, log_e_value
 from adhere.analysis.records import TOOK_NOTHING, Records
-from adhere.intervals import RewardSums
+from adhere.intervals import RewardSums, newcombe
 from adhere.populations import stroke_aspirin, stroke_heparin
 from oracle import mediation_evidence as oracle
 from oracle.mediated import MediatedThompson
@@ -75,6 +75,28 @@ def test_pearson_s_test_of_a_fixed_sample() -> None:
     new = mediation(made(RICH_AND_POOR), adaptive=False).arms[1]
     statistic = 1500 * (375 * 500 - 125 * 500) ** 2 / (500 * 1000 * 875 * 625)  # of a 2 × 2 table, in one formula
     assert new.p_value == pytest.approx(math.erfc(math.sqrt(statistic / 2)))
+
+
+def test_outcomes_between_0_and_1_are_judged_by_their_own_spread() -> None:
+    few: list[Row] = [(0, 1, 0.2, 1), (0, 1, 0.4, 1), (1, 1, 0.5, 1), (1, 1, 0.9, 1)]
+    t = 0.4 / math.sqrt(0.05)  # Student's, with two degrees of freedom, whose distribution has a closed form
+    assert mediation(made(few), adaptive=False).p_value == pytest.approx(1 - t / math.sqrt(2 + t * t))
+
+    narrow: list[Row] = [(c, 1, y + 0.03 * c, 100) for c in (0, 1) for y in (0.45, 0.55)]
+    result = mediation(made(narrow), adaptive=False)
+    (limits,) = result.arms[1].largest_difference.sets
+    assert limits.method == "Student, combined as by Newcombe"
+    assert 0.019 < limits.low < 0.03 < limits.high < 0.041
+    assert result.differs
+    assert result.equivalent
+    assert "The Bayes factor, which is rough where outcomes are not all 0 or 1, is" in result.sentence
+
+    skewed: list[Row] = [(c, 1, y, 10) for c in (0, 1) for y in (0.95, 1.0)]
+    (cautious,) = mediation(made(skewed), adaptive=False).arms[1].largest_difference.sets
+    assert cautious.high == pytest.approx(newcombe(19.5, 20, 19.5, 20)[1])
+
+    (of_zeros_and_ones,) = mediation(made(RICH_AND_POOR), adaptive=False).arms[1].largest_difference.sets
+    assert (of_zeros_and_ones.low, of_zeros_and_ones.high) == pytest.approx(newcombe(375, 500, 500, 1000))
 
 
 def test_stroke_trial_aspirin_not_taken_differs_by_what_was_assigned() -> None:

@@ -72,6 +72,13 @@ def test_nothing_is_missing() -> None:
     assert result.sentence == "No outcome is missing, and of everybody it is known what they took."
 
 
+def test_of_many_arms_those_with_most_missing_are_named() -> None:
+    rows: list[Row] = [(arm, arm, MISSING, arm + 1) for arm in range(9)]
+    sentence = missing(made(rows, [f"dose {arm}" for arm in range(9)]), adaptive=False).sentence
+    assert sentence.startswith("45 of 45 outcomes are missing (dose 8: 9, dose 7: 8, dose 6: 7 and 6 more arms).")
+    assert "For no pair of arms is that range wider than 2.000." in sentence
+
+
 def test_imputed_values_are_counted_and_named() -> None:
     imputed = np.array([True, False])
     records = made([(0, 0, 1.0, 1), (1, 1, 0.0, 5)], imputed_actual=imputed, imputed_reward=imputed)

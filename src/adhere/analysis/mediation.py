@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adhere.analysis.cells import cells_of
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
@@ -20,10 +20,10 @@ class ArmMediation:
 
     `n` and `means` are by the arm chosen. `log_bayes_factor` is that of confounded (a mean for each arm chosen) over
     mediated (one mean). `log_e` is the logarithm of an any-time valid e-value against mediated: refuted at
-    e ≥ 1/(1 - level). `p_value` is that of a fixed sample (Pearson's χ²; None where allocation was adaptive), and the
-    outcome `differs` where it is at most 1 - level: that holds for one look at the data. `largest_difference` is the
-    largest between the means of two arms chosen, in absolute value; it is `within_margin` if its whole confidence set
-    is. All are None where nobody took the arm under two arms chosen.
+    e ≥ 1/(1 - level). `p_value` is that of a fixed sample (Pearson's χ², or the F test where outcomes are not 0 or 1;
+    None where allocation was adaptive), and the outcome `differs` where it is at most 1 - level: that holds for one
+    look at the data. `largest_difference` is the largest between the means of two arms chosen, in absolute value; it
+    is `within_margin` if its whole confidence set is. All are None where nobody took the arm under two arms chosen.
     """
 
     arm: str
@@ -104,7 +104,7 @@ def _arm_mediation(
 ) -> ArmMediation:
     name = names[arm]
     n = {chosen: cell.n for chosen, cell in zip(names, every, strict=True)}
-    means = {chosen: _mean(cell, adaptive, level) for chosen, cell in zip(names, every, strict=True)}
+    means = dict(zip(names, _means(every, adaptive, level), strict=True))
     cells = _known(every)
     if len(cells) < 2:
         sentence = untested_arm_sentence(name, n)
@@ -133,9 +133,12 @@ def _known(cells: Sequence[RewardSums]) -> list[RewardSums]:
     return [cell for cell in cells if cell.n]
 
 
-def _mean(cell: RewardSums, adaptive: bool, level: float) -> Quantity:
-    if not adaptive or not cell.n:
-        return mean_of(cell, level)
-    (low,), (high,) = any_time_limits([cell], level, 1)
-    limits = ConfidenceSet(low, high, "Robbins' mixture", Validity.ANY_TIME, level=level)
-    return Quantity(min(1.0, cell.total / cell.n), (limits,), cell.n)
+def _means(cells: Sequence[RewardSums], adaptive: bool, level: float) -> list[Quantity]:
+    plain = [mean_of(cell, level) for cell in cells]
+    if not adaptive:
+        return plain
+    limits = [
+        ConfidenceSet(low, high, "Robbins' mixture", Validity.ANY_TIME, level=level)
+        for low, high in zip(*any_time_limits(cells, level, 1), strict=True)
+    ]
+    return [replace(mean, sets=(found,)) if mean.n else mean for mean, found in zip(plain, limits, strict=True)]

@@ -10,8 +10,11 @@ from itertools import combinations
 import numpy as np
 
 from adhere.analysis.cells import added
-from adhere.analysis.confidence_set import ConfidenceSet, Validity
-from adhere.intervals import RewardSums, newcombe
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.means import mean_of, variance_of
+from adhere.intervals import RewardSums
+
+_FEW = 50  # patients, below which Student's interval is not relied on for skewed outcomes
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Evidence:
     log_bayes_factor: float
     log_e: float
     p_value: float | None
+    binary: bool  # whether all outcomes are 0 or 1; the Bayes factor is exact only then
 
     def refutes(self, level: float) -> bool:
         """Whether the e-value refutes it, however often one looked."""
@@ -33,11 +37,13 @@ class Evidence:
 
 def evidence_of(groups: Sequence[Sequence[RewardSums]], adaptive: bool) -> Evidence:
     """What groups of cells, each of those who took one arm, say together."""
-    statistic, freedom = math.fsum(map(chi_square, groups)), sum(len(cells) - 1 for cells in groups)
+    freedom = sum(len(cells) - 1 for cells in groups)
+    p_value = None if adaptive else chi_square_p_value(math.fsum(map(chi_square, groups)), freedom)
     return Evidence(
         math.fsum(map(log_bayes_factor, groups)),
         math.fsum(map(log_e_value, groups)),
-        None if adaptive else chi_square_p_value(statistic, freedom),
+        p_value,
+        all(cell.binary for cells in groups for cell in cells),
     )
 
 
@@ -62,17 +68,24 @@ def log_e_value(cells: Sequence[RewardSums]) -> float:
 
 
 def chi_square(cells: Sequence[RewardSums]) -> float:
-    """Pearson's statistic against one mean for all cells.
+    """Pearson's statistic against one mean for all cells; where outcomes are not all 0 or 1, that of the F test.
+
+    The F test's is the value of χ² that has the same p-value, so that those of several arms can be added.
 
     >>> round(chi_square([RewardSums(10, 2.0, 2.0), RewardSums(10, 8.0, 8.0)]), 6)
     7.2
     """
+    from scipy.special import chdtri, fdtrc
+
     pooled = added(cells)
-    mean = pooled.total / pooled.n
-    variance = mean * (1.0 - mean)
-    if variance <= 0.0:
-        return 0.0
-    return math.fsum(cell.n * (cell.total / cell.n - mean) ** 2 for cell in cells) / variance
+    mean, freedom = pooled.total / pooled.n, len(cells) - 1
+    between = math.fsum(cell.n * (cell.total / cell.n - mean) ** 2 for cell in cells)
+    within = math.fsum(variance_of(cell) * (cell.n - 1) for cell in cells)
+    if not pooled.binary and within > 0.0:
+        rest = pooled.n - len(cells)
+        return float(chdtri(freedom, fdtrc(freedom, rest, between / freedom / (within / rest))))
+    variance = mean * (1.0 - mean)  # of outcomes 0 and 1, and at most that of others with this mean
+    return between / variance if variance > 0.0 else 0.0
 
 
 def chi_square_p_value(statistic: float, freedom: int) -> float:
@@ -99,26 +112,39 @@ def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool
     """Between which values the largest difference of two cells' means lies, in absolute value.
 
     It is covered wherever the differences of all pairs are at once: by Newcombe's interval with an equal share of the
-    error for each pair (Bonferroni), or by any-time limits of each mean with an equal share for each of them. Numbers
-    between 0 and 1 vary at most as zeros and ones of the same mean do, so that both hold for them.
+    error for each pair (Bonferroni), or by any-time limits of each mean with an equal share for each of them. Where
+    outcomes are not 0 or 1, Newcombe's way of combining two intervals is used with Student's; of few patients with
+    Wilson's, which is then too wide rather than too narrow, as Student's can be for skewed outcomes.
     """
     if any_time:
         low, high = any_time_limits(cells, level, len(cells))
         pairs = [(low[i] - high[j], high[i] - low[j]) for i, j in combinations(range(len(cells)), 2)]
         method, validity = "Robbins' mixture", Validity.ANY_TIME
     else:
-        n_pairs = math.comb(len(cells), 2)
-        share = 1.0 - (1.0 - level) / n_pairs
-        pairs = [
-            newcombe(min(one.total, one.n), one.n, min(other.total, other.n), other.n, share)
-            for one, other in combinations(cells, 2)
-        ]
-        method, validity = "Newcombe", Validity.FIXED
+        share = 1.0 - (1.0 - level) / math.comb(len(cells), 2)
+        means = [mean_of(_cautious(cell), share) for cell in cells]
+        pairs = [_combined(one, other) for one, other in combinations(means, 2)]
+        method = "Newcombe" if all(cell.binary for cell in cells) else "Student, combined as by Newcombe"
+        validity = Validity.FIXED
     if len(pairs) > 1:
         method += ", simultaneous"
     least = max(max(low, -high, 0.0) for low, high in pairs)
     most = max(max(-low, high) for low, high in pairs)
     return ConfidenceSet(least, min(1.0, most), method, validity, level=level)
+
+
+def _cautious(cell: RewardSums) -> RewardSums:
+    """Outcomes of few patients as if they varied as much as zeros and ones of the same mean."""
+    return cell if cell.n >= _FEW else RewardSums(cell.n, cell.total, cell.total, binary=True)
+
+
+def _combined(one: Quantity, other: Quantity) -> tuple[float, float]:
+    """Newcombe's interval for the difference of two means, from the interval of each."""
+    (own,), (others,) = one.sets, other.sets
+    mean, other_mean = one.value or 0.0, other.value or 0.0
+    below = math.hypot(mean - own.low, others.high - other_mean)
+    above = math.hypot(own.high - mean, other_mean - others.low)
+    return mean - other_mean - below, mean - other_mean + above
 
 
 def any_time_limits(cells: Sequence[RewardSums], level: float, n_cells: int) -> tuple[list[float], list[float]]:

@@ -12,20 +12,19 @@ from adhere.analysis.texts import from_log, p_value
 _STRENGTHS = ((150.0, "very strong"), (20.0, "strong"), (3.0, "positive"))  # Kass & Raftery (1995)
 
 
-def bayes_factor_sentence(log_factor: float) -> str:
+def bayes_factor_sentence(log_factor: float, binary: bool = True) -> str:
     """Which hypothesis the Bayes factor speaks for, and how much.
 
     >>> bayes_factor_sentence(math.log(0.01))
     'The Bayes factor is 100 to 1 that the outcome does not depend on the arm assigned (strong evidence).'
     """
     strength = next((word for least, word in _STRENGTHS if abs(log_factor) >= math.log(least)), "")
+    rough = "" if binary else ", which is rough where outcomes are not all 0 or 1,"
+    factor = f"The Bayes factor{rough} is {from_log(abs(log_factor))} to 1"
     if not strength:
-        return f"The Bayes factor is {from_log(abs(log_factor))} to 1, which says next to nothing either way."
+        return f"{factor}, which says next to nothing either way."
     what = "depends" if log_factor > 0.0 else "does not depend"
-    return (
-        f"The Bayes factor is {from_log(abs(log_factor))} to 1 that the outcome {what} on the arm assigned "
-        f"({strength} evidence)."
-    )
+    return f"{factor} that the outcome {what} on the arm assigned ({strength} evidence)."
 
 
 def untested_arm_sentence(arm: str, n: Mapping[str, int]) -> str:
@@ -103,7 +102,7 @@ def overall_sentence(
             f"Not decided: the data do not refute that the outcome depends on what was taken alone ({values}), "
             f"but do not show it within the margin of {margin:g} either. Not refuted does not mean safe."
         )
-    return f"{sentence} {bayes_factor_sentence(evidence.log_bayes_factor)}"
+    return f"{sentence} {bayes_factor_sentence(evidence.log_bayes_factor, evidence.binary)}"
 
 
 WHY = (

@@ -8,7 +8,8 @@ from adhere.analysis.extreme_cases import ExtremeCase
 from adhere.analysis.texts import signed
 from adhere.analysis.view import View
 
-_NAMED = 3  # pairs whose extreme cases are written out
+_NAMED = 3  # pairs whose extreme cases are written out, and arms where there are many
+_MAX_ARMS = 6  # that are all named
 
 
 def missing_sentence(
@@ -24,7 +25,7 @@ def missing_sentence(
     sentences += [_extreme(case) for case in extremes[:_NAMED]]
     if len(extremes) > _NAMED:
         most = max(case.high - case.low for case in extremes)
-        sentences.append(f"No other pair of arms can move by more than {most:.3f}.")
+        sentences.append(f"For no pair of arms is that range wider than {most:.3f}.")
     filled = _both(sum(imputed_outcomes.values()), sum(imputed_taken.values()))
     if filled:
         sentences.append(f"The trial's rule for missing reports filled in {filled}; they are counted as reported.")
@@ -50,7 +51,9 @@ def _counts(n_patients: int, outcomes: Mapping[str, int], taken: Mapping[str, in
 
 
 def _by_arm(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{arm}: {count:,}" for arm, count in counts.items())
+    most = sorted(counts.items(), key=lambda one: -one[1])[:_NAMED] if len(counts) > _MAX_ARMS else counts.items()
+    more = f" and {len(counts) - _NAMED} more arms" if len(counts) > _MAX_ARMS else ""
+    return ", ".join(f"{arm}: {count:,}" for arm, count in most) + more
 
 
 def _extreme(case: ExtremeCase) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,9 +22,10 @@ class CellBox:
     low: Floats
     high: Floats
 
-    def lumped(self, things: Sequence[int]) -> CellBox:
-        """The cells of these things; everything besides is something else."""
-        return CellBox(_lump(self.low, things), np.minimum(_lump(self.high, things), 1.0))
+    def lumped(self, things: Sequence[int], rows: Sequence[int]) -> CellBox:
+        """The cells of these things among those told the arms of these rows; everything besides is something else."""
+        low, high = (_lump(cells[rows], things) for cells in (self.low, self.high))
+        return CellBox(low, np.minimum(high, 1.0))
 
     def towards(self, limits: CellBox, part: float) -> CellBox:
         """The cells on that part of the way to wider limits."""
@@ -118,15 +119,23 @@ class ObservedCells:
         )
         return CellBox(low, high)
 
-    def lumped(self, things: Sequence[int]) -> ObservedCells:
-        """The cells of these things; everything besides is something else."""
+    def telling_rows(self, things: Sequence[int]) -> list[int]:
+        """Those told these things, and for each of their cells those in whom it has the largest share."""
+        own = [row for thing in things for row, told in enumerate(self.told) if told == thing]
+        cells = [2 * thing + outcome for thing in things for outcome in (0, 1)]
+        return list(dict.fromkeys([*own, *(int(row) for row in self.shares.low[:, cells].argmax(axis=0))]))
+
+    def lumped(self, things: Sequence[int], rows: Sequence[int]) -> ObservedCells:
+        """The cells of these things among those told the arms of these rows; everything besides is something else."""
         rest = [thing for thing in range(self.n_things) if thing not in things]
-        return replace(
-            self,
-            told=tuple(things.index(thing) if thing in things else None for thing in self.told),
-            taken=self.taken[:, things],
-            other=self.other + self.taken[:, rest].sum(axis=(1, 2)) + self.no_outcome[:, rest].sum(axis=1),
-            no_outcome=self.no_outcome[:, things],
+        taken, no_outcome = self.taken[rows], self.no_outcome[rows]
+        return ObservedCells(
+            told=tuple(things.index(told) if (told := self.told[row]) in things else None for row in rows),
+            taken=taken[:, things],
+            other=self.other[rows] + taken[:, rest].sum(axis=(1, 2)) + no_outcome[:, rest].sum(axis=1),
+            no_outcome=no_outcome[:, things],
+            not_reported=self.not_reported[rows],
+            neither=self.neither[rows],
             has_other=self.has_other or bool(rest),
         )
 

@@ -42,7 +42,8 @@ def program_bounds(
     for target in targets:
         arms = sorted(target)
         signs = {place: target[arm] for place, arm in enumerate(arms)}
-        parts.append(_solve(cells.lumped(arms), limits.lumped(arms), [signs], monotone=monotone))
+        rows = cells.telling_rows(arms)
+        parts.append(_solve(cells.lumped(arms, rows), limits.lumped(arms, rows), [signs], monotone=monotone))
     return ProgramBounds(
         _joined([one.by_shares for one in parts]),
         _joined([one.by_limits for one in parts]),

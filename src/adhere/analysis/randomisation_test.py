@@ -16,6 +16,7 @@ from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words, stream_keys
 
 N_REDRAWS = 10_000
+_NOT_RUN = "The randomisation test by replay was not run:"
 _TIE = 1e-9  # differences closer than this are equal but for rounding
 
 
@@ -139,10 +140,10 @@ def _test(
     if not is_known:
         without = next(arm for arm in (treatment, control) if observed.counts[0, arm] == 0)
         why = reason or f"no outcome is known of anyone told {logged.arms[without]!r}"
-        return RandomisationTest(*pair, None, None, 0, False, why)
+        return RandomisationTest(*pair, None, None, 0, False, f"{_NOT_RUN} {why}.")
     statistic = float(difference[0])
     if redrawn is None:
-        return RandomisationTest(*pair, statistic, None, 0, False, reason)
+        return RandomisationTest(*pair, statistic, None, 0, False, f"{_NOT_RUN} {reason}.")
     redraws = _difference(redrawn, treatment, control)[0]
     n_as_large = int(np.sum(np.abs(redraws) >= abs(statistic) - _TIE))
     p_value = (1 + n_as_large) / (1 + len(redraws))

@@ -6,7 +6,7 @@ import numpy as np
 
 from adhere.analysis.betting_steps import Past, lay_steps
 from adhere.analysis.pair_scores import PairScores, information, pair_scores, usable
-from adhere.analysis.records import NEVER, Ints, Records
+from adhere.analysis.records import NEVER, Records
 from adhere.analysis.view import View
 from adhere.analysis.wealth import Wealth
 from adhere.errors import InputError
@@ -23,7 +23,7 @@ class RunningBets:
         self._settled = Wealth(n_grid + 1 - n_grid % 2)
         self._past = Past()
         self._open: PairScores | None = None
-        self._closed: list[Ints] = []  # the numbers of decisions that were played for good
+        self._is_played = bytearray()  # of every decision, whether it is one between the two arms
         self._has_places = False
         self.n_entries = 0  # decisions, of all arms
         self.n_refused = 0  # those whose probabilities were not logged or were estimated
@@ -52,6 +52,9 @@ class RunningBets:
         """Further decisions."""
         scores = pair_scores(records, self._treatment, self._control, self._view, self.n_entries)
         self._has_places = records.seen is not None and records.reward_at is not None
+        is_played = np.zeros(len(records), dtype=np.uint8)
+        is_played[scores.entry - self.n_entries - 1] = 1
+        self._is_played += is_played.tobytes()
         self.n_entries += len(records)
         self._describe(records, scores)
         self._open = scores if self._open is None else self._open.followed_by(scores)
@@ -84,7 +87,7 @@ class RunningBets:
         scores, number = self._open, entry + 1
         place = int(np.searchsorted(scores.entry, number))
         if place == len(scores) or scores.entry[place] != number:
-            if any(number in numbers for numbers in self._closed):
+            if self._is_played[entry]:
                 raise InputError("entry", entry, "a decision whose outcome is not known yet")
             return  # another arm was chosen: it changes nothing
         if reward is not None:
@@ -104,7 +107,6 @@ class RunningBets:
             return
         played, self._open = self._open[:n], self._open[n:]
         self._past = self._play(self._settled, played)
-        self._closed.append(played.entry)
         self._n_closed_known += int(played.is_known.sum())
 
     def wealth(self) -> Wealth:

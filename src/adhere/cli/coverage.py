@@ -33,7 +33,7 @@ def coverage(
     """Analyse thousands of trials whose truth is known, and count how often each interval of `adhere analyse` holds
     it.
 
-    Fixed designs with 200 and 1,000 patients an arm, 10,000 trials each, on populations with every kind of
+    Fixed designs with 200 or 1,000 patients an arm, 10,000 trials each, on populations with every kind of
     non-compliance, rare outcomes, no effect and hardly any compliers; and 2,000 adaptive trials under each of eight
     policies, with outcomes that come late or never. About ten minutes on two free cores:
 

@@ -59,7 +59,7 @@ def test_what_is_true_follows_from_what_is_observed(who: People) -> None:
 def test_the_study_has_what_the_issue_asks_for() -> None:
     fixed = [cell for cell in FULL if isinstance(cell, FixedCell)]
     assert all(cell.n_trials == 10_000 and cell.n_per_arm >= 200 for cell in fixed)
-    assert {cell.people for cell in fixed} == {who.name for who in FIXED}
+    assert {cell.people for cell in fixed if cell.n_per_arm == 200} == {who.name for who in FIXED}
     adaptive = [cell for cell in FULL if isinstance(cell, AdaptiveCell)]
     assert all(cell.n_trials == 2000 for cell in adaptive)
     assert {(cell.people, cell.policy) for cell in adaptive} == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adhere.analysis.aipw import aipw
 from adhere.analysis.allocation_check import allocation_check
 from adhere.analysis.confidence_sequence import confidence_sequences
 from adhere.analysis.effects import View, effects
@@ -35,6 +36,11 @@ def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm
             yield Alarm(
                 Test(f"{SEQUENCE}, at any time", NO_EFFECT, who.truth.is_null, True), sequence.p_value <= ALPHA
             )
+    for estimate in aipw(records):
+        truth = comparison_truths(estimate.view, who.truth)[DIFFERENCE]
+        assert truth is not None
+        for one in of_quantity(estimate.view.value, DIFFERENCE, estimate.difference, truth, False):
+            yield _renamed(one, f"{AIPW}, {one.interval.method}")
     for compared in effects(records).comparisons:
         truth = comparison_truths(compared.view, who.truth)[DIFFERENCE]
         assert truth is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from adhere.studies.coverage.people import ADAPTIVE, FIXED
+from adhere.studies.coverage.people import ADAPTIVE, FIXED, LARGE
 
 
 class FixedCell(NamedTuple):
@@ -64,6 +64,7 @@ _LABELS = {
     "thompson": "Thompson",
 }
 FLOOR = 0.1
+_FEW = 200  # patients an arm
 
 
 def with_floor(policy: str) -> str:
@@ -87,7 +88,8 @@ ALL_POLICIES = tuple(text for policy in POLICIES for text in (policy, with_floor
 
 def _cells(n_fixed: int, sizes: tuple[int, ...], n_adaptive: int, n_patients: int, redrawn: int) -> tuple[Cell, ...]:
     return (
-        *(FixedCell(who.name, size, n_fixed) for who in FIXED for size in sizes),
+        *(FixedCell(who.name, _FEW, n_fixed) for who in FIXED),
+        *(FixedCell(name, size, n_fixed) for size in sizes for name in LARGE),
         *(AdaptiveCell(who.name, text, n_patients, n_adaptive) for who in ADAPTIVE for text in ALL_POLICIES),
         *(
             RedrawnCell(ADAPTIVE[0].name, text, n_patients, redrawn, 199)
@@ -96,5 +98,5 @@ def _cells(n_fixed: int, sizes: tuple[int, ...], n_adaptive: int, n_patients: in
     )
 
 
-FULL = _cells(10_000, (200, 1000), 2000, 500, 1000)
-QUICK = _cells(500, (200,), 60, 300, 100)
+FULL = _cells(10_000, (1000,), 2000, 500, 1000)
+QUICK = _cells(500, (), 60, 300, 100)

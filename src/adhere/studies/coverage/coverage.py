@@ -54,11 +54,14 @@ def coverage(
     check_folder(out)
     batches = _batches(tuple(cells or (QUICK if quick else FULL)), seed)
     with folder_lock(out):
-        counted: dict[Cell, Counted] = {batch.cell: Counted() for batch in batches}
+        found: dict[Batch, Counted] = {}
         with studies_progress(sum(batch.n_trials for batch in batches)) as progress:
-            for batch, found in _run(batches, n_processes or os.cpu_count() or 1, progress):
-                counted[batch.cell].join(found)
+            for batch, one in _run(_compiling_first(batches), n_processes or os.cpu_count() or 1, progress):
+                found[batch] = one
                 progress.finish(batch.n_trials)
+        counted = {batch.cell: Counted() for batch in batches}
+        for batch in batches:  # in this order, whichever was done first
+            counted[batch.cell].join(found[batch])
         done = Coverage(make_tables(counted), out, time.perf_counter() - began)
         write_coverage(done, seed, quick)
     return done
@@ -72,6 +75,13 @@ def _batches(cells: Sequence[Cell], seed: int) -> list[Batch]:
         starts = range(0, cell.n_trials, size)
         found += [Batch(cell, seed, i, min(size, cell.n_trials - start)) for i, start in enumerate(starts)]
     return found
+
+
+def _compiling_first(batches: Sequence[Batch]) -> list[Batch]:
+    """The first batch of each policy before the others: each compiles one, and processes not the same at once."""
+    first = {batch.cell.policy: batch for batch in reversed(batches) if not isinstance(batch.cell, FixedCell)}
+    ahead = [batch for batch in batches if batch in first.values()]
+    return ahead + [batch for batch in batches if batch not in ahead]
 
 
 def _run(batches: Sequence[Batch], n_processes: int, progress: StudiesProgress) -> Iterator[tuple[Batch, Counted]]:

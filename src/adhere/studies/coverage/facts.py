@@ -45,8 +45,9 @@ class Facts:
     @cached_property
     def weak(self) -> polars.DataFrame:
         """What the weak instrument gave for compliers."""
-        rows = self.fixed.filter(polars.col("population") == WEAK)
-        return rows.filter(polars.col("view") == "compliers", polars.col("quantity") == "difference")
+        rows = self.fixed.filter(polars.col("population").is_in(WEAK))
+        wanted = polars.col("view") == "compliers", polars.col("quantity") == "difference"
+        return rows.filter(*wanted, polars.col("coverage").is_not_null())
 
     def beside(self, design: str) -> polars.DataFrame:
         """Intervals of a kind that is judged nowhere in the design, where they were given."""

@@ -56,11 +56,16 @@ def _fixed_rows(facts: Facts, patients: int) -> polars.DataFrame:
 
 def adaptive_figures(facts: Facts) -> list[ReportFigure]:
     """A map of sequences and what stands beside them, by policy; then how wide they are."""
-    shown = facts.adaptive.filter(
-        polars.col("quantity") == "difference", polars.col("view").is_in(_MAIN_VIEWS)
-    ).with_columns(label=polars.col("policy").map_elements(policy_label, polars.String))
+    shown = (
+        facts.adaptive.filter(polars.col("quantity") == "difference", polars.col("view").is_in(_MAIN_VIEWS))
+        .sort("view", descending=True, maintain_order=True)
+        .with_columns(label=polars.col("policy").map_elements(policy_label, polars.String))
+    )
     rows = shown.select(
-        group="population", row=polars.format("{}, {}", "view", "method"), column="label", coverage="coverage"
+        group="population",
+        row=polars.format("{}: {}", "view", polars.col("method").str.replace(r" \(.*", "")),
+        column="label",
+        coverage="coverage",
     )
     caption = "How often intervals for the effect covered, by population and policy; sequences at all times at once."
     drawn = partial(coverage_map, rows, 1 - MOST_MISSES)

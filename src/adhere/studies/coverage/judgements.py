@@ -101,4 +101,6 @@ def width_text(widths: tuple[float | None, float | None]) -> str:
     low, high = widths
     if low is None:
         return "–"
+    if high is not None and f"{low:.2f}" == f"{high:.2f}":
+        return f"{low:.2f}"
     return f"{low:.2f} to {'unbounded' if high is None else f'{high:.2f}'}"

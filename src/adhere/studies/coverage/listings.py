@@ -95,8 +95,9 @@ def tests_listings(facts: Facts) -> list[Listing]:
 
 def weak_listing(facts: Facts) -> Listing:
     """Every interval for the effect on compliers where few comply."""
-    rows = [[f"{one['patients'] // 2}", *_row(one)[2:]] for one in facts.weak.to_dicts()]
-    return Listing("The effect on compliers, where 3% are compliers.", ("an arm", *_HEADER[2:]), rows)
+    rows = [[one["population"], f"{one['patients'] // 2}", *_row(one)[2:]] for one in facts.weak.to_dicts()]
+    header = ("population", "an arm", *_HEADER[2:])
+    return Listing("The effect on compliers, where 3% are compliers.", header, rows)
 
 
 def _row(one: dict[str, Any]) -> Sequence[str]:

@@ -100,7 +100,7 @@ def coverage_sections(facts: Facts) -> list[Section]:
                 "Weak instruments",
                 question="What do intervals for the effect on compliers say where 3% are compliers?",
                 result=sentences.weak_result(facts),
-                uncertainty="One population, with 60% never-takers and 37% always-takers who fare differently.",
+                uncertainty="Two populations of 60% never-takers and 37% always-takers, who fare more or less alike.",
                 details=sentences.weak_details(facts),
                 listings=[listings.weak_listing(facts)],
             )

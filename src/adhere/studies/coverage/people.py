@@ -92,8 +92,13 @@ FIXED = (
     ),
     people(
         "weak instrument",
-        "3% are compliers: 60% never and 37% always take the treatment, whatever they are told",
+        "3% are compliers: 60% never and 37% always take the treatment, whatever they are told, and fare better",
         {"never": (0.6, 0.3, 0.4), "always": (0.37, 0.6, 0.7), "complier": (0.03, 0.4, 0.6)},
+    ),
+    people(
+        "weak, strongly confounded",
+        "3% are compliers, and who always takes the treatment fares far better than who never does",
+        {"never": (0.6, 0.05, 0.1), "always": (0.37, 0.9, 0.95), "complier": (0.03, 0.4, 0.6)},
     ),
     people(
         "defiers",
@@ -112,7 +117,16 @@ FIXED = (
         missing=(0.1, 0.04),
     ),
 )
-WEAK = "weak instrument"
+WEAK = ("weak instrument", "weak, strongly confounded")
+LARGE = (
+    *WEAK,
+    "one-sided, confounded",
+    "two-sided, confounded",
+    "confounded, no effect",
+    "rare success",
+    "rare failure",
+    "four centres",
+)  # drawn with many patients too
 
 ADAPTIVE = (
     people(

@@ -74,13 +74,13 @@ def tests_result(facts: Facts) -> str:
 
 
 def _result(judgements: list[Judgement], things: str, do: str) -> str:
-    failing = [f"{one.what} ({one.method})" if one.method else one.what for one in judgements if one.verdict == FAILS]
+    failing = [one.what for one in judgements if one.verdict == FAILS]
     unsettled = sum(one.verdict == UNSETTLED for one in judgements)
     text = f"{n_holding(judgements)} of {len(judgements)} {things} {do}"
     if failing:
         more = f" and {len(failing) - _NAMED} more" if len(failing) > _NAMED else ""
         text += f"; failing: {', '.join(failing[:_NAMED])}{more}"
-    return text + (f"; {unsettled} not settled." if unsettled else ".")
+    return text + (f"; {unsettled} unsettled." if unsettled else ".")
 
 
 def fixed_details(facts: Facts) -> list[str]:
@@ -116,7 +116,7 @@ def _beside(facts: Facts, design: str) -> list[str]:
     """What promises nothing here, and how badly it does."""
     said = []
     for (view, method), rows in facts.beside(design).group_by("view", "method", maintain_order=True):
-        least = rows.sort("coverage").row(0, named=True)
+        least, method = rows.sort("coverage").row(0, named=True), str(method).partition(" (")[0]
         said.append(
             f"Beside them, {view} by {method} covers in {least['coverage']:.1%} at worst, in {where(least)}, and in "
             f"fewer than {LEAST_COVERAGE:.0%} in {_fraction(rows, LEAST_COVERAGE)}."
@@ -150,29 +150,32 @@ def _range(rows: polars.DataFrame) -> str:
 
 def weak_result(facts: Facts) -> str:
     """What is left of an interval where next to nobody complies."""
-    smallest = facts.weak.filter(polars.col("patients") == polars.col("patients").min()).to_dicts()
-    texts = [f"{one['method']} covers in {one['coverage']:.1%} and is unbounded in {one['unbounded']:.0%}"
-             for one in smallest if one["coverage"] is not None]  # fmt: skip
-    return (
-        f"With {smallest[0]['patients'] // 2} patients an arm {listed(texts)}." if texts else "No interval was given."
-    )
+    rows = facts.weak.filter(polars.col("patients") == polars.col("patients").min())
+    texts = []
+    for (method,), some in rows.group_by("method", maintain_order=True):
+        shares, unbounded = some["coverage"].to_list(), some["unbounded"].to_list()
+        texts.append(
+            f"{method.partition(' (')[0]} covers in {min(shares):.1%} at least, {max(unbounded):.0%} unbounded"
+        )
+    return f"With {rows['patients'][0] // 2} patients an arm: {'; '.join(texts)}."
 
 
 def weak_details(facts: Facts) -> list[str]:
-    """The same for every size, and why."""
-    said = [_weak_sentence(one) for one in facts.weak.to_dicts() if one["coverage"] is not None]
+    """The same for every population and size, and why."""
     return [
-        *said,
+        *(_weak_sentence(one) for one in facts.weak.to_dicts()),
         "An unbounded set is the honest answer: where the recommendation may have changed nothing, the data allow "
-        "any effect on those whom it changed. An interval that is always bounded must then miss, or be wide by luck.",
+        "any effect on those whom it changed. An interval that is always bounded cannot be valid then: it may still "
+        "cover, by being wide, but misses where who takes the treatment differs from who does not.",
     ]
 
 
 def _weak_sentence(one: dict[str, Any]) -> str:
-    width = "no bounds" if one["median_width"] is None else f"a width of {one['median_width']:.2f}"
+    method = one["method"].partition(" (")[0]
+    width = "unbounded" if one["median_width"] is None else f"{one['median_width']:.2f}"
     return (
-        f"{one['patients'] // 2:,} an arm, {one['method']}: covers in {one['coverage']:.1%}; half of the sets have "
-        f"at least {width}; {one['unbounded']:.1%} are unbounded."
+        f"“{one['population']}”, {one['patients'] // 2:,} an arm, {method}: covers in {one['coverage']:.1%}; "
+        f"median width {width}; {one['unbounded']:.1%} are unbounded."
     )
 
 

@@ -11,7 +11,7 @@ from adhere.studies.coverage.verdicts import HOLDS
 
 LEGEND = (
     "share: of trials in which the interval held the truth (fixed designs), ever missed it, or a test raised a false"
-    " alarm (adaptive designs, tests), in the population where it did worst. ✓ holds, ◐ not settled by so few trials,"
+    " alarm (adaptive designs, tests), in the population where it did worst. ✓ holds, ◐ unsettled by so few trials,"
     " ✗ fails."
 )
 _SHARE = 9

@@ -6,14 +6,14 @@ from adhere.intervals import wilson
 
 LEAST_COVERAGE = 0.94  # of an interval with a level of 95%, in fixed designs
 MOST_MISSES = 0.05  # of a confidence sequence, ever
-HOLDS, UNSETTLED, FAILS = "holds", "not settled", "fails"
+HOLDS, UNSETTLED, FAILS = "holds", "unsettled", "fails"
 
 
 def covers_enough(n_covering: int, n: int) -> str:
     """At least 94% of the trials; below it, only what chance does not explain is called a failure.
 
     >>> covers_enough(9450, 10_000), covers_enough(9390, 10_000), covers_enough(9300, 10_000)
-    ('holds', 'not settled', 'fails')
+    ('holds', 'unsettled', 'fails')
     """
     if n and n_covering / n >= LEAST_COVERAGE:
         return HOLDS
