@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -340,6 +341,19 @@ def test_a_lost_patient_does_not_hold_up_the_rest_and_reports_are_checked() -> N
     with_places.update(records)
     with pytest.raises(InputError, match="at: got None, expected the place in the log"):
         with_places.report(0, reward=1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"view": View.AS_TREATED}, "view: got 'as-treated', expected intention-to-treat or compliers"),
+        ({"level": 1.0}, "level: got 1.0, expected a number between 0 and 1"),
+        ({"n_grid": 2}, "n_grid: got 2, expected a whole number from 3 to 100,001"),
+    ],
+)
+def test_what_cannot_be_used_is_named(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        RunningSequence(1, 0, **wrong)
 
 
 def test_a_report_of_a_third_arm_changes_nothing() -> None:

@@ -13,8 +13,11 @@ from adhere.analysis.records import NOT_KNOWN, Floats, Ints, Records
 from adhere.analysis.running_bets import RunningBets
 from adhere.analysis.sequence_notes import note_on
 from adhere.analysis.view import View
+from adhere.checks import check_integer
+from adhere.errors import InputError
 
 _METHOD = "betting confidence sequence"
+_MAX_GRID = 100_001
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,11 @@ class RunningSequence:
         level: float = 0.95,
         n_grid: int = 1001,
     ) -> None:
+        if view not in (View.INTENTION_TO_TREAT, View.COMPLIERS):
+            raise InputError("view", view.value, "intention-to-treat or compliers")
+        if not 0.0 < level < 1.0:
+            raise InputError("level", level, "a number between 0 and 1, such as 0.95")
+        check_integer("n_grid", n_grid, 3, _MAX_GRID)
         self._view, self._level = view, level
         self._pair = treatment, control
         self._names = str(treatment), str(control)
