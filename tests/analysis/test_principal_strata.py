@@ -1,4 +1,5 @@
 import pytest
+from scipy.stats import binomtest
 
 from adhere.analysis.effects import View, effects
 from adhere.analysis.principal_strata import principal_strata
@@ -19,6 +20,8 @@ def test_shares_and_means_follow_from_the_cells() -> None:
     assert (always.low, always.high) == pytest.approx(wilson(20, 200))
     assert found.means["always-takers"].value == pytest.approx(0.75)
     assert found.means["never-takers"].value == pytest.approx(0.2)
+    never, exact = found.means["never-takers"].sets[0], binomtest(6, 30).proportion_ci(method="exact")
+    assert (never.low, never.high) == pytest.approx((exact.low, exact.high))
     # Where outcomes are known, 70% took it in one arm and 20% in the other: compliers are the rest of Y·D, Y·(1 − D).
     assert found.means["compliers, treated"].value == pytest.approx((0.50 - 0.15) / 0.5)
     assert found.means["compliers, untreated"].value == pytest.approx((0.40 - 0.06) / 0.5)

@@ -33,8 +33,8 @@ class Assigned:
 
     @cached_property
     def smoothed(self) -> Assigned:
-        """With half a patient more for each of taking it or not and an outcome of 0 or 1: no cell is empty."""
-        more = RewardSums(1, 0.5, 0.5)
+        """With a patient more for each of taking it or not and an outcome of 0 or 1: no cell is empty."""
+        more = RewardSums(2, 1.0, 1.0)
         return Assigned(added((self.takers, more)), added((self.others, more)))
 
     @property

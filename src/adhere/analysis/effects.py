@@ -16,7 +16,7 @@ from adhere.analysis.means import means_of, validity_of
 from adhere.analysis.multiplicity import adjusted
 from adhere.analysis.number_needed import number_needed
 from adhere.analysis.principal_strata import complier_means
-from adhere.analysis.records import NOT_KNOWN, Records
+from adhere.analysis.records import NOT_KNOWN, Records, pairs_of
 from adhere.analysis.two_arms import Contrast, compare_groups
 from adhere.intervals import RewardSums
 
@@ -79,19 +79,9 @@ def effects_from(cells: Cells, level: float = 0.95) -> Effects:
     return Effects(found, comparisons, tuple(_notes(cells)))
 
 
-def pairs(n_arms: int, control: int) -> list[tuple[int, int]]:
-    """Treatment and control of every comparison: all arms against the control, then the others among themselves.
-
-    >>> pairs(3, 1)
-    [(0, 1), (2, 1), (2, 0)]
-    """
-    others = [arm for arm in range(n_arms) if arm != control]
-    return [(arm, control) for arm in others] + [(j, i) for i in others for j in others if i < j]
-
-
 def _families(cells: Cells, level: float) -> Iterator[list[Comparison]]:
     """The comparisons of all pairs, view by view."""
-    every = pairs(len(cells.arms), cells.control)
+    every = pairs_of(len(cells.arms), cells.control)
     if cells.strata:
         strata = [cells.by_stratum(arm) for arm in range(len(cells.arms))]
         yield [_stratified(cells, strata, *pair, level) for pair in every]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from adhere.analysis.assigned_moments import TAKEN, TREATED, UNTREATED, TwoAssigned, Weights
+from adhere.analysis.cell_limits import cell_limits
 from adhere.analysis.cells import Cells, cells_of
 from adhere.analysis.compliers import ASSUMES, SINGLE, assigned_pair
-from adhere.analysis.confidence_set import Quantity, Shape
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 from adhere.analysis.means import mean_of
 from adhere.analysis.records import TOOK_OTHER, Records
 from adhere.analysis.two_arms import compare_groups
@@ -95,8 +98,8 @@ def _others(taking: RewardSums) -> RewardSums:
 
 def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str, Quantity]:
     found = {
-        ALWAYS: mean_of(cells.cell(control, treatment), level),
-        NEVER_TAKERS: mean_of(cells.others(treatment, treatment), level),
+        ALWAYS: _exact_mean(cells.cell(control, treatment), level),
+        NEVER_TAKERS: _exact_mean(cells.others(treatment, treatment), level),
     }
     for name in (ALWAYS, NEVER_TAKERS):
         if found[name].value is None:
@@ -104,6 +107,16 @@ def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str
     pair = assigned_pair(cells, treatment, control)
     found[TREATED_COMPLIERS], found[UNTREATED_COMPLIERS] = complier_means(pair, level)
     return found
+
+
+def _exact_mean(sums: RewardSums, level: float) -> Quantity:
+    """The mean of a group that may be small: Clopper and Pearson's limits, where outcomes are 0 or 1."""
+    found = mean_of(sums, level)
+    if not sums.n or not sums.binary:
+        return found
+    low, high = cell_limits(np.array([sums.total]), np.array([float(sums.n)]), level, 1, any_time=False)
+    exact = ConfidenceSet(float(low[0]), float(high[0]), "Clopper–Pearson", level=level)
+    return replace(found, sets=(exact,))
 
 
 def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Quantity]:

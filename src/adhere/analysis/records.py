@@ -22,6 +22,16 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
+def pairs_of(n_arms: int, control: int) -> list[tuple[int, int]]:
+    """The comparisons to make, as (treatment, control): every other arm against control, then the other pairs.
+
+    >>> pairs_of(3, 1)
+    [(0, 1), (2, 1), (2, 0)]
+    """
+    others = [arm for arm in range(n_arms) if arm != control]
+    return [(arm, control) for arm in others] + [(second, first) for first, second in combinations(others, 2)]
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     """Who was assigned what, took what, and with which outcome.
@@ -68,10 +78,7 @@ class Records:
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """The comparisons to make, as (treatment, control): every other arm against control, then the other pairs."""
-        others = [arm for arm in range(self.n_arms) if arm != self.control]
-        return [(arm, self.control) for arm in others] + [
-            (second, first) for first, second in combinations(others, 2)
-        ]
+        return pairs_of(self.n_arms, self.control)
 
     @cached_property
     def patients(self) -> Ints:
