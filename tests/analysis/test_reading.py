@@ -48,6 +48,7 @@ def test_a_plain_table_in_every_form(tmp_path: Path) -> None:
         read(tmp_path, GOOD.replace(",", "\t"), "trial.tsv"),
         read(tmp_path, "\ufeff" + GOOD.replace("\n", "\r\n") + "\r\n\r\n"),
         read(tmp_path, GOOD.replace("\n", "\n\n")),
+        read(tmp_path, GOOD.replace("\n", "\r")),
         read(tmp_path, GOOD.replace(",", ";").replace("0.5", "0,5")),
         read(tmp_path, GOOD.replace("aspirin", '"aspirin"').replace(",none", ', "none"').replace(' "', '"')),
         read_records(tmp_path / "trial.parquet"),
@@ -86,6 +87,8 @@ def test_order_probabilities_strata_and_took_nothing(tmp_path: Path) -> None:
     # With two arms, the probability of the arm chosen is enough.
     chosen = "time,chosen,actual,reward,PROPENS\n2,aspirin,none,0.5,0.75\n1,none,none,1,0.5\n"
     assert read(tmp_path, chosen).probabilities.tolist() == [[0.5, 0.5], [0.75, 0.25]]  # type: ignore[union-attr]
+    one = read(tmp_path, "chosen,actual,reward,p_b\na,a,1,0.75\nb,b,0,0.5\n")
+    assert one.probabilities.tolist() == [[0.25, 0.75], [0.5, 0.5]]  # type: ignore[union-attr]
     more = read(tmp_path, chosen + "3,tea,tea,1,0.25\n")
     assert more.probabilities is None
     assert "PROPENS has the probability of the arm chosen alone" in more.warnings[0]
@@ -141,6 +144,7 @@ def test_subjects_that_come_again(tmp_path: Path) -> None:
         f"{tmp_path}/trial.csv, column subject: 's' is there twice, in line 2 and line 4; expected each subject once,"
         " or a column of times that tells its rows apart"
     )
+    assert read(tmp_path, twice.replace("s,", "NA,")).warnings == ()
     timed = "subject,chosen,actual,reward,time\ns,a,a,1,1\nt,b,b,0,2\ns,a,a,1,3\n"
     assert len(read(tmp_path, timed).warnings) == 1
 
@@ -163,6 +167,15 @@ def test_rows_that_tell_little_are_records_too() -> None:
         (
             GOOD + "none,none,2026-03-01\n",
             "line 6, column reward: got '2026-03-01', expected a number from 0 to 1, n",
+        ),
+        (
+            GOOD + "none,none,01/03/2026\n",
+            "line 6, column reward: got '01/03/2026', expected a number from 0 to 1, n",
+        ),
+        (GOOD + "no\0ne,none,1\n", "line 6, column chosen: got 'no\\x00ne', expected a name in printable text"),
+        (
+            "chosen,actual,reward,p_b\na,a,1,1\nb,b,0,0.5\n",
+            "line 2, column p_b: got '1', expected a probability below 1, since the other arm was chosen",
         ),
         (
             GOOD + "none,none,much\n",

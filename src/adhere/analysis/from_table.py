@@ -76,12 +76,15 @@ def read_records(
     exported = {name: by_name[name] for name in _EXPORTED if is_exported and name in by_name}
     if "RECPOS" in exported or "RECOMMENDATION_ID" in exported:
         found.pop("time", None)
+    # Columns of every arm's probability say more than that of the arm chosen, unless the latter was asked for.
+    is_one = propensity is not None and "propensity" in found
+    probable = [] if is_one else may_hold_probabilities(table.titles, propensity)
+    if not is_one and any(title.startswith("PROB_") for title in probable):
+        found.pop("propensity", None)
     columns = {**found, **exported}
-    prefix = None if "propensity" in found else propensity
-    wanted = [*columns.values(), *may_hold_probabilities(table.titles, prefix)]
-    series = table.columns(wanted)
+    series = dict(table.columns([*columns.values(), *probable]))
     cells = {name: Cells(table, title, series[title]) for name, title in columns.items()}
-    arms = table_arms(table, cells, prefix)
+    arms = table_arms(table, cells, probable, propensity)
     if arms.probabilities:
         found.pop("propensity", None)
         found |= {f"probability of {arm}": title for arm, title in arms.probabilities.items()}
@@ -97,6 +100,7 @@ def read_records(
     order = decision_order(cells, kept, probabilities is not None, warnings)
     if counts is None:
         check_subjects(table, cells, kept, warnings)
+    del series
 
     def flags(name: str, word: str) -> Bools | None:
         return cells[name].equals(word)[order] if name in cells else None

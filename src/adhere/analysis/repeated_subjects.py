@@ -9,6 +9,7 @@ import polars as pl
 
 from adhere.analysis.record_warnings import repeated_subjects
 from adhere.analysis.records import Bools, Ints
+from adhere.csv_cells import is_missing
 from adhere.errors import InputError
 from adhere.records.cells import Cells
 from adhere.records.table import Table
@@ -30,8 +31,13 @@ def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnin
     subjects = cells.get("subject")
     if subjects is None or subjects.column.dtype == pl.Object:
         return
-    numbers = subjects.column.gather(rows)
-    n_subjects, n_rows = numbers.drop_nulls().n_unique(), len(numbers) - numbers.null_count()
+    names = subjects.column.gather(rows)
+    if names.drop_nulls().n_unique() == names.count():
+        return
+    if names.dtype == pl.String:
+        words = [word for word in names.drop_nulls().unique().to_list() if is_missing(word)]
+        rows, names = rows[~names.is_in(words).fill_null(True).to_numpy()], names.filter(~names.is_in(words))
+    n_subjects, n_rows = names.drop_nulls().n_unique(), names.count()
     if n_subjects == n_rows:
         return
     if not any(name in cells for name in _ORDERED):
@@ -42,7 +48,7 @@ def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnin
             if twice is not None:
                 expected = "each subject once, or a column of times that tells its rows apart"
                 _refuse(table, subjects, rows[list(twice)], expected)
-    several = int((numbers.drop_nulls().value_counts()["count"] > 1).sum())
+    several = int((names.drop_nulls().value_counts()["count"] > 1).sum())
     warnings.append(repeated_subjects(several, n_subjects, n_rows))
 
 

@@ -35,21 +35,25 @@ class TableArms:
     probabilities: Mapping[str, str]
 
 
-def table_arms(table: Table, cells: Mapping[str, Cells], prefix: str | None) -> TableArms:
-    """The arms in the order of the columns of their probabilities or, without those, of their names."""
+def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], prefix: str | None) -> TableArms:
+    """The arms in the order of the columns of their probabilities or, without those, of their names.
+
+    `titles` are those of the columns that may hold probabilities.
+    """
     named = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
     chosen, assigned = cells["chosen"].arms(named)
     taken, taken_names = cells["actual"].arms(named)
     if len(assigned) > _MAX_ARMS:
         where = f"{table.source}, column {cells['chosen'].title}"
         raise InputError(where, f"{len(assigned):,} different values", f"the names of at most {_MAX_ARMS} arms")
-    probabilities = probability_columns(table.titles, assigned, prefix)
-    names = tuple(probabilities or sorted_names(assigned))
+    probabilities = probability_columns(titles, assigned, prefix)
+    says_both = len(probabilities) == 1 and len(assigned) == 2  # the probability of one arm, hence of the other
+    names = tuple(sorted_names(assigned) if says_both or not probabilities else probabilities)
     for number, name in enumerate(assigned):
-        if name not in names:
+        if name not in names or not name.isprintable():
             where = cells["chosen"].where(int(np.argmax(chosen == number)))
-            expected = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
-            raise InputError(where, name, expected)
+            listed = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
+            raise InputError(where, name, listed if name.isprintable() else "a name in printable text")
     if len(names) < 2:
         found = f"only one arm was assigned: {names[0]!r}" if names else "no arm was assigned"
         raise InputError(table.source, names, "at least two arms", f"{table.source}: {found}; two can be compared")

@@ -16,6 +16,8 @@ from adhere.records.cells import Cells
 from adhere.records.table import Table
 
 _A_PROBABILITY: Final = "a probability, a number from 0 to 1"
+_ABOVE_0: Final = "a probability above 0, since this arm was chosen"
+_BELOW_1: Final = "a probability below 1, since the other arm was chosen"
 _TOLERANCE: Final = 1e-6
 
 
@@ -49,9 +51,14 @@ def table_probabilities(
             return None
         values = np.where(arms.chosen[:, None] == np.arange(2), values, 1.0 - values)
     else:
+        if len(cells) == 1:
+            drawn = arms.names.index(next(iter(arms.probabilities)))
+            values = np.where(np.arange(2) == drawn, values, 1.0 - values)
+            cells *= 2  # the same column says both
         _check_sums(table, cells, values, known)
-        for number, one in enumerate(cells):
-            _check_drawn(one, values[:, number], known & (arms.chosen == number))
+        for number, (arm, one) in enumerate(zip(arms.names, cells, strict=True)):
+            expected = _ABOVE_0 if arm in arms.probabilities else _BELOW_1
+            _check_drawn(one, values[:, number], known & (arms.chosen == number), expected)
     lacking = np.flatnonzero(kept & ~known)
     if len(lacking):
         if known.any():
@@ -65,11 +72,11 @@ def _is_probability(values: Floats) -> Bools:
     return (values >= 0.0) & (values <= 1.0)
 
 
-def _check_drawn(cells: Cells, values: Floats, rows: Bools) -> None:
+def _check_drawn(cells: Cells, values: Floats, rows: Bools, expected: str = _ABOVE_0) -> None:
     wrong = np.flatnonzero(rows & (values == 0.0))
     if len(wrong):
         row = int(wrong[0])
-        raise InputError(cells.where(row), cells.value(row), "a probability above 0, since this arm was chosen")
+        raise InputError(cells.where(row), cells.value(row), expected)
 
 
 def _check_sums(table: Table, cells: list[Cells], values: Floats, known: Bools) -> None:

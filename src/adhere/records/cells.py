@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -190,8 +191,4 @@ def _plain(value: object) -> object:
 
 
 def _is_date(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return not text.isdigit()  # which 20260301 is, but so is a number out of range
+    return re.match(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}", text) is not None

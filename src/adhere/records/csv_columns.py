@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Sequence
+from functools import reduce
 from itertools import islice
+from operator import and_
 from pathlib import Path
 from typing import IO, cast
 
@@ -39,7 +41,11 @@ def _plain(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: 
     """The columns as polars reads them; None if it cannot be told that they are those of `csv_rows`."""
     with _open(path) as file:
         first = file.readline().decode("utf-8-sig", errors="replace")
-    if len(next(csv.reader([first], delimiter=separator), [])) != len(titles):
+    try:
+        header = next(csv.reader([first], delimiter=separator), [])
+    except csv.Error:
+        return None  # lines end as they did on old Macs
+    if len(header) != len(titles):
         return None  # blank lines before the header, or an end of line in it
     last = len(titles) - 1
     places = sorted({0, last, *(titles.index(title) for title in wanted)})
@@ -47,18 +53,21 @@ def _plain(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: 
         table = pl.read_csv(path, columns=places, separator=separator, infer_schema=False, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
-    table.columns = [str(place) for place in places]
-    table = table.with_columns(pl.all().str.strip_chars().replace("", None))
-    blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    n_blank = int(blank.sum())
-    if n_blank:
-        if not blank.tail(n_blank).all():
-            return None
-        table = table.head(table.height - n_blank)
-    # A row that is too short looks as one whose last cells are empty.
-    if (n_blank or table[str(last)].null_count()) and _separators(path, separator) != (table.height + 1) * last:
+    # One by one, so that there are never two copies of the whole table.
+    columns = {place: _stripped(table.drop_in_place(name)) for place, name in zip(places, table.columns, strict=True)}
+    blank = reduce(and_, (column.is_null() for column in columns.values()))
+    n_blank, n_rows = int(blank.sum()), len(blank) - int(blank.sum())
+    if n_blank and not blank.tail(n_blank).all():
         return None
-    return {title: table[str(titles.index(title))] for title in wanted}
+    # A row that is too short looks as one whose last cells are empty.
+    if (n_blank or columns[last].null_count()) and _separators(path, separator) != (n_rows + 1) * last:
+        return None
+    return {title: columns[titles.index(title)].head(n_rows) for title in wanted}
+
+
+def _stripped(column: pl.Series) -> pl.Series:
+    column = column.str.strip_chars()
+    return column.replace("", None) if (column == "").any() else column
 
 
 def _separators(path: Path, separator: str) -> int:
@@ -90,12 +99,5 @@ def _row_by_row(path: Path, titles: Sequence[str], wanted: Sequence[str]) -> dic
 
 
 def _unescaped(column: pl.Series) -> pl.Series:
-    return (
-        column.to_frame("text")
-        .select(
-            pl.when(pl.col("text").str.contains(ESCAPED_FORMULA))
-            .then(pl.col("text").str.slice(1))
-            .otherwise(pl.col("text"))
-        )
-        .to_series()
-    )
+    escaped = column.str.contains(ESCAPED_FORMULA)
+    return column.str.slice(1).zip_with(escaped, column) if escaped.any() else column
