@@ -47,10 +47,7 @@ def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | N
     count = next((name for name in counts if name is not None and name.lower() in known), None)
     found = {**wanted, "count": count} if count else wanted
     found = {role: known[title.lower()] for role, title in found.items()}
-    lowered = [title.lower() for title in titles]
-    for title in found.values():
-        if lowered.count(title.lower()) > 1:
-            raise InputError(f"{source}, header", title, "each column once")
+    _check_once(source, titles, found)
     return found
 
 
@@ -70,6 +67,7 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
         name = next((name for name in (title, *names) if name and name.lower() in known), None)
         if name:
             found[role] = known[name.lower()]
+    _check_once(source, titles, found)
     return found
 
 
@@ -109,3 +107,10 @@ def _prefix_of(title: str, prefix: str | None) -> str:
 def _check_known(source: str, titles: Sequence[str], role: str, title: str | None) -> None:
     if title is not None and title.lower() not in {one.lower() for one in titles}:
         raise InputError(f"{source}, column for {role}", title, nearest(title, titles))
+
+
+def _check_once(source: str, titles: Sequence[str], found: Mapping[str, str]) -> None:
+    lowered = [title.lower() for title in titles]
+    for title in found.values():
+        if lowered.count(title.lower()) > 1:
+            raise InputError(f"{source}, header", title, "each column once")

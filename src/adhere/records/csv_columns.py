@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import islice
 from operator import and_
 from pathlib import Path
 from typing import IO, cast
 
+import numpy as np
 import polars as pl
 
 from adhere.csv_cells import ESCAPED_FORMULA
@@ -54,15 +55,26 @@ def _plain(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: 
     except (pl.exceptions.PolarsError, OSError):
         return None
     # One by one, so that there are never two copies of the whole table.
-    columns = {place: _stripped(table.drop_in_place(name)) for place, name in zip(places, table.columns, strict=True)}
-    blank = reduce(and_, (column.is_null() for column in columns.values()))
-    n_blank, n_rows = int(blank.sum()), len(blank) - int(blank.sum())
-    if n_blank and not blank.tail(n_blank).all():
+    names = dict(zip(places, table.columns, strict=True))
+    may_be_short = table[names[last]].null_count() > 0
+    columns = {}
+    for title in dict.fromkeys(wanted):
+        columns[title] = _stripped(table.drop_in_place(names.pop(titles.index(title))))
+    blank = _all_null(columns.values())
+    if blank.any():
+        blank = _all_null([*columns.values(), *(_stripped(table[name]) for name in names.values())])
+    n_blank = int(blank.sum())
+    n_rows = len(blank) - n_blank
+    # Blank lines at the end do not matter; elsewhere they leave it unclear on which line a row stands.
+    if not blank.tail(n_blank).all():
         return None
-    # A row that is too short looks as one whose last cells are empty.
-    if (n_blank or columns[last].null_count()) and _separators(path, separator) != (n_rows + 1) * last:
-        return None
-    return {title: columns[titles.index(title)].head(n_rows) for title in wanted}
+    # polars fills up rows that are too short, and leaves out what is empty behind the last cell.
+    n_lines = (_n_whole if may_be_short else _n_on_average)(path, separator, last)
+    return {title: column.head(n_rows) for title, column in columns.items()} if n_lines == n_rows + 1 else None
+
+
+def _all_null(columns: Iterable[pl.Series]) -> pl.Series:
+    return reduce(and_, (column.is_null() for column in columns))
 
 
 def _stripped(column: pl.Series) -> pl.Series:
@@ -70,15 +82,37 @@ def _stripped(column: pl.Series) -> pl.Series:
     return column.replace("", None) if (column == "").any() else column
 
 
-def _separators(path: Path, separator: str) -> int:
-    """How many separators there are outside quotation marks."""
+def _n_on_average(path: Path, separator: str, n_separators: int) -> float:
+    """How many lines there are if each has so many separators outside quotation marks."""
     found, quoted = 0, False
     with _open(path) as file:
         while chunk := file.read(_CHUNK):
             parts = chunk.split(b'"')
             found += sum(part.count(separator.encode()) for part in parts[int(quoted) :: 2])
             quoted ^= len(parts) % 2 == 0
-    return found
+    return found / n_separators
+
+
+def _n_whole(path: Path, separator: str, n_separators: int) -> float:
+    """How many lines have so many separators outside quotation marks; NaN if others have any, or come before."""
+    found, quoted, rest, ended = 0, 0, 0, False
+    with _open(path) as file:
+        while chunk := file.read(_CHUNK):
+            data = np.frombuffer(chunk, dtype=np.uint8)
+            marks, ends = data == ord(separator), data == ord("\n")
+            if quoted or b'"' in chunk:
+                inside = (np.cumsum(data == ord('"')) + quoted) % 2
+                marks, ends, quoted = marks & (inside == 0), ends & (inside == 0), int(inside[-1])
+            before = np.searchsorted(np.flatnonzero(marks), np.flatnonzero(ends)) + rest
+            in_line = np.diff(before, prepend=0)
+            n_first = int(np.argmin(in_line == n_separators)) if np.any(in_line != n_separators) else len(in_line)
+            if np.any(in_line[n_first:]) or (ended and n_first):
+                return np.nan
+            found, ended = found + n_first, ended or n_first < len(in_line)
+            rest += int(np.count_nonzero(marks)) - (int(before[-1]) if len(before) else 0)
+    if rest not in (0, n_separators) or (rest and ended):
+        return np.nan
+    return found + (rest == n_separators)
 
 
 def _open(path: Path) -> IO[bytes]:
