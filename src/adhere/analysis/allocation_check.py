@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.pair_scores import usable
 from adhere.analysis.records import Floats, Ints, Records
 
 _BETS: Final = tuple(side * 2.0**-power for power in range(1, 10) for side in (1, -1))
@@ -45,7 +44,7 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
     >>> print(allocation_check(records).sentence)
     No evidence against the log: arms were assigned about as often as it says (e = 1; 20 or more would reject).
     """
-    kept = usable(records)
+    kept = records.is_exact
     if records.probabilities is None or not kept.any():
         return None
     drawn = _Drawn(records.chosen[kept], records.probabilities[kept], records.patients[kept])

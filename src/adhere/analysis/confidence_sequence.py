@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
-from adhere.analysis.pair_scores import usable
 from adhere.analysis.records import NOT_KNOWN, Floats, Ints, Records
 from adhere.analysis.running_bets import RunningBets
 from adhere.analysis.sequence_notes import note_on
@@ -173,7 +172,7 @@ def why_not(records: Records) -> str:
         )
     if records.count is not None and bool(np.any(records.count != 1)):
         return "Counts do not say in which order decisions were made, which a confidence sequence needs."
-    if not usable(records).any():
+    if not records.is_exact.any():
         return "The probabilities of the arms were estimated by drawing; a confidence sequence needs exact ones."
     return ""
 

@@ -48,17 +48,6 @@ class PairScores:
         return ~(np.isnan(self.reward) | np.isnan(self.taken))
 
 
-def usable(records: Records) -> Bools:
-    """The entries that an exact method may use: the probabilities of all arms are in the log, and not estimated.
-
-    Whether they are depends on the policy, not on the arm that was drawn.
-    """
-    if records.probabilities is None:
-        return np.zeros(len(records), dtype=np.bool_)
-    logged: Bools = np.logical_not(np.isnan(records.probabilities).any(axis=1))
-    return logged if records.estimated is None else logged & ~records.estimated
-
-
 def pair_scores(records: Records, treatment: int, control: int, view: View, n_before: int = 0) -> PairScores:
     """The usable decisions for one of two arms; `n_before` decisions came before these records.
 
@@ -67,7 +56,7 @@ def pair_scores(records: Records, treatment: int, control: int, view: View, n_be
     """
     assert records.probabilities is not None
     of_pair = (records.chosen == treatment) | (records.chosen == control)
-    entries = np.flatnonzero(of_pair & usable(records))
+    entries = np.flatnonzero(of_pair & records.is_exact)
     is_treated = records.chosen[entries] == treatment
     first, second = records.probabilities[entries, treatment], records.probabilities[entries, control]
     either = first + second

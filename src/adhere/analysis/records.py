@@ -96,6 +96,17 @@ class Records:
         return ~np.isnan(self.reward)
 
     @cached_property
+    def is_exact(self) -> Bools:
+        """The entries that an exact method may use: the probabilities of all arms are known, and not estimated.
+
+        Whether they are depends on the policy, not on the arm that was drawn.
+        """
+        if self.probabilities is None:
+            return np.zeros(len(self), dtype=np.bool_)
+        known: Bools = np.logical_not(np.isnan(self.probabilities).any(axis=1))
+        return known if self.estimated is None else known & ~self.estimated
+
+    @cached_property
     def is_binary(self) -> bool:
         """Whether every outcome that is known is 0 or 1."""
         known = self.reward[self.has_reward]

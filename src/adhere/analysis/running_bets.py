@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adhere.analysis.betting_steps import Past, lay_steps
-from adhere.analysis.pair_scores import PairScores, information, pair_scores, usable
+from adhere.analysis.pair_scores import PairScores, information, pair_scores
 from adhere.analysis.records import NEVER, Records
 from adhere.analysis.view import View
 from adhere.analysis.wealth import Wealth
@@ -63,7 +63,7 @@ class RunningBets:
     def _describe(self, records: Records, scores: PairScores) -> None:
         """Count what a note has to say."""
         assert records.probabilities is not None
-        exact = usable(records)
+        exact = records.is_exact
         of_pair = (records.chosen == self._treatment) | (records.chosen == self._control)
         used = of_pair & exact
         self.n_refused += int(np.sum(of_pair & ~exact))
