@@ -136,7 +136,7 @@ def _scores(prefix: _Prefix, outcome: Floats, possible: Bools) -> Floats:
         own = np.flatnonzero(prefix.arm == arm)
         first_step = np.maximum(own + 1, np.searchsorted(seen, prefix.known_at[own]))
         order = np.argsort(first_step, kind="stable")
-        n_known = np.searchsorted(first_step[order], np.arange(len(outcome)), side="right")
+        n_known = np.cumsum(np.bincount(first_step, minlength=len(outcome))[: len(outcome)])
         totals = np.concatenate([[0.0], np.cumsum(outcome[own[order]])])
         mean = (0.5 + totals[n_known]) / (1.0 + n_known)
         scores += sign * mean
