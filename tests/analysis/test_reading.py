@@ -103,6 +103,9 @@ def test_counts_of_patients(tmp_path: Path) -> None:
     assert records.patients.tolist() == [5, 3]
     assert records.left_out == {"without an assigned arm": 4}
     assert records.warnings == ("column n is taken as a count of patients (count='n' says so)",)
+    nobody = read(tmp_path, "chosen,actual,reward,count\na,a,1,0\nb,b,0,0\n")
+    assert (len(nobody), nobody.arms) == (0, ("a", "b"))
+    assert nobody.warnings == ("there are no patients: no row has an assigned arm and a count above 0",)
     assert read(tmp_path, "chosen,actual,reward,k\na,a,1,5\nb,b,0,3\n", count="k").n_patients == 8
 
 
@@ -141,8 +144,8 @@ def test_subjects_that_come_again(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, twice)
     assert str(caught.value) == (
-        f"{tmp_path}/trial.csv, column subject: 's' is there twice, in line 2 and line 4; expected each subject once,"
-        " or a column of times that tells its rows apart"
+        f"{tmp_path}/trial.csv, column subject: the rows of 's' in line 2 and line 4 say the same; expected each"
+        " subject once, or a column of times that tells its rows apart"
     )
     assert read(tmp_path, twice.replace("s,", "NA,")).warnings == ()
     timed = "subject,chosen,actual,reward,time\ns,a,a,1,1\nt,b,b,0,2\ns,a,a,1,3\n"

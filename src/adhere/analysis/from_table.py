@@ -94,6 +94,10 @@ def read_records(
     patients = np.ones(len(arms.chosen), dtype=np.int64) if counts is None else counts
     without_arm = int(patients[arms.chosen < 0].sum())
     kept = (arms.chosen >= 0) & (patients > 0)
+    if not kept.any():
+        warnings.append(
+            "there are no patients: no row has an assigned arm" + " and a count above 0" * ("count" in cells)
+        )
     warnings += warnings_of(arms, np.where(kept, patients, 0))
     rewards = cells["reward"].rewards()
     probabilities = table_probabilities(table, found, series, arms, kept, warnings)

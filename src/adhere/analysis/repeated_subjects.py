@@ -24,10 +24,11 @@ def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnin
     recommendation and no time) two equal rows of a subject are taken as a slip.
     """
     rows = np.flatnonzero(kept)
-    if (ids := cells.get("RECOMMENDATION_ID")) is not None:
+    ids = cells.get("RECOMMENDATION_ID")
+    if ids is not None and ids.column.dtype != pl.Object:
         twice = _first_twice(ids.column.gather(rows).to_frame())
         if twice is not None:
-            _refuse(table, ids, rows[list(twice)], "each recommendation once")
+            _refuse(table, ids, rows[list(twice)], "{} is there twice, in {} and {}", "each recommendation once")
     subjects = cells.get("subject")
     if subjects is None or subjects.column.dtype == pl.Object:
         return
@@ -47,7 +48,7 @@ def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnin
             twice = _first_twice(whole.with_row_index("row").filter(pl.col("0").is_not_null()))
             if twice is not None:
                 expected = "each subject once, or a column of times that tells its rows apart"
-                _refuse(table, subjects, rows[list(twice)], expected)
+                _refuse(table, subjects, rows[list(twice)], "the rows of {} in {} and {} say the same", expected)
     several = int((names.drop_nulls().value_counts()["count"] > 1).sum())
     warnings.append(repeated_subjects(several, n_subjects, n_rows))
 
@@ -63,10 +64,7 @@ def _first_twice(frame: pl.DataFrame) -> tuple[int, int] | None:
     return int(first[0]), int(first[1])
 
 
-def _refuse(table: Table, cells: Cells, rows: Ints, expected: str) -> None:
-    first, second = (table.place(int(row)) for row in rows)
-    value = cells.value(int(rows[0]))
-    where = f"{table.source}, column {cells.title}"
-    raise InputError(
-        where, value, expected, f"{where}: {value!r} is there twice, in {first} and {second}; expected {expected}"
-    )
+def _refuse(table: Table, cells: Cells, rows: Ints, what: str, expected: str) -> None:
+    value, where = cells.value(int(rows[0])), f"{table.source}, column {cells.title}"
+    said = what.format(repr(value), *(table.place(int(row)) for row in rows))
+    raise InputError(where, value, expected, f"{where}: {said}; expected {expected}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -71,17 +72,26 @@ def _parquet_table(path: Path) -> Table:
     import polars as pl
 
     def columns(wanted: Sequence[str]) -> Mapping[str, pl.Series]:
-        table = pl.read_parquet(path, columns=list(dict.fromkeys(wanted)))
+        with _parquet_errors(path):
+            table = pl.read_parquet(path, columns=list(dict.fromkeys(wanted)))
         return {title: table[title] for title in wanted}
 
-    try:
+    with _parquet_errors(path):
         titles = list(pl.read_parquet_schema(path))
+    return Table(str(path), _stem(path), titles, columns, _row, _OF_A_FILE)
+
+
+@contextmanager
+def _parquet_errors(path: Path) -> Iterator[None]:
+    import polars as pl
+
+    try:
+        yield
     except OSError as error:
         raise unreadable("file", path, error) from None
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise InputError("file", str(path), f"a table in Parquet that can be read ({reason})") from None
-    return Table(str(path), _stem(path), titles, columns, _row, _OF_A_FILE)
 
 
 def _of_a_frame(frame: Frame) -> Callable[[Sequence[str]], Mapping[str, pl.Series]]:
