@@ -63,7 +63,8 @@ def randomisation_tests(
 
     The p-value is (1 + #{|T*| ≥ |T|}) / (1 + n_redraws), T the difference of mean outcomes of those told the arm and
     those told control; T* is 0 where a redraw leaves either without an outcome. It is exact: under the sharp null the
-    logged allocation is one more draw, unless the trial was stopped because of the difference seen so far. `on_progress` is told how many redraws were done since the last time.
+    logged allocation is one more draw, unless the trial was stopped because of the difference seen so far.
+    `on_progress` is told how many redraws were done since the last time.
     """
     observed, arms = _observed(logged), [arm for arm in range(len(logged.arms)) if arm != control]
     reason = logged.reason or why_not_exact(as_policy(logged.policy), len(logged.arms))
