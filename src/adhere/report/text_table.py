@@ -42,10 +42,11 @@ def text_table(rows: Sequence[Sequence[str]], width: int, align: str = "", inden
 
 
 def _fitted(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """How wide each column is; the widest are cut, first down to their longest words."""
+    """How wide each column is; the widest are cut, headings first, then cells down to their longest words."""
     widths = [max(map(len, column)) for column in columns]
     words = [max((len(one) for cell in column for one in _PIECE.findall(cell)), default=0) for column in columns]
-    for least in ([min(one, _WIDEST_PIECE) for one in words], [_NARROWEST] * len(columns)):
+    bodies = [max([word, *map(len, column[1:])]) for word, column in zip(words, columns, strict=True)]
+    for least in (bodies, [min(one, _WIDEST_PIECE) for one in words], [_NARROWEST] * len(columns)):
         while sum(widths) > room and any(wide > low for wide, low in zip(widths, least, strict=True)):
             above = [wide if wide > low else 0 for wide, low in zip(widths, least, strict=True)]
             widths[above.index(max(above))] -= 1
