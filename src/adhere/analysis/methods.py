@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from adhere.analysis.to_json import plain
 
 if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
@@ -27,41 +31,62 @@ WORDS: Final = {
     "extreme cases": "Effects with every missing value at its worst, and at its best, for the treatment.",
 }
 
-_ALWAYS = (
-    "Estimands and the strategies named are those of ICH E9(R1), Addendum on estimands and sensitivity analysis "
-    "(2019). The flow follows CONSORT: Schulz, Altman and Moher (2010), BMJ 340, c332.",
-    "Shares and means of 0/1 outcomes: Wilson (1927), JASA 22, 209–212; their differences: Newcombe (1998), "
-    "Statistics in Medicine 17, 873–890, method 10.",
-    "Compliers: Angrist, Imbens and Rubin (1996), JASA 91, 444–455; the set by Fieller (1954), JRSS B 16, 175–185, "
-    "which is that of Anderson and Rubin (1949), Annals of Mathematical Statistics 20, 46–63: it stays right where "
-    "few comply.",
-    "Bounds: Balke and Pearl (1997), JASA 92, 1171–1176, as a linear program for any number of arms; the "
-    "instrumental inequality: Pearl (1995), UAI 11, 435–443.",
+_FIRST = (
+    "Estimands and strategies as in ICH E9(R1), Addendum on estimands and sensitivity analysis (2019); the flow as "
+    "in CONSORT: Schulz, Altman and Moher (2010), BMJ 340, c332.",
 )
+# By what the method of some set is called.
+_OF_SETS = {
+    "Wilson": "Shares, and means of 0/1 outcomes: Wilson (1927), JASA 22, 209–212.",
+    "Student": "Means of other outcomes: Student's interval.",
+    "Miettinen": "Differences and ratios of two such means: the score interval of Miettinen and Nurminen (1985), "
+    "Statistics in Medicine 4, 213–226.",
+    "Newcombe": "Largest differences, and extreme cases of missing values: Newcombe (1998), Statistics in Medicine "
+    "17, 873–890, method 10.",
+    "Mantel": "Strata: Mantel and Haenszel (1959), Journal of the National Cancer Institute 22, 719–748; the "
+    "variance of the difference by Sato (1989), Biometrics 45, 1323–1324, of the ratio by Greenland and Robins "
+    "(1985), Biometrics 41, 55–68.",
+    "Anderson": "Compliers: Angrist, Imbens and Rubin (1996), JASA 91, 444–455; the set by Fieller (1954), JRSS B "
+    "16, 175–185, which is that of Anderson and Rubin (1949), Annals of Mathematical Statistics 20, 46–63: it stays "
+    "right where few comply, and is unbounded where the data say nothing.",
+    "linear program": "Bounds: Balke and Pearl (1997), JASA 92, 1171–1176, as a linear program for any number of "
+    "arms; the instrumental inequality: Pearl (1995), UAI 11, 435–443.",
+    "Clopper": "Limits of the bounds: the program within the simultaneous limits of Clopper and Pearson (1934), "
+    "Biometrika 26, 404–413, on the shares of patients.",
+    "Robbins": "Any-time limits on shares and means: Robbins (1970), Annals of Mathematical Statistics 41, "
+    "1397–1409.",
+    "betting": "Confidence sequences by betting: Waudby-Smith and Ramdas (2024), JRSS B 86, 1–27, on a score that "
+    "stays bounded where an arm's probability is small.",
+    "AIPW": "Adaptively weighted AIPW: Hadad, Hirshberg, Zhan, Wager and Athey (2021), PNAS 118, e2014602118.",
+}
+_HOLM = "Several comparisons: Holm (1979), Scandinavian Journal of Statistics 6, 65–70."
+_TRUST = (
+    "Can what was taken be trusted: Bayes factors as in Kass and Raftery (1995), JASA 90, 773–795; e-values by "
+    "universal inference: Wasserman, Ramdas and Balakrishnan (2020), PNAS 117, 16880–16890."
+)
+_REPLAY = "Randomisation test by replay: Simon and Simon (2011), Statistics and Probability Letters 81, 767–772."
 
 
 def methods(analysis: Analysis) -> list[str]:
     """A sentence with its reference for each method that this analysis used."""
-    said = list(_ALWAYS)
-    compared = analysis.effects.comparisons
-    if any(one.stratified for one in compared):
-        said.append(
-            "Strata: Mantel and Haenszel (1959), Journal of the National Cancer Institute 22, 719–748; variances by "
-            "Greenland and Robins (1985), Biometrics 41, 55–68."
-        )
-    if any(one.adjusted for one in compared):
-        said.append("Several comparisons: Holm (1979), Scandinavian Journal of Statistics 6, 65–70.")
-    if analysis.sequences:
-        said.append(
-            "Confidence sequences by betting: Waudby-Smith and Ramdas (2024), JRSS B 86, 1–27, on a score that stays "
-            "bounded where an arm's probability is small."
-        )
-    if analysis.aipw:
-        said.append(
-            "Adaptively weighted AIPW: Hadad, Hirshberg, Zhan, Wager and Athey (2021), PNAS 118, e2014602118."
-        )
+    used = set(_methods(plain(replace(analysis, subgroups={}))))
+    said = [*_FIRST, *(text for word, text in _OF_SETS.items() if any(word in method for method in used))]
+    if any(one.adjusted for one in analysis.effects.comparisons):
+        said.append(_HOLM)
+    if analysis.mediation.log_e is not None:
+        said.append(_TRUST)
     if any(one.p_value is not None for one in analysis.randomisation):
-        said.append(
-            "Randomisation test by replay: Simon and Simon (2011), Statistics and Probability Letters 81, 767–772."
-        )
+        said.append(_REPLAY)
     return said
+
+
+def _methods(value: Any) -> Iterator[str]:
+    """What the methods of all sets in a plain value are called."""
+    if isinstance(value, dict):
+        if "method" in value:
+            yield value["method"]
+        for one in value.values():
+            yield from _methods(one)
+    elif isinstance(value, list) and value and isinstance(value[0], dict | list):
+        for one in value:
+            yield from _methods(one)

@@ -22,7 +22,7 @@ _USES = {
     "client": "adhere.Client",
     "gpu": "simulate on a CUDA GPU",
     "cluster": "simulate on a Dask cluster",
-    "analysis": "analyses of finished trials",
+    "analysis": "adhere analyse",
     "pandas": "results as pandas frames",
     "dev": "adhere's own tests",
 }
