@@ -83,18 +83,17 @@ def test_intervals_cover_at_a_fixed_time_under_adaptive_allocation() -> None:
     assert np.mean(estimates) == pytest.approx(0.4, abs=4 * float(np.std(estimates)) / math.sqrt(n_trials))
 
 
-def test_a_missing_report_ends_what_is_used() -> None:
+def test_who_lacks_a_report_is_left_out_and_counted() -> None:
     records = adaptive_trial(3, 100, missing=0.0, delay=0)
     records = replace(records, seen=None, reward_at=None, actual_at=None)
     cut = replace(records, reward=np.where(np.arange(100) == 60, np.nan, records.reward))
-    first: tuple[AipwEstimate, ...] = aipw(records.where(np.arange(100) < 60))
-    for one, other in zip(aipw(cut), first, strict=True):
+    others: tuple[AipwEstimate, ...] = aipw(records.where(np.arange(100) != 60))
+    for one, other in zip(aipw(cut), others, strict=True):
         assert one.difference == other.difference
-        assert one.difference.n == 60
-        assert "From the 60 decisions of 100 before the first missing report." in one.note
-    early = aipw(replace(records, reward=np.where(np.arange(100) == 1, np.nan, records.reward)))[0]
-    assert early.difference.value is None
-    assert "too few patients" in early.difference.reason
+        assert "1 patient lacks a report: left out" in one.note
+    few = aipw(replace(records, reward=np.where(np.arange(100) > 1, np.nan, records.reward)))[0]
+    assert few.difference.value is None
+    assert "Too few patients with an outcome" in few.difference.reason
 
 
 def test_without_chance_or_order_there_is_no_estimate() -> None:

@@ -30,8 +30,8 @@ class AipwEstimate:
     note: str
 
 
-class _Prefix(NamedTuple):
-    """The decisions before the first that lacks a report, as two arms i and j are compared on them."""
+class _Compared(NamedTuple):
+    """The decisions with all reports that are needed, as two arms i and j are compared on them."""
 
     arm: Ints  # 1 for i, 0 for j, -1 for any other
     probabilities: Floats  # of j and of i
@@ -62,47 +62,46 @@ def aipw(records: Records, level: float = 0.95) -> tuple[AipwEstimate, ...]:
         if not why_no_compliers(records, treatment, control):
             views.append(View.COMPLIERS)
         for view in views:
-            prefix = _prefix(records, treatment, control, view)
+            compared = _compared(records, treatment, control, view)
             names = records.arms[treatment], records.arms[control]
             estimates.append(
-                AipwEstimate(view, *names, _difference(prefix, view, level, names), _note(records, prefix, view))
+                AipwEstimate(view, *names, _difference(compared, view, level, names), _note(records, compared, view))
             )
     return tuple(estimates)
 
 
-def _prefix(records: Records, treatment: int, control: int, view: View) -> _Prefix:
+def _compared(records: Records, treatment: int, control: int, view: View) -> _Compared:
     assert records.probabilities is not None
     of_pair = (records.chosen == treatment) | (records.chosen == control)
     lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
-    ends = (of_pair & lacks) | np.isnan(records.probabilities).any(axis=1)
-    n = int(ends.argmax()) if ends.any() else len(records)
-    seen, known_at = np.arange(n), np.arange(1, n + 1)
+    kept = np.flatnonzero(~(of_pair & lacks) & ~np.isnan(records.probabilities).any(axis=1))
+    seen, known_at = kept, kept + 1
     if records.seen is not None and records.reward_at is not None:
-        seen, known_at = records.seen[:n], records.reward_at[:n]
+        seen, known_at = records.seen[kept], records.reward_at[kept]
         if view is View.COMPLIERS and records.actual_at is not None:
-            known_at = np.maximum(known_at, records.actual_at[:n])
-    return _Prefix(
-        arm=np.where(of_pair, records.chosen == treatment, -1)[:n].astype(np.int64),
-        probabilities=records.probabilities[:n][:, [control, treatment]],
-        reward=records.reward[:n],
-        taken=(records.actual[:n] == treatment).astype(np.float64),
+            known_at = np.maximum(known_at, records.actual_at[kept])
+    return _Compared(
+        arm=np.where(of_pair, records.chosen == treatment, -1)[kept].astype(np.int64),
+        probabilities=records.probabilities[kept][:, [control, treatment]],
+        reward=records.reward[kept],
+        taken=(records.actual[kept] == treatment).astype(np.float64),
         seen=seen,
         known_at=known_at,
     )
 
 
-def _difference(prefix: _Prefix, view: View, level: float, names: tuple[str, str]) -> Quantity:
-    counts = [int(np.sum((prefix.arm == arm) & (prefix.probabilities.min(axis=1) > 0.0))) for arm in (1, 0)]
+def _difference(compared: _Compared, view: View, level: float, names: tuple[str, str]) -> Quantity:
+    counts = [int(np.sum((compared.arm == arm) & (compared.probabilities.min(axis=1) > 0.0))) for arm in (1, 0)]
     n = sum(counts)
     for name, count in zip(names, counts, strict=True):
         if count < _FEWEST:
-            reason = f"Before the first missing report too few patients ({count}) were assigned {name!r} by chance."
+            reason = f"Too few patients with an outcome ({count}) were assigned {name!r} by chance."
             return Quantity(None, (), n, reason)
-    first, second = prefix.probabilities.T
+    first, second = compared.probabilities.T
     possible = (first > 0.0) & (second > 0.0)  # otherwise the weight is 0
     weights = np.sqrt(np.divide(first * second, first + second, out=np.zeros(len(first)), where=possible))
     weights /= weights.sum()
-    scores = _scores(prefix, prefix.reward, possible)
+    scores = _scores(compared, compared.reward, possible)
     effect = float(weights @ scores)
     off = weights * (scores - effect)
     variance = float(off @ off)
@@ -110,7 +109,7 @@ def _difference(prefix: _Prefix, view: View, level: float, names: tuple[str, str
         half = normal_quantile(level) * math.sqrt(variance)
         limits = ConfidenceSet(effect - half, effect + half, _METHOD, Validity.ADAPTIVE, level=level)
         return Quantity(effect, (limits,), n)
-    taken_scores = _scores(prefix, prefix.taken, possible)
+    taken_scores = _scores(compared, compared.taken, possible)
     taken = float(weights @ taken_scores)
     taken_off = weights * (taken_scores - taken)
     limits = fieller(
@@ -128,30 +127,32 @@ def _difference(prefix: _Prefix, view: View, level: float, names: tuple[str, str
     return Quantity(effect / taken, (limits,), n)
 
 
-def _scores(prefix: _Prefix, outcome: Floats, possible: Bools) -> Floats:
+def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
     """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn."""
     scores = np.zeros(len(outcome))
-    seen = np.maximum.accumulate(prefix.seen)
+    seen = np.maximum.accumulate(compared.seen)
     for arm, sign in ((1, 1.0), (0, -1.0)):
-        own = np.flatnonzero(prefix.arm == arm)
-        first_step = np.maximum(own + 1, np.searchsorted(seen, prefix.known_at[own]))
+        own = np.flatnonzero(compared.arm == arm)
+        first_step = np.maximum(own + 1, np.searchsorted(seen, compared.known_at[own]))
         order = np.argsort(first_step, kind="stable")
         n_known = np.cumsum(np.bincount(first_step, minlength=len(outcome))[: len(outcome)])
         totals = np.concatenate([[0.0], np.cumsum(outcome[own[order]])])
         mean = (0.5 + totals[n_known]) / (1.0 + n_known)
         scores += sign * mean
-        chance = np.where(possible, prefix.probabilities[:, arm], 1.0)[own]
+        chance = np.where(possible, compared.probabilities[:, arm], 1.0)[own]
         scores[own] += sign * (outcome[own] - mean[own]) / chance
     return np.where(possible, scores, 0.0)
 
 
-def _note(records: Records, prefix: _Prefix, view: View) -> str:
+def _note(records: Records, compared: _Compared, view: View) -> str:
     sentences = ["Holds in large samples, at one time fixed in advance."]
-    if len(prefix.arm) < len(records):
+    n_lacking = len(records) - len(compared.arm)
+    if n_lacking:
+        patients = "patient lacks" if n_lacking == 1 else "patients lack"
         sentences.append(
-            f"From the {len(prefix.arm):,} decisions of {len(records):,} before the first missing report."
+            f"{n_lacking:,} {patients} a report: left out, as if they would have fared like the others of their arm."
         )
-    if records.estimated is not None and records.estimated[: len(prefix.arm)].any():
+    if records.estimated is not None and records.estimated.any():
         sentences.append("Some probabilities were estimated by drawing.")
     if view is View.COMPLIERS:
         sentences.append("Under monotonicity, and if the arm chosen acts through the arm taken alone.")
