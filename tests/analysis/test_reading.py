@@ -231,6 +231,16 @@ def test_what_is_refused(tmp_path: Path, text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_a_damaged_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"chosen": ["a", "b"], "actual": ["a", "b"], "reward": [1, 0]}).write_parquet(path)
+    whole = path.read_bytes()
+    for damaged in (whole[:-20], whole[:4] + b"\xff" * 60 + whole[64:]):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match="expected a table in Parquet that can be read"):
+            read_records(path)
+
+
 def test_a_time_that_cannot_be_read_is_said_where_order_does_not_matter(tmp_path: Path) -> None:
     records = read(tmp_path, "time,chosen,actual,reward\n2,a,a,1\nNA,b,b,0\n")
     assert records.chosen.tolist() == [0, 1]
