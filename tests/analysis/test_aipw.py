@@ -88,9 +88,12 @@ def test_who_lacks_a_report_is_left_out_and_counted() -> None:
     records = replace(records, seen=None, reward_at=None, actual_at=None)
     cut = replace(records, reward=np.where(np.arange(100) == 60, np.nan, records.reward))
     others: tuple[AipwEstimate, ...] = aipw(records.where(np.arange(100) != 60))
-    for one, other in zip(aipw(cut), others, strict=True):
-        assert one.difference == other.difference
-        assert "1 patient lacks a report: left out" in one.note
+    whole, arm = aipw(records), records.arms[records.chosen[60]]
+    for one, other, all_known in zip(aipw(cut), others, whole, strict=True):
+        is_compared = arm in (one.treatment, one.control)
+        assert one.difference == (other if is_compared else all_known).difference
+        assert (one.note == all_known.note) != is_compared
+        assert not is_compared or "a report: left out" in one.note
     few = aipw(replace(records, reward=np.where(np.arange(100) > 1, np.nan, records.reward)))[0]
     assert few.difference.value is None
     assert "Too few patients with an outcome" in few.difference.reason
