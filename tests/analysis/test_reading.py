@@ -56,6 +56,7 @@ def test_a_plain_table_in_every_form(tmp_path: Path) -> None:
         read_records(frame.lazy()),
         read_records(cdisc),
         read_records(cdisc.rename({"ARM": "TRTP", "ACTARM": "TRTA"})),
+        read_records(cdisc.rename({"ARM": "TRT01P", "ACTARM": "TRT01A"})),
         read_records(frame.with_columns(pl.col("chosen").cast(pl.Categorical))),
         read_records(pd.DataFrame(frame.to_dicts())),
         read_records(frame.rename({"chosen": "a", "actual": "b", "reward": "c"}), chosen="a", actual="b", reward="C"),

@@ -77,11 +77,11 @@ Threads = Annotated[
 
 Chosen = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="The column with the arm assigned.  [default: chosen, TRTP or ARM]"),
+    typer.Option(metavar="COLUMN", help="The column with the arm assigned.  [default: chosen, TRTP, ARM or TRT01P]"),
 ]
 Actual = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="The column with the arm taken.  [default: actual, TRTA or ACTARM]"),
+    typer.Option(metavar="COLUMN", help="The column with the arm taken.  [default: actual, TRTA, ACTARM or TRT01A]"),
 ]
 Reward = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The column with the outcome.  [default: reward or AVAL]")

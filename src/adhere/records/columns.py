@@ -12,6 +12,7 @@ _VOCABULARIES: tuple[dict[str, str], ...] = (
     {"chosen": "chosen", "actual": "actual", "reward": "reward"},
     {"chosen": "TRTP", "actual": "TRTA", "reward": "AVAL"},
     {"chosen": "ARM", "actual": "ACTARM", "reward": "AVAL"},
+    {"chosen": "TRT01P", "actual": "TRT01A", "reward": "AVAL"},
 )
 _COUNTS = ("count", "n")
 # What an export of adhere's says besides, wherever the table has it.
