@@ -2,7 +2,8 @@
 
 The columns are `chosen, actual, reward[, count]`, or in the words of CDISC `TRTP, TRTA, AVAL[, N]`, `ARM, ACTARM,
 AVAL` or `TRT01P, TRT01A, AVAL`, in any order and case, or those that are named; others are ignored. Without a count
-(or `n`) each row is one patient. The arms are those that were chosen, in order of first appearance; every arm taken must be one of them.
+(or `n`) each row is one patient. The arms are those that were chosen, in order of first appearance; every arm taken
+must be one of them.
 What is missing stays missing: an empty cell, NA, N/A, NaN, null or a point, in any case. An arm cannot be called so,
 unless a column PROB_… says that there is such an arm, as in an export. Who took none of the arms has "took nothing"
 or "took something else" in place of the arm taken. A table that `adhere trial export` wrote says so in TRTASTAT, and
