@@ -105,6 +105,8 @@ def test_without_chance_or_order_there_is_no_estimate() -> None:
     assert aipw(replace(records, count=np.full(40, 2))) == ()
     sure = replace(records, probabilities=np.eye(2)[records.chosen], seen=None, reward_at=None, actual_at=None)
     assert all(one.difference.value is None for one in aipw(sure))
+    tiny = np.where(records.chosen[:, None] == np.arange(2), 1e-300, 1.0)
+    assert "A probability was 1e-300" in aipw(replace(records, probabilities=tiny))[0].difference.reason
     nobody = replace(records, actual=np.zeros(40, dtype=np.int64), reward=np.ones(40))
     nobody = replace(nobody, seen=None, reward_at=None, actual_at=None)
     itt, compliers = aipw(nobody)

@@ -16,6 +16,7 @@ from adhere.analysis.view import View
 from adhere.intervals import normal_quantile
 
 _METHOD: Final = "adaptively weighted AIPW"
+_SMALLEST: Final = 1e-100  # probabilities whose inverse can be squared
 _FEWEST: Final = 2  # outcomes of each arm without which there is no estimate
 
 
@@ -99,6 +100,9 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
             return Quantity(None, (), n, reason)
     first, second = compared.probabilities.T
     possible = (first > 0.0) & (second > 0.0)  # otherwise the weight is 0
+    smallest = float(compared.probabilities[possible].min())
+    if smallest < _SMALLEST:
+        return Quantity(None, (), n, f"A probability was {smallest:.0e}: the patient drawn with it would decide all.")
     weights = np.sqrt(np.divide(first * second, first + second, out=np.zeros(len(first)), where=possible))
     weights /= weights.sum()
     scores = _scores(compared, compared.reward, possible)
