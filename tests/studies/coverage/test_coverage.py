@@ -20,8 +20,10 @@ from adhere.studies.coverage.adaptive_trials import DELAY, AdaptiveTrials
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
 from adhere.studies.coverage.bound_reports import BoundReports, true_cells
 from adhere.studies.coverage.cells import ALL_POLICIES, FULL, AdaptiveCell, FixedCell, RedrawnCell
+from adhere.studies.coverage.facts import Facts
 from adhere.studies.coverage.fixed_trials import FixedTrials
 from adhere.studies.coverage.judgements import judge
+from adhere.studies.coverage.page import coverage_sections
 from adhere.studies.coverage.people import ADAPTIVE, FIXED, People
 from adhere.studies.coverage.summary import markdown, summary
 from adhere.studies.coverage.tables import make_tables
@@ -29,7 +31,9 @@ from adhere.studies.coverage.tally import COVERS, Tally
 from adhere.studies.coverage.verdicts import FAILS
 from cli.running import check_complaint, in_this_process
 from report.html_reader import Reader
+from studies.sections import check_texts_are_whole
 
+TABLES = ("intervals", "tests", "populations")
 SMALL = FixedCell("two-sided, confounded", 200, 40)
 
 
@@ -212,6 +216,10 @@ def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     reader = Reader(Path("here/index.html").read_text())
     (lead,) = reader.texts("p", _class="lead")
     assert lead.startswith("80 fixed trials and 12 adaptive trials were drawn from populations")
+    for section in coverage_sections(
+        Facts({name: polars.read_parquet(f"here/data/{name}.parquet") for name in TABLES})
+    ):
+        check_texts_are_whole(section)
     assert "✓ holds" in Path("here/summary.md").read_text()
     page = " ".join(reader.texts("h3"))
     assert "Bars and verdicts" in page

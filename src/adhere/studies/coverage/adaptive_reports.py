@@ -39,8 +39,7 @@ def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm
     for estimate in aipw(records):
         truth = comparison_truths(estimate.view, who.truth)[DIFFERENCE]
         assert truth is not None
-        for one in of_quantity(estimate.view.value, DIFFERENCE, estimate.difference, truth, False):
-            yield _renamed(one, f"{AIPW}, {one.interval.method}")
+        yield from of_quantity(estimate.view.value, DIFFERENCE, estimate.difference, truth, False)
     for compared in effects(records).comparisons:
         truth = comparison_truths(compared.view, who.truth)[DIFFERENCE]
         assert truth is not None

@@ -76,11 +76,11 @@ def policy_label(text: str) -> str:
     """A policy's text, short enough for a figure.
 
     >>> policy_label("floor(thompson-bounded(hierarchical(epsilon-greedy)), share=0.1)")
-    'ThompsonBounded, floor'
+    'ThompsonBounded with floor'
     """
     inner = text.removeprefix("floor(")
     name = next(label for begin, label in _LABELS.items() if inner.startswith(begin))
-    return name if inner == text else f"{name}, floor"
+    return name if inner == text else f"{name} with floor"
 
 
 ALL_POLICIES = tuple(text for policy in POLICIES for text in (policy, with_floor(policy)))

@@ -9,7 +9,7 @@ import polars
 
 from adhere.report.dots import dots
 from adhere.report.section import ReportFigure
-from adhere.studies.coverage.adaptive_reports import AIPW, NAIVE, SEQUENCE
+from adhere.studies.coverage.adaptive_reports import AIPW
 from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.coverage_map import coverage_map
 from adhere.studies.coverage.facts import Facts
@@ -70,19 +70,19 @@ def adaptive_figures(facts: Facts) -> list[ReportFigure]:
     caption = "How often intervals for the effect covered, by population and policy; sequences at all times at once."
     drawn = partial(coverage_map, rows, 1 - MOST_MISSES)
     found = [ReportFigure("adaptive", caption, f"Coloured table. {caption}", drawn, wide=True)]
-    is_shown = polars.col("method").str.starts_with(SEQUENCE) | polars.col("method").str.starts_with(AIPW)
-    widths = shown.filter(
-        is_shown | polars.col("method").str.starts_with(NAIVE), polars.col("median_width").is_not_null()
-    )
+    widths = shown.filter(polars.col("median_width").is_not_null())
     said = "Median widths at the end of the trial; an effect lies between −1 and 1, so that 2 says nothing."
     found.append(ReportFigure("widths", said, f"Dots. {said}", partial(_widths, widths)))
     return found
 
 
 def _widths(rows: polars.DataFrame) -> Figure:
-    none = polars.lit(None, polars.Float64)
+    none, method = polars.lit(None, polars.Float64), polars.col("method")
+    kind = (
+        polars.when(method.str.contains(AIPW)).then(polars.lit(AIPW)).otherwise(method.str.split(", ").list.first())
+    )
     table = rows.select(
-        group="population", row="label", panel="view", style=polars.col("method").str.split(", ").list.first(),
+        group="population", row="label", panel="view", style=kind,
         mean="median_width", lo=none, hi=none,
     )  # fmt: skip
     table = table.unique(["group", "row", "panel", "style"], maintain_order=True)

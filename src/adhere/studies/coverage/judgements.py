@@ -8,6 +8,7 @@ from typing import Any
 
 import polars
 
+from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
 from adhere.studies.coverage.verdicts import FAILS, HOLDS, LEAST_COVERAGE, MOST_MISSES, UNSETTLED, worst
 from adhere.studies.framework.study import Tables
@@ -89,7 +90,7 @@ def where(row: dict[str, Any]) -> str:
     """In which cell a row of a table is."""
     if row["design"] == FIXED_DESIGN:
         return f"“{row['population']}”, {row['patients'] // 2} an arm"
-    return f"“{row['population']}” under {row['policy']}"
+    return f"“{row['population']}” under {policy_label(row['policy'])}"
 
 
 def width_text(widths: tuple[float | None, float | None]) -> str:
