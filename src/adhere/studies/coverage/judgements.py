@@ -10,10 +10,10 @@ import polars
 
 from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import FAILS, HOLDS, LEAST_COVERAGE, MOST_MISSES, UNSETTLED, worst
+from adhere.studies.coverage.verdicts import FAILS, HOLDS, LEAST_COVERAGE, MOST_MISSES, OPEN, worst
 from adhere.studies.framework.study import Tables
 
-SYMBOLS = {HOLDS: "✓", UNSETTLED: "◐", FAILS: "✗"}
+SYMBOLS = {HOLDS: "✓", OPEN: "◐", FAILS: "✗"}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from adhere.studies.coverage import figures, listings, sentences
 from adhere.studies.coverage.facts import Facts
 from adhere.studies.coverage.judgements import Judgement, width_text
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import FAILS, HOLDS, UNSETTLED
+from adhere.studies.coverage.verdicts import FAILS, HOLDS, OPEN
 from adhere.studies.framework.study import Tables
 
 TITLE = "Coverage: do the intervals hold?"
@@ -29,8 +29,8 @@ WORDS = {
     "false alarm": "A test rejects a hypothesis that is true.",
     "Monte Carlo interval": "Wilson's 95% interval for a share, given that so many trials were drawn and no more.",
 }
-_VERDICTS = {HOLDS: AGREES, UNSETTLED: IN_PART, FAILS: DIFFERS}
-_CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {AGREES: HOLDS, IN_PART: UNSETTLED, DIFFERS: FAILS})
+_VERDICTS = {HOLDS: AGREES, OPEN: IN_PART, FAILS: DIFFERS}
+_CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {AGREES: HOLDS, IN_PART: OPEN, DIFFERS: FAILS})
 
 
 def coverage_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:

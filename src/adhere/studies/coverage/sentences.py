@@ -11,13 +11,14 @@ from adhere.studies.coverage.adaptive_trials import DELAY
 from adhere.studies.coverage.facts import Facts, n_holding
 from adhere.studies.coverage.judgements import Judgement, where
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import FAILS, LEAST_COVERAGE, MOST_MISSES, UNSETTLED
+from adhere.studies.coverage.verdicts import FAILS, LEAST_COVERAGE, MOST_MISSES, OPEN
 from adhere.studies.framework.wording import listed
 
 _NAMED = 3  # failures that a sentence holds
 FIXED_UNCERTAINTY = (
     "Each share is over the trials of one cell and has a Monte Carlo interval. An interval holds if it covered in at "
-    f"least {LEAST_COVERAGE:.0%} of the trials of every cell; it fails where chance does not explain fewer."
+    f"least {LEAST_COVERAGE:.0%} of the trials of every cell; it fails where chance does not explain fewer, and is open "
+    "in between."
 )
 ADAPTIVE_UNCERTAINTY = (
     f"A sequence holds where the lower 99% limit of the share of trials in which it ever missed is at most "
@@ -75,12 +76,12 @@ def tests_result(facts: Facts) -> str:
 
 def _result(judgements: list[Judgement], things: str, do: str) -> str:
     failing = [one.what for one in judgements if one.verdict == FAILS]
-    unsettled = sum(one.verdict == UNSETTLED for one in judgements)
+    n_open = sum(one.verdict == OPEN for one in judgements)
     text = f"{n_holding(judgements)} of {len(judgements)} {things} {do}"
     if failing:
         more = f" and {len(failing) - _NAMED} more" if len(failing) > _NAMED else ""
         text += f"; failing: {', '.join(failing[:_NAMED])}{more}"
-    return text + (f"; {unsettled} unsettled." if unsettled else ".")
+    return text + (f"; {n_open} open." if n_open else ".")
 
 
 def fixed_details(facts: Facts) -> list[str]:

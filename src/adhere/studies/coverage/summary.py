@@ -11,7 +11,7 @@ from adhere.studies.coverage.verdicts import HOLDS
 
 LEGEND = (
     "share: of trials in which the interval held the truth (fixed designs), ever missed it, or a test raised a false"
-    " alarm (adaptive designs, tests), in the population where it did worst. ✓ holds, ◐ unsettled by so few trials,"
+    " alarm (adaptive designs, tests), in the population where it did worst. ✓ holds, ◐ open: too few trials to tell,"
     " ✗ fails."
 )
 _SHARE = 9
@@ -29,7 +29,7 @@ def summary(judgements: Sequence[Judgement], width: int = 100) -> str:
             lines += ["", title]
         lines.append(_line(one, width))
         if one.verdict != HOLDS:
-            lines.append(paragraph(f"    {one.found}", width))
+            lines += [f"    {line}" for line in paragraph(one.found, width - 4).splitlines()]
     n_holding = sum(one.verdict == HOLDS for one in judgements)
     lines += ["", f"{n_holding} of {len(judgements)} hold.", paragraph(LEGEND, width)]
     return "\n".join(lines[1:])

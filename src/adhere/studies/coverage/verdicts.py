@@ -6,18 +6,18 @@ from adhere.intervals import wilson
 
 LEAST_COVERAGE = 0.94  # of an interval with a level of 95%, in fixed designs
 MOST_MISSES = 0.05  # of a confidence sequence, ever
-HOLDS, UNSETTLED, FAILS = "holds", "unsettled", "fails"
+HOLDS, OPEN, FAILS = "holds", "open", "fails"
 
 
 def covers_enough(n_covering: int, n: int) -> str:
     """At least 94% of the trials; below it, only what chance does not explain is called a failure.
 
     >>> covers_enough(9450, 10_000), covers_enough(9390, 10_000), covers_enough(9300, 10_000)
-    ('holds', 'unsettled', 'fails')
+    ('holds', 'open', 'fails')
     """
     if n and n_covering / n >= LEAST_COVERAGE:
         return HOLDS
-    return FAILS if n and wilson(n_covering, n)[1] < LEAST_COVERAGE else UNSETTLED
+    return FAILS if n and wilson(n_covering, n)[1] < LEAST_COVERAGE else OPEN
 
 
 def misses_seldom(n_missing: int, n: int, most: float = MOST_MISSES) -> str:
@@ -26,9 +26,9 @@ def misses_seldom(n_missing: int, n: int, most: float = MOST_MISSES) -> str:
     >>> misses_seldom(100, 2000), misses_seldom(150, 2000)
     ('holds', 'fails')
     """
-    return HOLDS if n and wilson(n_missing, n, 0.99)[0] <= most else FAILS if n else UNSETTLED
+    return HOLDS if n and wilson(n_missing, n, 0.99)[0] <= most else FAILS if n else OPEN
 
 
 def worst(verdicts: list[str]) -> str:
     """The verdict on all of several: that on the worst."""
-    return max(verdicts, key=(HOLDS, UNSETTLED, FAILS).index, default=UNSETTLED)
+    return max(verdicts, key=(HOLDS, OPEN, FAILS).index, default=OPEN)

@@ -16,7 +16,7 @@ from adhere.files import write_file
 from adhere.studies.framework.machine import machine
 
 DATA, PAGE, RUN, SUMMARY = "data", "index.html", "run.json", "summary.md"
-_QUICK = "This is a quick run: with so few trials most bars are not settled."
+_QUICK = "This is a quick run: with so few trials many bars stay open."
 _NEEDED = {"scipy": "analysis", "matplotlib": "report", "jinja2": "report"}
 
 
