@@ -18,8 +18,8 @@ _LEAST_WIDTH = 7.6  # inches: a page's
 _FULL_SHADE = 0.3  # a shortfall of so much is as orange as can be
 _PALE = 0.35  # as blue as what holds can be
 _NOTE = (
-    "Per cent of trials in which the interval held the truth. Orange: fewer than {bar:.0%}. Blank: nothing is promised "
-    "there, or nothing was given."
+    "Per cent of trials in which the interval held the truth. Orange: fewer than {bar:.0%}. Blank: nothing is "
+    "promised there, or nothing was given."
 )
 
 

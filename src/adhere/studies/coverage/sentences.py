@@ -17,8 +17,8 @@ from adhere.studies.framework.wording import listed
 _NAMED = 3  # failures that a sentence holds
 FIXED_UNCERTAINTY = (
     "Each share is over the trials of one cell and has a Monte Carlo interval. An interval holds if it covered in at "
-    f"least {LEAST_COVERAGE:.0%} of the trials of every cell; it fails where chance does not explain fewer, and is open "
-    "in between."
+    f"least {LEAST_COVERAGE:.0%} of the trials of every cell; it fails where chance does not explain fewer, and is "
+    "open in between."
 )
 ADAPTIVE_UNCERTAINTY = (
     f"A sequence holds where the lower 99% limit of the share of trials in which it ever missed is at most "
