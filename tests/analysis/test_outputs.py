@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.confidence_set import ConfidenceSet, Shape
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 from adhere.analysis.effect_rows import effect_rows
 from adhere.analysis.page import analysis_page
 from adhere.analysis.summary import summary
@@ -75,7 +75,15 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
 
 
 def test_many_arms_are_summarised() -> None:
-    text = summary(made(9))
+    of_nine = made(9)
+    noted = [
+        replace(one, note=f"{one.treatment} is noted.", difference=Quantity(None, reason=f"{one.treatment} has left"))
+        for one in of_nine.effects.comparisons
+    ]
+    text = summary(replace(of_nine, effects=replace(of_nine.effects, comparisons=tuple(noted))))
+    assert text.count("has left.") == 3
+    assert "per-protocol of 4 pairs: arm 4 is noted." in " ".join(text.split())
+    assert "more notes like the last" in text
     assert "28 more pairs of arms, and every view of each: --json or --html." in text
     assert "arm 1 against arm 0: difference" not in text
 
@@ -152,6 +160,8 @@ def test_page_of_little_leaves_out_what_is_not_there() -> None:
     ]
     effects = replace(whole.effects, comparisons=tuple(comparisons))
     little = replace(whole, effects=effects, aipw=(), randomisation=(), verdict=(), digest="", name="<b>&")
+    flow = replace(whole.flow, arms=(replace(whole.flow.arms[0], arm="对照组"), *whole.flow.arms[1:]))
+    little = replace(little, flow=flow)  # whose letters the figures' font lacks
     assert "unbounded: any value" in summary(little)
     nothing = replace(
         little, effects=replace(effects, comparisons=(), means=()), bounds=replace(whole.bounds, bounds=())

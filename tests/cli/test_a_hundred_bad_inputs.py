@@ -42,6 +42,14 @@ BAD: list[tuple[str, ...]] = [
     *(("policies", value) for value in ("", "nothing", "thompson(")),
     *(("populations", value) for value in ("", "nothing", "nowhere.toml", "folder", "notes.txt")),
     *(("data", "stroke", "--from", value) for value in ("nowhere.csv", "folder", "notes.txt")),
+    *(("analyse", value) for value in NO_FILES),
+    *(("analyse", "table.csv", "--level", value) for value in ("", "0", "1", "nan", "inf", "high", "1e400")),
+    *(("analyse", "table.csv", "--margin", value) for value in ("", "0", "1", "-0.1", "nan", "wide")),
+    *(("analyse", "table.csv", "--redraws", value) for value in ("", "-1", "1.5", "nan", "99999999999999999999")),
+    *(("analyse", "table.csv", f"--{role}", "x") for role in ("chosen", "actual", "reward", "propensity", "stratum")),
+    *(("analyse", "table.csv", f"--{role}", "x") for role in ("time", "count", "subject", "control", "trial")),
+    *(("analyse", "table.csv", option, "folder") for option in ("--html", "--json", "--import")),
+    *(("analyse", "log.log", "--chosen", value) for value in ("", "x")),
     *(("trial", "list", value) for value in NO_FILES),
     *(("trial", "verify", value) for value in NO_FILES),
     *(("trial", "results", value) for value in NO_FILES),
@@ -115,7 +123,12 @@ def test_whatever_is_typed_is_understood_or_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    for command in (("simulate", "--population", "defiers", "--policy"), ("trial", "results"), ("policies",)):
+    for command in (
+        ("simulate", "--population", "defiers", "--policy"),
+        ("trial", "results"),
+        ("policies",),
+        ("analyse",),
+    ):
         finished = in_this_process(capsys, *command, *words)
         assert finished.status in (0, 2)
         assert "Traceback" not in finished.err

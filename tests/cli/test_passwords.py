@@ -11,6 +11,9 @@ from .running import check_complaint, in_this_process
 ADDRESS = "postgresql://adhere:hunter2@127.0.0.1:1/adhere"
 COMMANDS = (
     *(("trial", name, ADDRESS) for name in ("list", "verify", "replay", "results", "accesses")),
+    ("analyse", ADDRESS),
+    ("analyse", "there.db", "--json", ADDRESS),
+    ("analyse", "there.db", "--html", ADDRESS),
     ("trial", "explain", ADDRESS, "0"),
     ("trial", "export", ADDRESS, "out.csv"),
     ("trial", "export", "there.db", ADDRESS),

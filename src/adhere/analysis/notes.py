@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     _Noted = Comparison | ConfidenceSequence | AipwEstimate
 
 _STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told differ from those who do not."
+_MOST_ALIKE = 3  # notes that differ in the names of arms alone
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z0-9])")
 
 
@@ -36,7 +37,21 @@ def notes_of(analysis: Analysis) -> list[str]:
     said += [analysis.strata.note, *_reasons(analysis)]
     known = {*analysis.warnings, *analysis.verdict, analysis.strata.reason}
     each = [one for one in unique(said) if one not in known]
-    return [one for one in each if not any(one in other and one != other for other in each)]
+    each = [one for one in each if not any(one in other and one != other for other in each)]
+    return list(_folded(each, analysis.arms))
+
+
+def _folded(notes: Sequence[str], arms: Sequence[str]) -> Iterator[str]:
+    """Of notes that are alike but for names of arms and numbers, the first few, and how many more there are."""
+    names = "|".join(sorted(map(re.escape, arms), key=len, reverse=True))
+    varying = re.compile(rf"(?<!\w)(?:{names}|\d[\d,.%]*)(?!\w)")
+    alike: dict[str, list[str]] = {}
+    for one in notes:
+        alike.setdefault(varying.sub("", one), []).append(one)
+    for group in alike.values():
+        yield from group[:_MOST_ALIKE]
+        if len(group) > _MOST_ALIKE:
+            yield f"{len(group) - _MOST_ALIKE} more notes like the last; the JSON has them all."
 
 
 def _of_pairs(part: str, found: Iterable[_Noted]) -> Iterator[str]:
@@ -61,8 +76,8 @@ def _named(part: str, labels: Sequence[tuple[str, str]], every: Mapping[str, Seq
     names = []
     for view in dict.fromkeys(view for view, _ in labels):
         pairs = list(dict.fromkeys(pair for one, pair in labels if one == view))
-        is_whole = {*pairs} == {*every[view]}
-        names += [view if is_whole else f"{view} of {', '.join(pairs)}"]
+        listed = ", ".join(pairs) if len(pairs) <= _MOST_ALIKE else f"{len(pairs)} pairs"
+        names += [view if {*pairs} == {*every[view]} else f"{view} of {listed}"]
     if part and names == list(every):
         return part
     return "; ".join(f"{part}, {name}" if part else name for name in names)

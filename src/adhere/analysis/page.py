@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,9 @@ def analysis_page(analysis: Analysis) -> str:
     import matplotlib
 
     sections = list(_sections(analysis))
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
     opening = Opening("In words", unique(analysis.verdict), unique(analysis.warnings))
     title = f"{analysis.name}: what the records say"

@@ -66,7 +66,9 @@ def forest_plot(rows: Sequence[ForestRow], *, kinds: Sequence[str], x_label: str
     ]
     left = max(width_of(line, TEXT) for label in labels for line in label.split("\n")) + _GAP
     right = max(width_of(line, TEXT) for text in (*texts, heading) for line in text.split("\n")) + _GAP
-    depth = sum(heights) + sum(_HEADING + _ABOVE_HEADING for name, _ in groups if name)
+    headings = {name: broken(name, WIDTH - right, TEXT, "bold") for name, _ in groups if name}
+    above = {name: _HEADING + LINE * (len(lines) - 1) for name, lines in headings.items()}
+    depth = sum(heights) + sum(above[name] + _ABOVE_HEADING for name, _ in groups if name)
     used = [kind for kind in kinds if any(row.kind == kind for row in rows)]
     axis = WIDTH - left - right - 0.2
     caption = broken(x_label, axis + 0.8, TITLE)
@@ -80,8 +82,8 @@ def forest_plot(rows: Sequence[ForestRow], *, kinds: Sequence[str], x_label: str
     for name, numbers in groups:
         if name:
             y += _ABOVE_HEADING
-            _write(cell, 0.0, y + _HEADING / 2, name, (-72 * left, 0), fontweight="bold")
-            y += _HEADING
+            _write(cell, 0.0, y + above[name] / 2, "\n".join(headings[name]), (-72 * left, 0), fontweight="bold")
+            y += above[name]
         for number in numbers:
             middle = y + heights[number] / 2
             _write(cell, 0.0, middle, labels[number], (-72 * left + 5, 0))
