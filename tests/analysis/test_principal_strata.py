@@ -1,6 +1,9 @@
+import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from adhere.analysis.cell_limits import cell_limits
+from adhere.analysis.confidence_set import Validity
 from adhere.analysis.effects import View, effects
 from adhere.analysis.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING
@@ -64,3 +67,36 @@ def test_non_compliance_on_one_side_leaves_compliers_in_sight() -> None:
     assert (treated.low, treated.high) == pytest.approx(wilson(40, 40))
     assert found.means["compliers, untreated"].sets[0].method == "Fieller"
     assert found.means["always-takers"].reason == "no outcome of always-takers is known"
+
+
+def test_under_adaptive_allocation_limits_come_from_those_on_cells() -> None:
+    rows = [(0, 0, 1.0, 150), (0, 0, 0.0, 70), (0, 1, 1.0, 20), (0, 1, 0.0, 10)]
+    rows += [(1, 1, 1.0, 260), (1, 1, 0.0, 60), (1, 0, 1.0, 25), (1, 0, 0.0, 30)]
+    records = made(rows)
+    fixed, found = principal_strata(records), principal_strata(records, adaptive=True)
+    for one, other in ((fixed.shares, found.shares), (fixed.means, found.means)):
+        for name, quantity in one.items():
+            limits = other[name].sets[0]
+            assert limits.validity is Validity.ANY_TIME
+            assert other[name].value == quantity.value
+            assert limits.low < quantity.sets[0].low
+            assert quantity.sets[0].high < limits.high
+    # Whatever cells within their own limits give, by the definition of the compliers' means, lies in the set.
+    cells = {(z, d, y): n for z, d, y, n in rows}
+    sizes = [sum(n for (z, _, _), n in cells.items() if z == arm) for arm in (0, 1)]
+    ends = {}
+    for (z, d, y), n in cells.items():
+        low, high = cell_limits(np.array([float(n)]), np.array([float(sizes[z])]), 0.95, 4, any_time=True)
+        ends[z, d, y] = [low[0], high[0]]
+    drawn = np.random.default_rng(1)
+    for took, name in ((1, "compliers, treated"), (0, "compliers, untreated")):
+        means = []
+        for _ in range(300):
+            p = {cell: drawn.choice([*limits, drawn.uniform(*limits)]) for cell, limits in ends.items()}
+            a, b = (p[took, took, y] - p[1 - took, took, y] for y in (1.0, 0.0))
+            if a >= 0.0 <= b and a + b > 0.0:
+                means.append(a / (a + b))
+        limits = found.means[name].sets[0]
+        assert limits.low <= min(means)
+        assert max(means) <= limits.high
+        assert max(means) - min(means) > 0.8 * (limits.high - limits.low)

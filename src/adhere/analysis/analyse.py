@@ -66,7 +66,7 @@ def analyse_records(
         flow=flow(records, level),
         missing=missing(records, adaptive=adaptive, level=level),
         effects=effects(records, level),
-        strata=principal_strata(records, level),
+        strata=principal_strata(records, adaptive=adaptive, level=level),
         bounds=bounds(records, adaptive=adaptive, level=level),
         mediation=mediation(records, adaptive=adaptive, margin=margin, level=level),
         sequences=() if reason else confidence_sequences(records, level),

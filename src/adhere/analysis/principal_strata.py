@@ -7,6 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from adhere.analysis.any_time_strata import (
+    any_time_complier_mean,
+    any_time_difference,
+    any_time_mean,
+)
 from adhere.analysis.assigned_moments import TAKEN, TREATED, UNTREATED, TwoAssigned, Weights
 from adhere.analysis.cell_limits import cell_limits
 from adhere.analysis.cells import Cells, cells_of
@@ -43,11 +48,12 @@ class PrincipalStrata:
     note: str = ""
 
 
-def principal_strata(records: Records, level: float = 0.95) -> PrincipalStrata:
+def principal_strata(records: Records, *, adaptive: bool = False, level: float = 0.95) -> PrincipalStrata:
     """Split the patients of two arms by what they would take under either assignment.
 
     Among those assigned the control who take the treatment are always-takers alone, among those assigned the
-    treatment who do not are never-takers alone; the rest are compliers, whose means follow by subtraction.
+    treatment who do not are never-takers alone; the rest are compliers, whose means follow by subtraction. `adaptive`
+    makes all limits any-time valid: patients assigned one arm are alike whatever the allocation did.
 
     References
     ----------
@@ -55,7 +61,9 @@ def principal_strata(records: Records, level: float = 0.95) -> PrincipalStrata:
     Review of Economic Studies 64; Frangakis and Rubin (2002), Biometrics 58.
 
     """
-    return strata_from(cells_of(records), level)
+    cells = cells_of(records)
+    found = strata_from(cells, level)
+    return _any_time(cells, found, level) if adaptive and found.shares else found
 
 
 def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
@@ -82,6 +90,27 @@ def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
         )
         shares[COMPLIERS] = Quantity(None, compliers.sets, compliers.n, note)
     return PrincipalStrata(shares, _means(cells, treatment, control, level), note=note)
+
+
+def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalStrata:
+    control, treatment = cells.control, 1 - cells.control
+    took = _taking(cells, treatment, treatment), _taking(cells, control, treatment)
+    pair = assigned_pair(cells, treatment, control)
+    shares, means = found.shares, found.means
+    return replace(
+        found,
+        shares={
+            ALWAYS: any_time_mean(shares[ALWAYS], took[1], level),
+            NEVER_TAKERS: any_time_mean(shares[NEVER_TAKERS], _others(took[0]), level),
+            COMPLIERS: any_time_difference(shares[COMPLIERS], took, level),
+        },
+        means={
+            ALWAYS: any_time_mean(means[ALWAYS], pair.control.takers, level),
+            NEVER_TAKERS: any_time_mean(means[NEVER_TAKERS], pair.treatment.others, level),
+            TREATED_COMPLIERS: any_time_complier_mean(means[TREATED_COMPLIERS], pair, treated=True, level=level),
+            UNTREATED_COMPLIERS: any_time_complier_mean(means[UNTREATED_COMPLIERS], pair, treated=False, level=level),
+        },
+    )
 
 
 def _taking(cells: Cells, arm: int, treatment: int) -> RewardSums:

@@ -100,7 +100,7 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
     yield paragraph(analysis.bounds.inequality.sentence, width)
     strata = strata_table(analysis)
     if strata.rows:
-        yield _table(strata, width, "llr")
+        yield _table(strata, width, "llrl")
     elif analysis.strata.reason:
         yield "Principal strata\n" + paragraph(sentence(analysis.strata.reason), width, "  ")
 

@@ -108,11 +108,17 @@ def bounds_table(analysis: Analysis) -> Listing:
 def strata_table(analysis: Analysis) -> Listing:
     """Shares of the principal strata and their mean outcomes."""
     found, interval = analysis.strata, level_text(analysis)
-    rows = [["share of", who, percent(one)] for who, one in found.shares.items()]
+    rows = [["share of", who, percent(one), _holds(one)] for who, one in found.shares.items()]
     rows += [
-        ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one)] for who, one in found.means.items()
+        ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one), _holds(one)]
+        for who, one in found.means.items()
     ]
-    return Listing("Principal strata", ["", "who", f"estimate [{interval}]"], rows)
+    return Listing("Principal strata", ["", "who", f"estimate [{interval}]", "holds"], rows)
+
+
+def _holds(found: Quantity) -> str:
+    """What the first set of a quantity promises."""
+    return found.sets[0].validity.value if found.sets else UNKNOWN
 
 
 def mediation_table(analysis: Analysis) -> Listing:
