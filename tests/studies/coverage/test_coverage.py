@@ -27,7 +27,7 @@ from adhere.studies.coverage.page import coverage_sections
 from adhere.studies.coverage.people import ADAPTIVE, FIXED, People
 from adhere.studies.coverage.summary import markdown, summary
 from adhere.studies.coverage.tables import make_tables
-from adhere.studies.coverage.tally import COVERS, Tally
+from adhere.studies.coverage.tally import Tally
 from adhere.studies.coverage.verdicts import FAILS
 from cli.running import check_complaint, in_this_process
 from report.html_reader import Reader
@@ -176,12 +176,16 @@ def test_a_tally_counts_what_was_given() -> None:
         tally.add(ConfidenceSet(low, high, "m"))
     tally.add(ConfidenceSet(-1.0, 1.0, "m", shape=Shape.OUTSIDE), 2)
     tally.add(None)
-    assert (tally.n, tally.n_covering, tally.n_unbounded) == (5, 2, 2)
-    assert tally.median_width == 1.0
-    tally.add(COVERS, 5)
-    assert (tally.n, tally.n_covering, tally.median_width) == (10, 7, 1.0)
-    tally.join(tally)
-    assert (tally.n, tally.n_covering) == (20, 14)
+    assert (tally.n, tally.n_covering, tally.n_unbounded, tally.median_width) == (5, 2, 2, 1.0)
+    tally.add(ConfidenceSet(np.inf, -np.inf, "m", shape=Shape.EMPTY))
+    assert (tally.n, tally.n_covering, tally.n_empty, min(tally.widths)) == (6, 2, 1, 0.0)
+    tally.add(True, 5)
+    tally.add(False)
+    assert (tally.n, tally.n_covering, len(tally.widths)) == (12, 7, 5)
+    other = Tally(0.5)
+    other.join(tally)
+    other.join(tally)
+    assert (other.n, other.n_covering, other.median_width) == (24, 14, tally.median_width)
 
 
 def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adhere.analysis.bounds import Bound, Bounds, bounds
-from adhere.analysis.confidence_set import Validity
+from adhere.analysis.confidence_set import ConfidenceSet, Validity
 from adhere.analysis.observed_cells import observed_cells
 from adhere.analysis.records import Floats, Records
 from adhere.studies.coverage.alarms import Alarm, Test
 from adhere.studies.coverage.people import ARMS, People
-from adhere.studies.coverage.tally import COVERS, Interval, Reported
+from adhere.studies.coverage.tally import Interval, Reported
 
 BOUNDS, INEQUALITY = "bounds", "instrumental inequality"
 _HYPOTHESIS = "the recommendation matters only through what is taken"
@@ -38,12 +38,18 @@ class BoundReports:
 
     def of(self, records: Records) -> Iterator[Reported | Alarm]:
         """Every limit, and the test."""
+        is_for_widths = self._n % _EVERY == 0
+        self._n += 1
         solved = None
-        if self._n % _EVERY == 0 or not self._holds_the_truth(records):
+        if is_for_widths or not self._holds_the_truth(records):
             solved = bounds(records, adaptive=self.adaptive, level=_LEVEL)
             self._named = [_report(one, self.who) for one in solved.bounds if _is_true(one, self.who)]
-        self._n += 1
-        yield from self._named if solved else [one._replace(given=COVERS) for one in self._named]
+        for one in self._named:
+            limits = one.given
+            if not is_for_widths and isinstance(limits, ConfidenceSet):
+                # Trials whose cells are outside their limits are not typical: their widths do not count.
+                limits = solved is None or one.truth in limits
+            yield one._replace(given=limits)
         yield _alarm(solved)
 
     def _holds_the_truth(self, records: Records) -> bool:

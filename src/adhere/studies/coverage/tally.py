@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from array import array
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,15 +25,15 @@ class Interval(NamedTuple):
     judged: bool
 
 
-COVERS: Final = "covers"  # said of an interval that is known to hold the truth, without its ends
-
-
 class Reported(NamedTuple):
-    """An interval as an analysis reported it, None where it gave none, and what it should hold."""
+    """An interval as an analysis reported it, None where it gave none, and what it should hold.
+
+    Where only that matters, `given` is whether it holds that.
+    """
 
     interval: Interval
     truth: float
-    given: ConfidenceSet | str | None
+    given: ConfidenceSet | bool | None
 
 
 @dataclass
@@ -44,29 +45,30 @@ class Tally:
     n_covering: int = 0
     n_unbounded: int = 0
     n_empty: int = 0
-    widths: list[float] = field(default_factory=list)
-    weights: list[int] = field(default_factory=list)
+    widths: array[float] = field(default_factory=lambda: array("d"))  # millions of them in all
+    weights: array[int] = field(default_factory=lambda: array("l"))
 
-    def add(self, given: ConfidenceSet | str | None, times: int = 1) -> None:
+    def add(self, given: ConfidenceSet | bool | None, times: int = 1) -> None:
         """Count an interval of so many trials; None is none."""
         if given is None:
             return
         self.n += times
-        if isinstance(given, str):
-            self.n_covering += times
+        if isinstance(given, bool):
+            self.n_covering += times * given
             return
+        is_empty = given.shape is Shape.EMPTY
         self.n_covering += times * (self.truth in given)
         self.n_unbounded += times * (not given.is_bounded)
-        self.n_empty += times * (given.shape is Shape.EMPTY)
-        self.widths.append(given.high - given.low if given.is_bounded else math.inf)
+        self.n_empty += times * is_empty
+        self.widths.append(0.0 if is_empty else given.high - given.low if given.is_bounded else math.inf)
         self.weights.append(times)
 
     def join(self, other: Tally) -> None:
         """Count what another has counted too."""
         for name in ("n", "n_covering", "n_unbounded", "n_empty"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.widths += other.widths
-        self.weights += other.weights
+        self.widths.extend(other.widths)
+        self.weights.extend(other.weights)
 
     @property
     def median_width(self) -> float | None:
