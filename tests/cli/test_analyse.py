@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from adhere import Trial
+from adhere.cli.analyse import _progress
 from blocked import run_without
 from report.html_reader import Reader
 
@@ -120,6 +122,17 @@ def test_what_cannot_be_used_is_refused_and_nothing_written(
     before = {path: path.read_bytes() for path in table.parent.iterdir()}
     check_complaint(in_this_process(capsys, "analyse", *arguments), says)
     assert {path: path.read_bytes() for path in table.parent.iterdir()} == before
+
+
+def test_a_terminal_sees_how_far_the_redraws_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with _progress(2000) as on_progress:
+        for n in (900, 300):
+            on_progress(n)
+    assert "randomisation test: 1,200 of 2,000 redraws" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_named_before_any_work(table: Path) -> None:

@@ -176,7 +176,7 @@ def _check_destinations(source: str, html: Path | None, json_path: Path | None) 
 
 @contextmanager
 def _progress(n_redraws: int) -> Iterator[Callable[[int], None]]:
-    """What is being done, on a terminal; called with the number of redraws so far."""
+    """What is being done, on a terminal; called with the number of further redraws."""
     if not sys.stderr.isatty():
         yield lambda n: None
         return
@@ -186,4 +186,10 @@ def _progress(n_redraws: int) -> Iterator[Callable[[int], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("reading and analysing", total=None)
-        yield lambda n: shown.update(task, description=f"randomisation test: {n:,} of {n_redraws:,} redraws")
+
+        def advance(n: int) -> None:
+            shown.advance(task, n)
+            done = round(shown.tasks[0].completed)
+            shown.update(task, description=f"randomisation test: {done:,} of {n_redraws:,} redraws")
+
+        yield advance
