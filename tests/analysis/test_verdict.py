@@ -19,6 +19,7 @@ from adhere.analysis.instrumental_inequality import InstrumentalInequality
 from adhere.analysis.mediation import mediation
 from adhere.analysis.missing import missing
 from adhere.analysis.principal_strata import PrincipalStrata
+from adhere.analysis.randomisation_test import RandomisationTest
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
 from adhere.analysis.verdict import verdict
 from adhere.analysis.view import View
@@ -190,6 +191,27 @@ def test_adaptive_allocation() -> None:
 
     unknown = analysed(records, has_probabilities=False)
     assert any("if arms were assigned by earlier outcomes, they do not hold" in one for one in warnings(unknown))
+
+
+def test_who_took_none_of_the_arms_counts_as_having_taken_the_control() -> None:
+    rows: list[Row] = [
+        (0, 0, 1.0, 200),
+        (0, 0, 0.0, 100),
+        (1, 1, 1.0, 180),
+        (1, 1, 0.0, 60),
+        (1, TOOK_NOTHING, 0.0, 60),
+    ]
+    assert "60 took none of the arms, and this effect counts them as if they had taken old" in text(
+        analysed(made(rows))
+    )
+    assert "took none of the arms" not in text(analysed(made(PLAIN)))
+
+
+def test_the_randomisation_test() -> None:
+    tested = RandomisationTest("new", "old", 0.1, 0.016, 10_000, True, "")
+    assert "new against old p 0.016." in text(analysed(made(PLAIN), randomisation=(tested,)))
+    refused = RandomisationTest("new", "old", None, None, 0, False, "Not run.")
+    assert "randomisation test" not in text(analysed(made(PLAIN), randomisation=(refused,)))
 
 
 def test_missing_outcomes() -> None:

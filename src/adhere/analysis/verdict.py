@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adhere.analysis.mediation_words import and_list
-from adhere.analysis.texts import estimate, quantity, signed, unique
+from adhere.analysis.texts import estimate, p_value, quantity, signed, unique
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
@@ -69,6 +69,18 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
         )
 
 
+def _randomisation(analysis: Analysis) -> Iterator[str]:
+    tested = [one for one in analysis.randomisation if one.p_value is not None]
+    if tested:
+        listed = "; ".join(
+            f"{one.treatment} against {one.control} p {p_value(one.p_value)}" for one in tested[:_NAMED]
+        )
+        yield (
+            "The randomisation test asks whether the arms drawn made any difference to anybody, and is exact if this "
+            f"is the one look that was planned: {listed}."
+        )
+
+
 def _compliers(analysis: Analysis) -> Iterator[str]:
     who = "compliers (those who take the treatment just when assigned to it)"
     found = [
@@ -101,6 +113,13 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
             f"The effect among {who} can be read if assignment acts only through what is taken and nobody does the "
             f"opposite of what they are assigned; the data cannot prove either.{said}"
         )
+        n_neither = analysis.flow.total.took_nothing + analysis.flow.total.took_other
+        if n_neither:
+            yield (
+                f"But {n_neither:,} took none of the arms, and this effect counts them as if they had taken "
+                f"{analysis.control}: read it only if taking nothing, or something else, does what "
+                f"{analysis.control} does."
+            )
 
 
 def _set(analysis: Analysis, one: Comparison) -> ConfidenceSet | None:
