@@ -58,6 +58,7 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
         yield f"No interval for it holds under this adaptive allocation. {analysis.why_no_sequences}"
     elif any(one.drift_at is not None for one in analysis.sequences):
         yield "The effect changed over time (drift), so no single number describes it."
+    yield from _randomisation(analysis)
     if not any(analysis.missing.outcomes.values()):
         return
     if analysis.adaptive and analysis.sequences:
