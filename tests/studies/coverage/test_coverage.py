@@ -134,7 +134,7 @@ def test_a_broken_interval_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return replace(given, sets=tuple(map(half, given.sets)))
 
-    cell = SMALL._replace(n_trials=120)
+    cell = SMALL._replace(n_trials=60)
     sound = {one.what: one.verdict for one in judge(small_tables((cell,)))}
     monkeypatch.setattr(fixed_reports, "effects", broken)
     tables = small_tables((cell,))
