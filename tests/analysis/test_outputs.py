@@ -103,7 +103,8 @@ def test_every_view_is_a_row_with_its_promise(of_three: Analysis) -> None:
         "bounds, no assumptions",
         "bounds, monotonicity",
     ]
-    assert rows["intention-to-treat"].holds == "fixed-sample"
+    assert rows["intention-to-treat"].holds == "fixed-sample, not adaptive"
+    assert effect_rows(made(2, adaptive=False), "arm 1", "arm 0")[0].holds == "fixed-sample"
     assert rows["compliers, confidence sequence"].text == "+0.030, empty: no constant effect fits"
     assert rows["compliers, Fieller"].pieces == [(float("-inf"), -0.6), (0.01, float("inf"))]
     assert rows["as-treated"].kind == "no estimand without further assumptions"

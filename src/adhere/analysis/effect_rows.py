@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adhere.analysis.comparison import Comparison
 
 NO_ESTIMAND = "no estimand without further assumptions"
+NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 EXTREMES = "missing values at their extremes"
 KINDS = (*(one.value for one in Validity), NO_ESTIMAND, BOUNDS, EXTREMES)
@@ -41,7 +42,9 @@ class EffectRow(NamedTuple):
     @property
     def holds(self) -> str:
         """What its set promises, and for which allocation."""
-        return UNKNOWN if self.found is None else self.found.validity.value
+        if self.kind == NOT_ADAPTIVE or self.found is None:
+            return UNKNOWN if self.found is None else NOT_ADAPTIVE
+        return self.found.validity.value
 
     @property
     def text(self) -> str:
@@ -91,6 +94,8 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
                 bar = (extreme.low, extreme.high)
                 rows.append(EffectRow(view.value, "missing at extremes", EXTREMES, None, extreme.limits, bar))
     rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
+    if analysis.adaptive:
+        rows = [one._replace(kind=NOT_ADAPTIVE) if one.kind == Validity.FIXED.value else one for one in rows]
     return rows
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.analysis import Subgroup
 from adhere.analysis.confidence_set import Shape
-from adhere.analysis.effect_rows import KINDS, EffectRow, assigned_effect, effect_rows, pairs
+from adhere.analysis.effect_rows import KINDS, NOT_ADAPTIVE, EffectRow, assigned_effect, effect_rows, pairs
 from adhere.analysis.tables import MOST_ARMS, level_text
 from adhere.analysis.texts import percent
 from adhere.analysis.view import View
@@ -48,7 +48,7 @@ def forest_figure(analysis: Analysis) -> ReportFigure | None:
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows,
-            kinds=KINDS,
+            kinds=(NOT_ADAPTIVE, *KINDS[1:]) if analysis.adaptive else KINDS,  # no figure has both
             x_label="difference in mean outcome (above zero the treatment does better)",
             heading=f"estimate [{level} set]",
             zero=_ZERO,

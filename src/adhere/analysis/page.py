@@ -11,7 +11,7 @@ from adhere.analysis.effect_rows import pairs
 from adhere.analysis.effect_tables import effects_table, pairs_table, ratios_table, sequences_table, subgroups_table
 from adhere.analysis.methods import WORDS, methods
 from adhere.analysis.notes import notes_of
-from adhere.analysis.summary import allocation_words
+from adhere.analysis.summary import allocation_words, arms_words
 from adhere.analysis.texts import estimate, percent, quantity, sentence, unique
 from adhere.analysis.view import View
 from adhere.report.numbers import counted
@@ -41,8 +41,8 @@ def analysis_page(analysis: Analysis) -> str:
 
 
 def _lead(analysis: Analysis) -> str:
-    arms = ", ".join(arm + (" (control)" if arm == analysis.control else "") for arm in analysis.arms)
-    return f"{counted(analysis.n_patients, 'patient')}, assigned to {arms}; {allocation_words(analysis)}."
+    patients = counted(analysis.n_patients, "patient")
+    return f"{patients}, assigned to {arms_words(analysis)}; {allocation_words(analysis)}."
 
 
 def _foot(analysis: Analysis) -> dict[str, str]:

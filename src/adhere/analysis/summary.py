@@ -53,12 +53,18 @@ def summary(analysis: Analysis, width: int = WIDEST) -> str:
 
 def headline(analysis: Analysis) -> str:
     """What was analysed: the trial, its patients and arms, the data's digest and adhere's version."""
-    arms = ", ".join(arm + (" (control)" if arm == analysis.control else "") for arm in analysis.arms)
+    arms = arms_words(analysis)
     if len(analysis.arms) > MOST_ARMS:
         arms = f"{len(analysis.arms)} arms, control {analysis.control}"
     digest = f"; data {analysis.digest.rpartition(':')[2][:_DIGEST]}" if analysis.digest else ""
     patients = counted(analysis.n_patients, "patient")
     return f"{analysis.name}: {patients}; {arms}; {allocation_words(analysis)}{digest}; adhere {analysis.version}"
+
+
+def arms_words(analysis: Analysis) -> str:
+    """The arms, and which is the control unless its name says so."""
+    known = analysis.control.lower() == "control"
+    return ", ".join(arm + (" (control)" if arm == analysis.control and not known else "") for arm in analysis.arms)
 
 
 def allocation_words(analysis: Analysis) -> str:
