@@ -54,7 +54,7 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
         "Flow: patients",
         "Compliance: ",
         "Missing values",
-        "Mean outcome [95%]",
+        "Mean outcome [95%], patients (fixed-sample, not adaptive)",
         "arm 2 against arm 0: difference in mean outcome",
         "arm 2 against arm 0: ratio of means",
         "Intention-to-treat, pair by pair",

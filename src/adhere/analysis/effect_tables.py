@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from adhere.analysis.effect_rows import MISLEADING, NO_ESTIMAND, assigned_effect, effect_rows, pairs
-from adhere.analysis.tables import STARRED, difference_text, level_text
+from adhere.analysis.tables import STARRED, difference_text, level_text, promise
 from adhere.analysis.texts import UNKNOWN, estimate, needed, p_value, quantity, set_text, signed
 from adhere.analysis.view import View
 from adhere.report.section import Listing
@@ -55,7 +55,7 @@ def ratios_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listin
     header = ["view", f"ratio [{level_text(analysis)}]", "number needed to treat", "p"]
     header = [*(["comparison"] if several else []), *header, *corrections]
     whose = "" if several else f"{shown[0][0]} against {shown[0][1]}: "
-    return Listing(f"{whose}ratio of means, number needed to treat, p-value", header, rows)
+    return Listing(f"{whose}ratio of means, number needed to treat, p{promise(analysis)}", header, rows)
 
 
 def pairs_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing:
@@ -75,8 +75,8 @@ def pairs_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing
         row += [p_value(one.adjusted.get(name)) for name in corrections]
         rows.append(row + ([set_text(sequences[pair].final) if pair in sequences else UNKNOWN] if sequences else []))
     header = ["comparison", f"difference [{level_text(analysis)}]", "p", *corrections]
-    header += ["any-time valid"] if sequences else []
-    return Listing("Intention-to-treat, pair by pair", header, rows)
+    header += ["any-time valid set"] if sequences else []
+    return Listing(f"Intention-to-treat, pair by pair{promise(analysis)}", header, rows)
 
 
 def sequences_table(analysis: Analysis) -> Listing:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adhere.analysis.confidence_set import Quantity
+from adhere.analysis.effect_rows import NOT_ADAPTIVE
 from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, from_log, p_value, percent, quantity, signed
 from adhere.analysis.view import View
 from adhere.report.section import Listing
@@ -27,6 +28,11 @@ def level_text(analysis: Analysis) -> str:
     """
     whole, _, part = f"{analysis.level:.4%}".removesuffix("%").partition(".")
     return f"{whole}.{part.rstrip('0')}%" if part.rstrip("0") else f"{whole}%"
+
+
+def promise(analysis: Analysis) -> str:
+    """What stands behind the caption of a table of fixed-sample sets where the allocation adapted."""
+    return f" ({NOT_ADAPTIVE})" if analysis.adaptive else ""
 
 
 def flow_table(analysis: Analysis) -> Listing:
@@ -82,7 +88,7 @@ def means_table(analysis: Analysis) -> Listing:
     views = [view for view in View if any(view in means for means in found.values())]
     heads = [view.value + (f" {STARRED}" if view in (View.AS_TREATED, View.PER_PROTOCOL) else "") for view in views]
     rows = [[arm, *(_mean(means.get(view)) for view in views)] for arm, means in found.items()]
-    return Listing(f"Mean outcome [{level_text(analysis)}], patients", ["arm", *heads], rows)
+    return Listing(f"Mean outcome [{level_text(analysis)}], patients{promise(analysis)}", ["arm", *heads], rows)
 
 
 def _mean(one: Quantity | None) -> str:
