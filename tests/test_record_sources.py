@@ -11,7 +11,7 @@ import pytest
 
 from adhere import Trial
 from adhere.errors import DamagedStoreError, InputError
-from adhere.record_sources import records_and_allocation, records_of
+from adhere.record_sources import analyse, records_and_allocation, records_of
 from adhere.store import open_store
 from adhere.trial.commands import Recommend, Report
 from adhere.trial.design import make_design
@@ -47,6 +47,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             write_table(view, 1, design, folder / "t.csv", "csv")
             write_table(view, 1, design, folder / "t.parquet", "parquet")
     return folder
+
+
+def test_a_blinded_trial_and_a_table_without_a_log_say_so(tmp_path: Path) -> None:
+    processor = CommandProcessor(open_store(tmp_path / "adhere.db"))
+    processor.create(make_design("t", "uniform", ("old", "new"), blinded=True))
+    processor.execute([Recommend(trial="t", request_id=f"q{n}", subject=f"S-{n}") for n in range(4)])
+    processor.store.close()
+    assert analyse(tmp_path / "adhere.db").warnings[0] == "This trial is blinded, and this analysis shows its arms."
+    table = pl.DataFrame({"chosen": ["a", "b"] * 20, "actual": ["a", "b"] * 20, "reward": [0, 0, 0, 1] * 10})
+    (test,) = analyse(table.with_columns(propensity=0.5)).randomisation
+    assert test.p_value is None
+    assert "it needs the log of a live trial" in test.reason
+    assert analyse(table).randomisation == analyse(table.with_columns(propensity=0.5), redraws=0).randomisation == ()
 
 
 def test_a_trial_has_the_same_records_wherever_it_is(folder: Path) -> None:

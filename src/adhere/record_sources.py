@@ -27,6 +27,10 @@ _EXPECTED = (
     " postgresql://…, or an adhere.Trial"
 )
 _A_TABLE = "a table: only there columns can be named"
+_NEEDS_A_LOG = (
+    "The randomisation test by replay was not run: it needs the log of a live trial, which says by which policy arms"
+    " were drawn and what it knew."
+)
 MAX_REDRAWS = 10_000_000
 _SITE = ("site", "siteid")
 
@@ -108,8 +112,12 @@ def analyse(
     records, allocation = records_and_allocation(given, trial, control=control, **columns)
 
     def redrawn() -> tuple[RandomisationTest, ...]:
-        if allocation is None or not redraws:
+        if not redraws or records.probabilities is None:
             return ()
+        if allocation is None:
+            others = [arm for arm in records.arms if arm != records.arms[records.control]]
+            control_arm = records.arms[records.control]
+            return tuple(RandomisationTest(arm, control_arm, None, None, 0, False, _NEEDS_A_LOG) for arm in others)
         return randomisation_tests(allocation, records.control, redraws, check_seed(seed), on_progress)
 
     return analyse_records(records, level=level, margin=margin, randomisation=redrawn)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
-from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate
+from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class EffectRow(NamedTuple):
     found: ConfidenceSet | None
     bar: tuple[float, float] | None = None
     reason: str = ""
+    p: float | None = None  # of a set without a table of p-values
 
     @property
     def label(self) -> str:
@@ -44,7 +45,7 @@ class EffectRow(NamedTuple):
         """What its set promises, and for which allocation."""
         if self.kind == NOT_ADAPTIVE or self.found is None:
             return UNKNOWN if self.found is None else NOT_ADAPTIVE
-        return self.found.validity.value
+        return self.found.validity.value + ("" if self.p is None else f", p {p_value(self.p)}")
 
     @property
     def text(self) -> str:
@@ -82,7 +83,8 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
         for sequence in analysis.sequences:
             if sequence.view is view and (sequence.treatment, sequence.control) == pair:
                 kind = _kind(view, sequence.final)
-                rows.append(EffectRow(view.value, "confidence sequence", kind, sequence.estimate, sequence.final))
+                row = EffectRow(view.value, "confidence sequence", kind, sequence.estimate, sequence.final)
+                rows.append(row._replace(p=sequence.p_value))
         for weighted in analysis.aipw:
             if weighted.view is view and (weighted.treatment, weighted.control) == pair:
                 found, *_ = (*weighted.difference.sets, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adhere.analysis.texts import estimate, quantity
@@ -34,7 +34,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "the difference in the mean outcome if everybody were assigned the treatment rather than the control, "
         "whatever they then take",
         "treatment policy",
-        "that arms were assigned at random, as the records say, and that missing outcomes are like those known",
+        "that arms were assigned at random, as the records say",
     ),
     View.COMPLIERS.value: (
         "the average effect of taking the treatment among those who take it just when assigned to it",
@@ -82,7 +82,12 @@ def estimands(
         if bound.quantity == "effect" and bound.control == control and bound.assumption == "none":
             text = bound.reason if bound.low is None else f"from {bound.low:.3f} to {bound.high:.3f}"
             said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
-    return tuple(Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items())
+    found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
+    if not (adaptive and sequences):  # confidence sequences take missing outcomes at their worst case
+        assigned = found[View.INTENTION_TO_TREAT.value]
+        like = f"{assigned.assumes}, and that missing outcomes are like those known"
+        found[View.INTENTION_TO_TREAT.value] = replace(assigned, assumes=like)
+    return tuple(found.values())
 
 
 def _listed(found: Iterable[tuple[str, str]]) -> str:

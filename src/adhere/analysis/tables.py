@@ -45,10 +45,11 @@ def flow_table(analysis: Analysis) -> Listing:
         "took nothing": [one.took_nothing for one in every],
         "took something else": [one.took_other for one in every],
         "not reported": [one.not_reported for one in every],
-        "lost to follow-up": [one.lost for one in every],
+        "lost before reporting it": [one.lost for one in every],
         "outcome known": [one.outcome_known for one in every],
         "outcome imputed": [one.outcome_imputed for one in every],
         "outcome missing": [one.outcome_missing for one in every],
+        "of which lost to follow-up": [one.outcome_lost for one in every],
     }
     always = ("assigned", "took it", "took another arm", "outcome known", "outcome missing")
     kept = {name: numbers for name, numbers in columns.items() if name in always or any(numbers)}

@@ -20,6 +20,7 @@ from adhere.trial.events import Recommended, decode
 from adhere.trial.history import History, history_of
 
 _AT_ONCE: Final = 2000
+_BLINDED: Final = "This trial is blinded, and this analysis shows its arms."
 
 
 def trial_records(
@@ -45,7 +46,8 @@ def trial_records(
             first += _AT_ONCE
             on_progress(len(bodies))
 
-    return records_of_histories(design.name, design.arms, each(), by_site)
+    records = records_of_histories(design.name, design.arms, each(), by_site)
+    return replace(records, warnings=(_BLINDED, *records.warnings)) if design.blinded else records
 
 
 def records_of_histories(
