@@ -13,6 +13,7 @@ from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
 from adhere.intervals import normal_quantile
 
 from .made_records import MISSING, made
+from .test_stratified_compliers import complier_effects, stratified_trial
 
 # Vitamin A and infants' survival in Sumatra: Sommer and Zeger (1991), Statistics in Medicine 10, Table I.
 VITAMIN_A = [
@@ -73,6 +74,31 @@ def test_estimate_and_delta_interval_are_two_stage_least_squares(binary: bool) -
     delta = found.sets[1]
     assert (delta.low, delta.high) == pytest.approx((fit.params["d"] - half, fit.params["d"] + half), rel=1e-8)
     assert delta.validity is Validity.APPROXIMATE
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_estimate_and_delta_interval_are_two_stage_least_squares_with_strata(binary: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # linearmodels' own
+        from linearmodels.iv import IV2SLS
+
+    records = stratified_trial(binary=binary)
+    frame = pd.DataFrame({"y": records.reward, "d": records.actual, "z": records.chosen})
+    constants = pd.get_dummies(pd.Series(records.stratum), dtype=float)
+    fit = IV2SLS(frame["y"], constants, frame[["d"]], frame[["z"]]).fit(cov_type="robust", debiased=False)
+    first, second = complier_effects(records, 0.9)
+    assert (first.stratified, second.stratified) == (True, False)
+    assert first.difference.value == pytest.approx(fit.params["d"], rel=1e-8)
+    assert first.difference.value != pytest.approx(second.difference.value, abs=0.05)
+    fieller, delta = first.difference.sets
+    half = normal_quantile(0.9) * fit.std_errors["d"]
+    assert (delta.low, delta.high) == pytest.approx((fit.params["d"] - half, fit.params["d"] + half), rel=1e-8)
+    assert (fieller.validity, delta.validity) == (Validity.FIXED, Validity.APPROXIMATE)
+    # With strong compliance the two agree, but for corrections for few patients.
+    assert (fieller.low, fieller.high) == pytest.approx((delta.low, delta.high), abs=0.012)
+    assert first.p_value is not None
+    assert (first.p_value < 0.1) == (0.0 not in fieller)
+    assert fit.params["d"] in fieller
 
 
 @pytest.mark.parametrize(("seed", "n", "takes"), [(1, 400, 0.5), (2, 400, 0.05), (3, 60, 0.1), (5, 2000, 0.03)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,7 @@ OUTCOME: Weights = (1.0, 0.0, 0.0)
 TAKEN: Weights = (0.0, 1.0, 0.0)
 TREATED: Weights = (0.0, 0.0, 1.0)  # Y·D
 UNTREATED: Weights = (-1.0, 0.0, 1.0)  # −Y·(1 − D)
-_ROUNDING = 1e-15  # of covariances of numbers from 0 to 1
+ROUNDING = 1e-15  # of covariances of numbers from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,7 @@ class Assigned:
     @cached_property
     def smoothed(self) -> Assigned:
         """With a patient more for each of taking it or not and an outcome of 0 or 1: no cell is empty."""
-        more = RewardSums(2, 1.0, 1.0)
-        return Assigned(added((self.takers, more)), added((self.others, more)))
+        return Assigned(added((self.takers, MORE.takers)), added((self.others, MORE.others)))
 
     @property
     def n(self) -> int:
@@ -59,41 +59,55 @@ class Assigned:
             a * b * cell for a, row in zip(first, products, strict=True) for b, cell in zip(second, row, strict=True)
         )
         found = product / self.n - self.mean(first) * self.mean(second)
-        return found if abs(found) > _ROUNDING else 0.0
+        return found if abs(found) > ROUNDING else 0.0
 
 
-@dataclass(frozen=True)
-class TwoAssigned:
-    """Those assigned the treatment and those assigned the control."""
+MORE = Assigned(RewardSums(2, 1.0, 1.0), RewardSums(2, 1.0, 1.0))  # a patient of each kind
 
-    treatment: Assigned
-    control: Assigned
+
+class Contrasts(ABC):
+    """Differences of means between those assigned the treatment and those assigned the control."""
+
+    @property
+    @abstractmethod
+    def n_assigned(self) -> tuple[int, int]:
+        """How many were assigned treatment, and control."""
+
+    @property
+    @abstractmethod
+    def n_takers(self) -> tuple[int, int]:
+        """How many of them took the treatment."""
+
+    @property
+    @abstractmethod
+    def has_variances(self) -> bool:
+        """Whether there are patients enough to estimate variances."""
+
+    @abstractmethod
+    def means(self, weights: Weights) -> tuple[float, float]:
+        """The means of a weighted sum of Y, D and Y·D in each arm."""
+
+    @abstractmethod
+    def covariance(self, first: Weights, second: Weights, *, smoothed: bool = False) -> float:
+        """The covariance of two contrasts, each arm with its own: robust to unequal variances."""
+
+    @abstractmethod
+    def residual_variance(self, weights: Weights) -> float:
+        """The robust variance that two-stage least squares gives a contrast that is 0."""
 
     @property
     def n(self) -> int:
         """How many they are."""
-        return self.treatment.n + self.control.n
+        return sum(self.n_assigned)
 
     def contrast(self, weights: Weights) -> float:
         """The difference of the means, treatment − control."""
-        return self.treatment.mean(weights) - self.control.mean(weights)
+        treatment, control = self.means(weights)
+        return treatment - control
 
-    def covariance(self, first: Weights, second: Weights, *, unbiased: bool = True, smoothed: bool = False) -> float:
-        """The covariance of two contrasts, each arm with its own: robust to unequal variances."""
-        less = 1 if unbiased else 0
-        return sum(
-            (arm.smoothed if smoothed else arm).covariance(first, second) / (arm.n - less)
-            for arm in (self.treatment, self.control)
-        )
-
-    def variance(self, weights: Weights, *, unbiased: bool = True, smoothed: bool = False) -> float:
+    def variance(self, weights: Weights, *, smoothed: bool = False) -> float:
         """The variance of a contrast; 0 where nothing varies."""
-        return max(0.0, self.covariance(weights, weights, unbiased=unbiased, smoothed=smoothed))
-
-    @property
-    def has_variances(self) -> bool:
-        """Whether each arm has two patients at least."""
-        return min(self.treatment.n, self.control.n) > 1
+        return max(0.0, self.covariance(weights, weights, smoothed=smoothed))
 
     def fieller(
         self,
@@ -104,7 +118,7 @@ class TwoAssigned:
         *,
         smoothed: bool = False,
     ) -> ConfidenceSet:
-        """Fieller's set of the ratio of two contrasts, for at least two patients an arm."""
+        """Fieller's set of the ratio of two contrasts that have variances."""
         return fieller(
             self.contrast(numerator),
             self.contrast(denominator),
@@ -114,3 +128,41 @@ class TwoAssigned:
             level,
             method=method,
         )
+
+
+@dataclass(frozen=True)
+class TwoAssigned(Contrasts):
+    """Those assigned the treatment and those assigned the control."""
+
+    treatment: Assigned
+    control: Assigned
+
+    @property
+    def n_assigned(self) -> tuple[int, int]:
+        """How many were assigned treatment, and control."""
+        return self.treatment.n, self.control.n
+
+    @property
+    def n_takers(self) -> tuple[int, int]:
+        """How many of them took the treatment."""
+        return self.treatment.takers.n, self.control.takers.n
+
+    @property
+    def has_variances(self) -> bool:
+        """Whether each arm has two patients at least."""
+        return min(self.n_assigned) > 1
+
+    def means(self, weights: Weights) -> tuple[float, float]:
+        """The means of a weighted sum of Y, D and Y·D in each arm."""
+        return self.treatment.mean(weights), self.control.mean(weights)
+
+    def covariance(self, first: Weights, second: Weights, *, smoothed: bool = False) -> float:
+        """The covariance of two contrasts, each arm with its own: robust to unequal variances."""
+        return sum(
+            (arm.smoothed if smoothed else arm).covariance(first, second) / (arm.n - 1)
+            for arm in (self.treatment, self.control)
+        )
+
+    def residual_variance(self, weights: Weights) -> float:
+        """The robust variance that two-stage least squares gives a contrast that is 0: not corrected for few."""
+        return max(0.0, sum(arm.covariance(weights, weights) / arm.n for arm in (self.treatment, self.control)))

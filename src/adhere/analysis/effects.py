@@ -9,7 +9,7 @@ from adhere.analysis.cells import Cells, cells_of
 from adhere.analysis.comparison import Comparison as Comparison
 from adhere.analysis.compliers import assigned_pair, complier_comparison
 from adhere.analysis.confidence_set import Quantity
-from adhere.analysis.mantel_haenszel import compare_strata
+from adhere.analysis.mantel_haenszel import alone_note, compare_strata
 from adhere.analysis.means import ArmMean as ArmMean
 from adhere.analysis.means import View as View
 from adhere.analysis.means import means_of, validity_of
@@ -86,6 +86,8 @@ def _families(cells: Cells, level: float) -> Iterator[list[Comparison]]:
         strata = [cells.by_stratum(arm) for arm in range(len(cells.arms))]
         yield [_stratified(cells, strata, *pair, level) for pair in every]
     yield [_unstratified(View.INTENTION_TO_TREAT, cells.arms, cells.by_chosen(), *pair, level) for pair in every]
+    if cells.strata:
+        yield [complier_comparison(cells, *pair, level, stratified=True) for pair in every]
     yield [complier_comparison(cells, *pair, level) for pair in every]
     yield [_unstratified(View.AS_TREATED, cells.arms, cells.by_actual(), *pair, level) for pair in every]
     yield [_unstratified(View.PER_PROTOCOL, cells.arms, cells.as_assigned(), *pair, level) for pair in every]
@@ -111,8 +113,7 @@ def _stratified(
     contrast = compare_strata(inside, level)
     alone = sum(one.n + two.n for one, two in inside if not (one.n and two.n))
     arms = cells.arms[treatment], cells.arms[control]
-    note = f"{alone} patients are in strata that have one of the arms only; they do not count here." if alone else ""
-    return _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=note)
+    return _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=alone_note(alone).strip())
 
 
 def _comparison(

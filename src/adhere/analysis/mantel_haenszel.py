@@ -14,8 +14,13 @@ from adhere.intervals import RewardSums, normal_quantile
 
 Strata = Sequence[tuple[RewardSums, RewardSums]]
 
-_NO_STRATUM = "no stratum has known outcomes in both arms"
+NO_STRATUM = "no stratum has known outcomes in both arms"
 _NO_VARIANCE = "outcomes do not vary within strata enough to say how sure this is; see the unstratified comparison"
+
+
+def alone_note(n: int) -> str:
+    """Of patients in strata that cannot be compared; empty where there are none."""
+    return f" {n} patients are in strata that have one of the arms only; they do not count here." if n else ""
 
 
 def compare_strata(strata: Strata, level: float = 0.95) -> Contrast:
@@ -34,7 +39,7 @@ def compare_strata(strata: Strata, level: float = 0.95) -> Contrast:
     """
     used = [(treated, controls) for treated, controls in strata if treated.n and controls.n]
     if not used:
-        return Contrast(Quantity(None, reason=_NO_STRATUM), Quantity(None, reason=_NO_STRATUM), None)
+        return Contrast(Quantity(None, reason=NO_STRATUM), Quantity(None, reason=NO_STRATUM), None)
     binary = all(treated.binary and controls.binary for treated, controls in used)
     return _binary(used, level) if binary else _general(used, level)
 
