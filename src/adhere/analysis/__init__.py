@@ -1,1 +1,35 @@
-"""What records say of a treatment when not everybody took it: arrays in, estimates with their intervals out."""
+"""What records say of a treatment when not everybody took it: arrays in, estimates with their intervals out.
+
+Each part can be called by itself, on `Records`: `from adhere.analysis.bounds import bounds`, and so on.
+
+>>> from adhere.analysis import RunningSequence, View
+>>> running = RunningSequence(1, 0, View.INTENTION_TO_TREAT)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis as Analysis
+    from adhere.analysis.confidence_sequence import RunningSequence as RunningSequence
+    from adhere.analysis.confidence_sequence import confidence_sequences as confidence_sequences
+    from adhere.analysis.records import Records as Records
+    from adhere.analysis.view import View as View
+
+# Looked up when first used: a live trial needs the means alone.
+_HOMES = {
+    "Analysis": "analysis",
+    "Records": "records",
+    "RunningSequence": "confidence_sequence",
+    "View": "view",
+    "confidence_sequences": "confidence_sequence",
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'adhere.analysis' has no attribute {name!r}")
+    return getattr(import_module(f"adhere.analysis.{_HOMES[name]}"), name)

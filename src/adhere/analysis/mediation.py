@@ -13,6 +13,11 @@ from adhere.analysis.mediation_words import arm_sentence, overall_sentence, unte
 from adhere.analysis.records import NOT_KNOWN, Records
 from adhere.intervals import RewardSums
 
+_NEEDS = (
+    " Under adaptive allocation all this needs that patients who came later are like those who came earlier, and that"
+    " being reported does not depend on the outcome."
+)
+
 
 @dataclass(frozen=True)
 class ArmMediation:
@@ -84,7 +89,7 @@ def mediation(records: Records, *, adaptive: bool, margin: float = 0.05, level: 
     evidence = evidence_of([_known(cells[arm]) for arm in tested], adaptive)
     equivalent = all(arm.within_margin for arm in taken)
     refuted_arms = [arms[arm].arm for arm in tested if arms[arm].refuted or arms[arm].differs]
-    sentence = overall_sentence(evidence, equivalent, refuted_arms, margin, level)
+    sentence = overall_sentence(evidence, equivalent, refuted_arms, margin, level) + _NEEDS * adaptive
     return Mediation(
         margin,
         level,
