@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adhere.analysis.cells import sums
 from adhere.analysis.confidence_set import Validity
 from adhere.analysis.missing import missing
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
+from adhere.analysis.score_interval import TwoProportions, score_difference
+from adhere.analysis.two_arms import compare_groups
 from adhere.analysis.view import View
-from adhere.intervals import newcombe
+from adhere.intervals import RewardSums
 
 from .made_records import MISSING, Row, any_records, made
 
@@ -35,8 +38,8 @@ def test_extreme_cases_put_every_missing_outcome_at_its_worst_and_its_best() -> 
     assert by_assignment.view is View.INTENTION_TO_TREAT
     assert by_assignment.low == pytest.approx(60 / 100 - 55 / 100)
     assert by_assignment.high == pytest.approx(70 / 100 - 50 / 100)
-    assert by_assignment.limits.low == newcombe(60, 100, 55, 100)[0]
-    assert by_assignment.limits.high == newcombe(70, 100, 50, 100)[1]
+    assert by_assignment.limits.low == score_difference(TwoProportions(60, 100, 55, 100))[0]
+    assert by_assignment.limits.high == score_difference(TwoProportions(70, 100, 50, 100))[1]
     assert compliers.view is View.COMPLIERS
     assert compliers.low == pytest.approx(0.05 / 0.90)
     assert compliers.high == pytest.approx(0.20 / 0.86)
@@ -44,7 +47,7 @@ def test_extreme_cases_put_every_missing_outcome_at_its_worst_and_its_best() -> 
         "15 of 200 outcomes are missing (old: 5, new: 10). "
         "It is not known what 4 of 200 patients took (old: 0, new: 4). "
         "Whatever the missing values are, the intention-to-treat difference of new against old lies between +0.050 "
-        "and +0.200, with sampling error in [-0.086, 0.326]."
+        "and +0.200, with sampling error in [-0.087, 0.329]."
     )
 
 
@@ -52,11 +55,38 @@ def test_limits_contain_the_interval_of_complete_data_whatever_they_are() -> Non
     for known in product(range(6), range(5)):
         rows: list[Row] = [(1, 1, 1.0, known[0]), (1, 1, 0.0, 5 - known[0]), (1, 1, MISSING, 2)]
         rows += [(0, 0, 1.0, known[1]), (0, 0, 0.0, 4 - known[1]), (0, 0, MISSING, 3)]
-        limits = missing(made(rows), adaptive=False).extremes[0].limits
-        for filled in product(range(3), range(4)):
-            low, high = newcombe(known[0] + filled[0], 7, known[1] + filled[1], 7)
-            assert limits.low - 1e-12 <= low
-            assert high <= limits.high + 1e-12
+        _contains_every_completion(
+            rows,
+            [(1.0, 1.0), (1.0, 0.0), (0.0, 0.0)],
+            [(1.0, 1.0, 1.0), (1.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0)],
+        )
+
+
+@pytest.mark.parametrize("known", [(0.5, 0.5, 0.5, 0.5), (0.1, 0.0, 0.5, 0.9), (0.0, 0.0, 0.2, 0.0)])
+def test_they_do_so_too_where_outcomes_are_not_0_or_1(known: tuple[float, ...]) -> None:
+    rows: list[Row] = [(1, 1, known[0], 1), (1, 1, known[1], 4), (1, 1, MISSING, 2)]
+    rows += [(0, 0, known[2], 1), (0, 0, known[3], 3), (0, 0, MISSING, 2)]
+    fills = list(product((0.0, 0.5, 1.0), repeat=2))
+    _contains_every_completion(rows, fills, fills)
+
+
+def _contains_every_completion(
+    rows: list[Row], treated: list[tuple[float, ...]], controls: list[tuple[float, ...]]
+) -> None:
+    by_assignment, compliers = missing(made(rows), adaptive=False).extremes
+    assert compliers.limits == by_assignment.limits  # everybody took what they were assigned
+    for fill, control_fill in product(treated, controls):
+        found = compare_groups(_completed(rows, 1, fill), _completed(rows, 0, control_fill)).difference.sets[0]
+        assert by_assignment.limits.low - 1e-9 <= found.low
+        assert found.high <= by_assignment.limits.high + 1e-9
+
+
+def _completed(rows: list[Row], arm: int, fill: tuple[float, ...]) -> RewardSums:
+    values = [(value, n) for chosen, _, value, n in rows if chosen == arm and value == value]
+    values += [(value, 1) for value in fill]
+    return sums(
+        sum(n for _, n in values), sum(value * n for value, n in values), sum(value**2 * n for value, n in values)
+    )
 
 
 def test_where_allocation_adapts_limits_hold_whenever_one_stops() -> None:
@@ -90,10 +120,17 @@ def test_imputed_values_are_counted_and_named() -> None:
     )
 
 
-@pytest.mark.parametrize("row", [(1, TOOK_NOTHING, 0.0, 2), (0, 1, 0.0, 2_000)])
-def test_no_extreme_case_for_compliers_where_there_may_be_none_or_more_than_two_choices(row: Row) -> None:
-    extremes = missing(made([*ROWS, row]), adaptive=False).extremes
-    assert [case.view for case in extremes] == [View.INTENTION_TO_TREAT]
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ((1, TOOK_NOTHING, 0.0, 2), "some patients took nothing or something else"),
+        ((0, 1, 0.0, 2_000), "it is not certain that more of those assigned new took it than of those assigned old"),
+    ],
+)
+def test_no_extreme_case_for_compliers_where_there_may_be_none_or_more_than_two_choices(row: Row, why: str) -> None:
+    found = missing(made([*ROWS, row]), adaptive=False)
+    assert [case.view for case in found.extremes] == [View.INTENTION_TO_TREAT]
+    assert f"There are no extreme cases among compliers: {why}" in found.sentence
 
 
 @settings(max_examples=40, deadline=None)

@@ -35,6 +35,6 @@ def missing(records: Records, *, adaptive: bool, level: float = 0.95) -> Missing
     taken = {arm.arm: arm.not_reported + arm.lost for arm in counts}
     imputed_outcomes = {arm.arm: arm.outcome_imputed for arm in counts}
     imputed_taken = {arm.arm: arm.taken_imputed for arm in counts}
-    extremes = tuple(extreme_cases(records, adaptive, level))
+    extremes = extreme_cases(records, adaptive, level)
     sentence = missing_sentence(records.n_patients, outcomes, taken, imputed_outcomes, imputed_taken, extremes)
-    return Missing(outcomes, taken, imputed_outcomes, imputed_taken, extremes, sentence)
+    return Missing(outcomes, taken, imputed_outcomes, imputed_taken, extremes.cases, sentence)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from adhere.analysis.extreme_cases import ExtremeCase
+from adhere.analysis.extreme_cases import ExtremeCase, ExtremeCases
 from adhere.analysis.texts import signed
 from adhere.analysis.view import View
 
@@ -18,14 +18,16 @@ def missing_sentence(
     taken: Mapping[str, int],
     imputed_outcomes: Mapping[str, int],
     imputed_taken: Mapping[str, int],
-    extremes: Sequence[ExtremeCase],
+    extremes: ExtremeCases,
 ) -> str:
     """How many values are missing, how far they could move an effect, and how many were imputed."""
     sentences = [_counts(n_patients, outcomes, taken)]
-    sentences += [_extreme(case) for case in extremes[:_NAMED]]
-    if len(extremes) > _NAMED:
-        most = max(case.high - case.low for case in extremes)
+    sentences += [_extreme(case) for case in extremes.cases[:_NAMED]]
+    if len(extremes.cases) > _NAMED:
+        most = max(case.high - case.low for case in extremes.cases)
         sentences.append(f"For no pair of arms is that range wider than {most:.3f}.")
+    if extremes.why_no_compliers:
+        sentences.append(f"There are no extreme cases among compliers: {extremes.why_no_compliers}.")
     filled = _both(sum(imputed_outcomes.values()), sum(imputed_taken.values()))
     if filled:
         sentences.append(f"The trial's rule for missing reports filled in {filled}; they are counted as reported.")
