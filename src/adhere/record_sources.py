@@ -80,6 +80,8 @@ def analyse(
     control: str | None = None,
     level: float = 0.95,
     margin: float = 0.05,
+    lower_is_better: bool = False,
+    fixed_allocation: bool = False,
     redraws: int = N_REDRAWS,
     seed: int = 0,
     on_progress: Callable[[int], None] = lambda n: None,
@@ -95,6 +97,11 @@ def analyse(
         The level of all confidence sets.
     margin
         The difference up to which outcomes given the arm taken count as not depending on the arm chosen.
+    lower_is_better
+        Whether a lower outcome is better, as where 1 is a death: an outcome y is then read as 1 − y.
+    fixed_allocation
+        Declares that arms were assigned with probabilities fixed in advance, and that this is the only look: then
+        nothing warns that the records do not say it.
     redraws, seed
         How often the randomisation test draws the allocation again, where a log says how it was drawn; 0 leaves the
         test out.
@@ -120,7 +127,14 @@ def analyse(
             return tuple(RandomisationTest(arm, control_arm, None, None, 0, False, _NEEDS_A_LOG) for arm in others)
         return randomisation_tests(allocation, records.control, redraws, check_seed(seed), on_progress)
 
-    return analyse_records(records, level=level, margin=margin, randomisation=redrawn)
+    return analyse_records(
+        records,
+        level=level,
+        margin=margin,
+        randomisation=redrawn,
+        lower_is_better=lower_is_better,
+        fixed_allocation=fixed_allocation,
+    )
 
 
 def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *, with_allocation: bool) -> Read:

@@ -29,11 +29,14 @@ def analyse_records(
     level: float = 0.95,
     margin: float = 0.05,
     randomisation: Callable[[], tuple[RandomisationTest, ...]] = tuple,
+    lower_is_better: bool = False,
+    fixed_allocation: bool = False,
 ) -> Analysis:
     """Every view of the records; `randomisation` runs the test by replay, for which a trial's log is needed.
 
     `level` is that of all confidence sets, `margin` the difference up to which outcomes given the arm taken count as
-    not depending on the arm chosen.
+    not depending on the arm chosen. With `lower_is_better` an outcome y is read as 1 − y; the digest stays that of
+    the data. `fixed_allocation` declares the probabilities of arms fixed in advance, and this the only look.
     """
     check_options(level, margin)
     from adhere.analysis.aipw import aipw
@@ -49,7 +52,12 @@ def analyse_records(
     from adhere.analysis.principal_strata import principal_strata
     from adhere.analysis.verdict import verdict
 
+    if lower_is_better:
+        records = replace(records, reward=1.0 - records.reward)
     adaptive, reason = is_adaptive(records), why_not(records)
+    if adaptive and fixed_allocation:
+        raise InputError("fixed_allocation", True, "records in which the probabilities of arms did not change")
+    tests = [_turned(one) if lower_is_better else one for one in randomisation()]
     draft = Analysis(
         name=records.name,
         source=records.source,
@@ -73,11 +81,13 @@ def analyse_records(
         why_no_sequences=reason,
         aipw=() if reason else aipw(records, level),
         allocation=None if reason else allocation_check(records, level),
-        randomisation=randomisation(),
+        randomisation=tuple(tests),
         subgroups=_subgroups(records, level),
         estimands=(),
         warnings=records.warnings,
         verdict=(),
+        lower_is_better=lower_is_better,
+        fixed_allocation=fixed_allocation,
     )
     draft = replace(draft, warnings=warnings(draft))
     words = estimands(draft.effects, draft.bounds, draft.sequences, control=draft.control, adaptive=draft.adaptive)
@@ -99,6 +109,11 @@ def is_adaptive(records: Records) -> bool:
     """Whether the probabilities of the arms are known and changed from one decision to the next."""
     known = records.probabilities
     return known is not None and len(known) > 0 and bool(np.any(np.abs(known - known[0]) > _SAME))
+
+
+def _turned(test: RandomisationTest) -> RandomisationTest:
+    """The test with outcomes read the other way round: as it is two-sided, its p-value stays."""
+    return test if test.statistic is None else replace(test, statistic=-test.statistic)
 
 
 def _subgroups(records: Records, level: float) -> dict[str, Subgroup]:

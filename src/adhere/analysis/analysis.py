@@ -35,6 +35,8 @@ class Analysis:
 
     `has_probabilities` says whether the records have the probability of every arm, `adaptive` whether it changed from
     one patient to the next. `digest` is that of the data, so that another analysis can be known to be of the same.
+    `lower_is_better` says that outcomes were read as 1 − the value given, `fixed_allocation` that whoever analysed
+    declared the probabilities of arms fixed in advance, and this the only look.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Analysis:
     estimands: tuple[Estimand, ...]
     warnings: tuple[str, ...]
     verdict: tuple[str, ...]
+    lower_is_better: bool = False
+    fixed_allocation: bool = False
 
     def summary(self, width: int = 100) -> str:
         """Everything in plain text, in lines of a width."""

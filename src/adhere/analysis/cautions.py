@@ -52,7 +52,7 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
 
 
 def _allocation(analysis: Analysis) -> Iterator[str]:
-    if not analysis.has_probabilities:
+    if not analysis.has_probabilities and not analysis.fixed_allocation:
         yield (
             "The records do not say with which probability each arm was assigned. Intervals are those of a fixed "
             "allocation looked at once; if arms were assigned by earlier outcomes, they do not hold."

@@ -11,7 +11,7 @@ from adhere.analysis.effect_rows import pairs
 from adhere.analysis.effect_tables import effects_table, pairs_table, ratios_table, sequences_table, subgroups_table
 from adhere.analysis.methods import WORDS, methods
 from adhere.analysis.notes import notes_of
-from adhere.analysis.summary import allocation_words, arms_words
+from adhere.analysis.summary import allocation_words, arms_words, outcome_words
 from adhere.analysis.texts import estimate, percent, quantity, sentence, unique
 from adhere.analysis.view import View
 from adhere.report.numbers import counted
@@ -42,7 +42,7 @@ def analysis_page(analysis: Analysis) -> str:
 
 def _lead(analysis: Analysis) -> str:
     patients = counted(analysis.n_patients, "patient")
-    return f"{patients}, assigned to {arms_words(analysis)}; {allocation_words(analysis)}."
+    return f"{patients}, assigned to {arms_words(analysis)}; {allocation_words(analysis)}; {outcome_words(analysis)}."
 
 
 def _foot(analysis: Analysis) -> dict[str, str]:
@@ -52,6 +52,7 @@ def _foot(analysis: Analysis) -> dict[str, str]:
         "Digest": analysis.digest,
         "Patients": f"{analysis.n_patients:,}",
         "Columns": columns,
+        "Outcome": outcome_words(analysis).removeprefix("outcome: "),
         "Level": tables.level_text(analysis),
         "Margin": f"{analysis.mediation.margin:g}",
         "Version": f"adhere {analysis.version}",
@@ -170,6 +171,8 @@ def _effects_uncertainty(analysis: Analysis) -> str:
         )
     if analysis.has_probabilities:
         return f"Fixed-sample sets keep their {level} for one look at the end, any-time valid ones at any time."
+    if analysis.fixed_allocation:
+        return f"Fixed-sample sets keep their {level}, as the allocation was declared fixed and this the only look."
     return f"Fixed-sample sets keep their {level} if arms were drawn with fixed probabilities, and for one look."
 
 

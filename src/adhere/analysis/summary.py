@@ -52,13 +52,14 @@ def summary(analysis: Analysis, width: int = WIDEST) -> str:
 
 
 def headline(analysis: Analysis) -> str:
-    """What was analysed: the trial, its patients and arms, the data's digest and adhere's version."""
+    """What was analysed: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
     arms = arms_words(analysis)
     if len(analysis.arms) > MOST_ARMS:
         arms = f"{len(analysis.arms)} arms, control {analysis.control}"
     digest = f"; data {analysis.digest.rpartition(':')[2][:_DIGEST]}" if analysis.digest else ""
     patients = counted(analysis.n_patients, "patient")
-    return f"{analysis.name}: {patients}; {arms}; {allocation_words(analysis)}{digest}; adhere {analysis.version}"
+    said = f"{analysis.name}: {patients}; {arms}; {allocation_words(analysis)}{digest}"
+    return f"{said}; adhere {analysis.version}; {outcome_words(analysis)}"
 
 
 def arms_words(analysis: Analysis) -> str:
@@ -67,10 +68,18 @@ def arms_words(analysis: Analysis) -> str:
     return ", ".join(arm + (" (control)" if arm == analysis.control and not known else "") for arm in analysis.arms)
 
 
+def outcome_words(analysis: Analysis) -> str:
+    """Which end of the outcome is the better one."""
+    if analysis.lower_is_better:
+        return "outcome: lower is better, read as 1 − the value given"
+    return "outcome: 1 is read as the better end of the scale"
+
+
 def allocation_words(analysis: Analysis) -> str:
     """What is known of how arms were drawn."""
     if not analysis.has_probabilities:
-        return "probabilities of arms not given"
+        declared = "allocation declared fixed in advance"
+        return declared if analysis.fixed_allocation else "probabilities of arms not given"
     return "adaptive allocation" if analysis.adaptive else "constant probabilities of arms"
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from adhere.analysis.summary import outcome_words
+
 if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
 
@@ -20,7 +22,12 @@ SCHEMA_VERSION: Final = 1  # raised when a field goes or changes its meaning; ne
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
     """The analysis as values that JSON has: what is infinite is the text "inf" or "-inf", what is unknown is null."""
-    return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **plain(analysis)}
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "outcome": outcome_words(analysis),
+        **plain(analysis),
+    }
 
 
 def json_text(analysis: Analysis) -> str:

@@ -28,6 +28,11 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
         yield "No outcome is known yet, so no view says anything."
         return
     yield from _intention_to_treat(analysis)
+    if analysis.lower_is_better:
+        yield (
+            "Lower outcomes were declared better: every outcome y is read as 1 − y here, in means and effects alike, "
+            "so that an effect above 0 is good."
+        )
     total = analysis.flow.total
     if not total.compliance.n:
         yield "It is not known what anybody took, so intention-to-treat is the only view there is."
@@ -52,6 +57,11 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
     )
     if analysis.allocation is not None and analysis.allocation.rejected:
         yield "But arms were not drawn as logged, so even this view can be biased: find out why before using any."
+    elif analysis.fixed_allocation:
+        yield (
+            "It was declared that the probabilities of arms were fixed in advance and that this is the only look; if "
+            "so, its interval holds."
+        )
     elif not analysis.has_probabilities:
         yield "Its interval holds if the probabilities of arms were fixed in advance and this is the only look."
     elif analysis.adaptive and not analysis.sequences:

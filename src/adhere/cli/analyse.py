@@ -89,6 +89,21 @@ def analyse(
             help="Up to which difference outcomes given the arm taken count as not depending on the arm assigned.",
         ),
     ] = 0.05,
+    lower_is_better: Annotated[
+        bool,
+        typer.Option(
+            "--lower-is-better",
+            help="A lower outcome is better, as where 1 is a death: read an outcome y as 1 - y.",
+        ),
+    ] = False,
+    fixed_allocation: Annotated[
+        bool,
+        typer.Option(
+            "--fixed-allocation",
+            help="Declare that arms were assigned with probabilities fixed in advance and that this is the only "
+            "look, where the records do not say it.",
+        ),
+    ] = False,
     redraws: Annotated[
         int,
         typer.Option(
@@ -99,10 +114,11 @@ def analyse(
 ) -> None:
     """What did the treatment do, when not everybody took it and the allocation may have adapted?
 
-    Reads who was assigned what (chosen), took what (actual) and with which outcome (reward, from 0 to 1), and shows
-    every view side by side with intervals: intention-to-treat, compliers, as-treated, per-protocol, bounds without
-    assumptions; then says which of them can be trusted here. With the probability of each arm (a live trial logs it)
-    there are intervals that hold for adaptive allocation, whenever one stops.
+    Reads who was assigned what (chosen), took what (actual) and with which outcome (reward, from 0 to 1, where 1 is
+    the better end; --lower-is-better turns it round), and shows every view side by side with intervals:
+    intention-to-treat, compliers, as-treated, per-protocol, bounds without assumptions; then says which
+    of them can be trusted here. With the probability of each arm (a live trial logs it) there are
+    intervals that hold for adaptive allocation, whenever one stops.
 
     \b
       adhere analyse trial.csv
@@ -132,6 +148,8 @@ def analyse(
             control=control,
             level=level,
             margin=margin,
+            lower_is_better=lower_is_better,
+            fixed_allocation=fixed_allocation,
             redraws=redraws,
             on_progress=on_progress,
             chosen=chosen,

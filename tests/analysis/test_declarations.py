@@ -1,0 +1,92 @@
+"""What whoever analyses declares: that lower outcomes are better, that the allocation was fixed in advance."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from adhere import Trial
+from adhere.analysis.page import _lead
+from adhere.analysis.to_json import json_text
+from adhere.errors import InputError
+from adhere.record_sources import analyse
+from cli.running import in_this_process
+
+DEATHS = pl.DataFrame(
+    {
+        "chosen": ["placebo", "placebo", "drug", "drug"],
+        "actual": ["placebo", "placebo", "drug", "drug"],
+        "reward": [1, 0, 1, 0],
+        "count": [30, 70, 15, 85],
+    }
+)
+
+
+def test_every_output_says_which_end_of_the_outcome_is_better() -> None:
+    plain = analyse(DEATHS)
+    said = "outcome: 1 is read as the better end of the scale"
+    assert said in plain.summary(100).replace("\n", " ")
+    assert said in _lead(plain)
+    assert said == json.loads(json_text(plain))["outcome"]
+
+
+def test_lower_is_better_turns_outcomes_round_and_says_so() -> None:
+    plain, turned = analyse(DEATHS), analyse(DEATHS, lower_is_better=True)
+    assert plain.effects.comparisons[0].difference.value == pytest.approx(-0.15)
+    assert turned.effects.comparisons[0].difference.value == pytest.approx(0.15)
+    assert turned.digest == plain.digest
+    said = "outcome: lower is better, read as 1 − the value given"
+    assert said in turned.summary(100).replace("\n", " ")
+    assert said in _lead(turned)
+    read = json.loads(json_text(turned))
+    assert (read["outcome"], read["lower_is_better"]) == (said, True)
+    assert "benefit" in turned.summary()
+    assert "harm 7" not in turned.summary()
+    assert any(one.startswith("Lower outcomes were declared better") for one in turned.verdict)
+
+
+def test_lower_is_better_of_a_trial_and_its_log(tmp_path: Path) -> None:
+    trial = Trial("thompson", arms=["none", "walk"], seed=3)
+    for number in range(40):
+        given = trial.recommend()
+        trial.report(given.id, actual=given.arm, reward=number % 3 == 0)
+    trial.save(tmp_path / "walk.log")
+    plain = analyse(trial, redraws=50)
+    for source in (trial, tmp_path / "walk.log"):
+        turned = analyse(source, redraws=50, lower_is_better=True)
+        for one, other in zip(plain.randomisation, turned.randomisation, strict=True):
+            assert one.statistic is not None
+            assert (other.statistic, other.p_value) == (-one.statistic, one.p_value)
+        assert turned.effects.comparisons[0].difference.value == pytest.approx(
+            -(plain.effects.comparisons[0].difference.value or 0.0)
+        )
+        assert turned.digest == plain.digest
+    with pytest.raises(InputError, match=r"fixed_allocation: got True, expected .* did not change"):
+        analyse(trial, redraws=0, fixed_allocation=True)
+
+
+def test_a_fixed_allocation_can_be_declared() -> None:
+    unknown = "The records do not say with which probability each arm was assigned."
+    assert any(one.startswith(unknown) for one in analyse(DEATHS).warnings)
+    declared = analyse(DEATHS, fixed_allocation=True)
+    assert declared.warnings == ()
+    assert declared.fixed_allocation
+    assert declared.verdict[1] == (
+        "It was declared that the probabilities of arms were fixed in advance and that this is the only look; if so, "
+        "its interval holds."
+    )
+    assert "allocation declared fixed" in declared.summary(200).replace("\n", " ")
+
+
+def test_the_command_takes_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    DEATHS.write_csv("death.csv")
+    done = in_this_process(capsys, "analyse", "death.csv", "--lower-is-better", "--fixed-allocation", "--json", "-")
+    assert done.status == 0, done.err
+    said = json.loads(done.out)
+    assert (said["lower_is_better"], said["fixed_allocation"], said["warnings"]) == (True, True, [])
