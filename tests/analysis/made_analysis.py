@@ -95,6 +95,7 @@ def made(n_arms: int = 2, *, adaptive: bool = True, n_strata: int = 0, name: str
         )
         if adaptive
         else None,
+        balance=None,
         randomisation=tuple(RandomisationTest(*pair, 0.03, 0.21, 9999, True, "") for pair in pairs[:1]),
         subgroups={f"stratum {number}": Subgroup(100, effects, ()) for number in range(n_strata)},
         estimands=(),

@@ -56,6 +56,7 @@ def analysed(records: Records, found: Bounds = NO_BOUNDS, **changes: Any) -> Ana
         why_no_sequences="",
         aipw=(),
         allocation=None,
+        balance=None,
         randomisation=(),
         subgroups={},
         estimands=(),

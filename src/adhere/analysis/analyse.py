@@ -50,6 +50,7 @@ def analyse_records(
     from adhere.analysis.mediation import mediation
     from adhere.analysis.missing import missing
     from adhere.analysis.principal_strata import principal_strata
+    from adhere.analysis.stratum_balance import stratum_balance
     from adhere.analysis.verdict import verdict
 
     if lower_is_better:
@@ -81,6 +82,7 @@ def analyse_records(
         why_no_sequences=reason,
         aipw=() if reason else aipw(records, level),
         allocation=None if reason else allocation_check(records, level),
+        balance=stratum_balance(records, adaptive=adaptive),
         randomisation=tuple(tests),
         subgroups=_subgroups(records, level),
         estimands=(),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from adhere.analysis.missing import Missing
     from adhere.analysis.principal_strata import PrincipalStrata
     from adhere.analysis.randomisation_test import RandomisationTest
+    from adhere.analysis.stratum_balance import StratumBalance
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Analysis:
     why_no_sequences: str
     aipw: tuple[AipwEstimate, ...]
     allocation: AllocationCheck | None
+    balance: StratumBalance | None
     randomisation: tuple[RandomisationTest, ...]
     subgroups: Mapping[str, Subgroup]
     estimands: tuple[Estimand, ...]

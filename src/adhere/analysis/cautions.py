@@ -38,6 +38,9 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
         yield analysis.allocation.sentence
     yield from _allocation(analysis)
     yield from _estimated(analysis)
+    differ = analysis.balance is not None and analysis.balance.differ
+    if analysis.balance is not None and differ:
+        yield analysis.balance.sentence
     for sequence in analysis.sequences:
         if sequence.drift_at is not None:
             yield (
@@ -45,7 +48,7 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
                 f"{sequence.treatment} against {sequence.control}) agrees with the records. The effect changed over "
                 "time, or the logged probabilities are wrong."
             )
-    if analysis.bounds.inequality.refuted:
+    if analysis.bounds.inequality.refuted and not differ:  # else strata may be what refutes it
         yield analysis.bounds.inequality.sentence
     yield from _missing(analysis)
     yield from _outcomes(analysis)

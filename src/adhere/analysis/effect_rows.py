@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from adhere.analysis.comparison import Comparison
 
 NO_ESTIMAND = "no estimand without further assumptions"
+MIXES_STRATA = "mixes strata"  # whose shares assigned differ
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 EXTREMES = "missing values at their extremes"
 KINDS = (*(one.value for one in Validity), NO_ESTIMAND, BOUNDS, EXTREMES)
+STRATIFIED, UNSTRATIFIED = ", stratified", ", unstratified"
 MISLEADING = (View.AS_TREATED, View.PER_PROTOCOL)
 
 
@@ -34,6 +36,7 @@ class EffectRow(NamedTuple):
     bar: tuple[float, float] | None = None
     reason: str = ""
     p: float | None = None  # of a set without a table of p-values
+    mixes_strata: bool = False
 
     @property
     def label(self) -> str:
@@ -43,6 +46,8 @@ class EffectRow(NamedTuple):
     @property
     def holds(self) -> str:
         """What its set promises, and for which allocation."""
+        if self.mixes_strata:
+            return MIXES_STRATA
         if self.kind == NOT_ADAPTIVE or self.found is None:
             return UNKNOWN if self.found is None else NOT_ADAPTIVE
         return self.found.validity.value + ("" if self.p is None else f", p {p_value(self.p)}")
@@ -79,7 +84,7 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
     for view in View:
         for one in analysis.effects.comparisons:
             if one.view is view and (one.treatment, one.control) == pair:
-                rows += _compared(one)
+                rows += _compared(analysis, one)
         for sequence in analysis.sequences:
             if sequence.view is view and (sequence.treatment, sequence.control) == pair:
                 kind = _kind(view, sequence.final)
@@ -96,6 +101,8 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
                 bar = (extreme.low, extreme.high)
                 rows.append(EffectRow(view.value, "missing at extremes", EXTREMES, None, extreme.limits, bar))
     rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
+    if analysis.balance is not None and analysis.balance.differ:
+        rows = [one._replace(mixes_strata=not one.view.endswith(STRATIFIED)) for one in rows]
     if analysis.adaptive:
         rows = [one._replace(kind=NOT_ADAPTIVE) if one.kind == Validity.FIXED.value else one for one in rows]
     return rows
@@ -119,8 +126,16 @@ def _n_missing(analysis: Analysis) -> list[int]:
     return [*analysis.missing.outcomes.values(), *analysis.missing.taken.values()]
 
 
-def _compared(one: Comparison) -> Iterator[EffectRow]:
-    view = one.view.value + (", stratified" if one.stratified else "")
+def view_name(analysis: Analysis, one: Comparison) -> str:
+    """The view of a comparison, and whether it is stratified where there is another that is."""
+    if one.stratified:
+        return one.view.value + STRATIFIED
+    has_strata = any(other.stratified and other.view is one.view for other in analysis.effects.comparisons)
+    return one.view.value + UNSTRATIFIED * has_strata
+
+
+def _compared(analysis: Analysis, one: Comparison) -> Iterator[EffectRow]:
+    view = view_name(analysis, one)
     if not one.difference.sets:
         kind = NO_ESTIMAND if one.view in MISLEADING else Validity.FIXED.value
         yield EffectRow(view, "", kind, one.difference.value, None, reason=one.difference.reason)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adhere.analysis.effect_rows import MISLEADING, NO_ESTIMAND, assigned_effect, effect_rows, pairs
+from adhere.analysis.effect_rows import (
+    MISLEADING,
+    NO_ESTIMAND,
+    STRATIFIED,
+    assigned_effect,
+    effect_rows,
+    pairs,
+    view_name,
+)
 from adhere.analysis.tables import STARRED, difference_text, level_text, promise
 from adhere.analysis.texts import UNKNOWN, estimate, needed, p_value, quantity, set_text, signed
 from adhere.analysis.view import View
@@ -44,7 +52,7 @@ def ratios_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listin
     rows = [
         [
             *([f"{one.treatment} against {one.control}"] if several else []),
-            _view(one),
+            view_name(analysis, one) + (f" {STARRED}" if one.view in MISLEADING else ""),
             UNKNOWN if one.ratio.value is None and not one.ratio.sets else quantity(one.ratio),
             needed(one.number_needed),
             p_value(one.p_value),
@@ -76,7 +84,8 @@ def pairs_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing
         rows.append(row + ([set_text(sequences[pair].final) if pair in sequences else UNKNOWN] if sequences else []))
     header = ["comparison", f"difference [{level_text(analysis)}]", "p", *corrections]
     header += ["any-time valid set"] if sequences else []
-    return Listing(f"Intention-to-treat, pair by pair{promise(analysis)}", header, rows)
+    how = STRATIFIED if any(compared[pair].stratified for pair in shown) else ""
+    return Listing(f"Intention-to-treat{how}, pair by pair{promise(analysis)}", header, rows)
 
 
 def sequences_table(analysis: Analysis) -> Listing:
@@ -110,8 +119,3 @@ def subgroups_table(analysis: Analysis) -> Listing:
     heads = ["stratum", "patients", *(["comparison"] if several else []), f"difference [{level_text(analysis)}]"]
     kind = ", any-time valid" if analysis.adaptive else ""
     return Listing(f"Subgroups: intention-to-treat by stratum{kind}", heads, rows)
-
-
-def _view(one: Comparison) -> str:
-    star = f" {STARRED}" if one.view in MISLEADING else ""
-    return one.view.value + (", stratified" if one.stratified else "") + star

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adhere.analysis.mediation_words import and_list
-from adhere.analysis.texts import estimate, p_value, quantity, signed, unique
+from adhere.analysis.texts import estimate, p_value, quantity, unique
+from adhere.analysis.verdict_taken import on_what_was_taken
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
     from adhere.analysis.confidence_set import ConfidenceSet
 
 _NAMED = 3  # treatments whose effects are written out
-_WEAK = 0.1  # of the share that takes an arm: a smaller difference between arms assigned can show little
+_STRATIFIED_ONLY = (
+    "Read the stratified effects only: the shares assigned differ between strata. Do not read the unstratified "
+    "effects, as-treated, per-protocol, bounds, principal strata, nor whether what was taken can be trusted: they "
+    "compare patients of different strata."
+)
 
 
 def verdict(analysis: Analysis) -> tuple[str, ...]:
@@ -28,6 +33,8 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
         yield "No outcome is known yet, so no view says anything."
         return
     yield from _intention_to_treat(analysis)
+    if _differ(analysis):
+        yield _STRATIFIED_ONLY
     if analysis.lower_is_better:
         yield (
             "Lower outcomes were declared better: every outcome y is read as 1 − y here, in means and effects alike, "
@@ -38,15 +45,22 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
         yield "It is not known what anybody took, so intention-to-treat is the only view there is."
     elif total.took_it == total.compliance.n:
         unknown = total.not_reported + total.lost
-        of_whom = " of whom it is known" if unknown else ""
-        yield (
-            f"Everybody{of_whom} took the arm they were assigned: all views agree, and the effect of being assigned "
-            "an arm is the effect of taking it."
-        )
+        everybody = f"Everybody{' of whom it is known' if unknown else ''} took the arm they were assigned"
+        same = "effect of being assigned an arm is the effect of taking it."
+        if _differ(analysis):
+            yield f"{everybody}, so the stratified {same}"
+        else:
+            yield f"{everybody}: all views agree, and the {same}"
     else:
         yield from _compliers(analysis)
-        yield from _taken(analysis)
-        yield from _everybody(analysis)
+        if not _differ(analysis):
+            yield from on_what_was_taken(analysis)
+            yield from _everybody(analysis)
+
+
+def _differ(analysis: Analysis) -> bool:
+    """Whether the shares assigned differ between strata, so that only stratified effects can be read."""
+    return analysis.balance is not None and analysis.balance.differ
 
 
 def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
@@ -74,9 +88,10 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
     if analysis.adaptive and analysis.sequences:
         yield "Missing and pending outcomes enter the any-time valid set at their worst case: they cannot mislead it."
     else:
+        extreme = "" if _differ(analysis) else "; the extreme cases under missing values need no such assumption"
         yield (
             "It leaves out patients whose outcome is missing, which is right only if they would have fared like the "
-            "others of their arm; the extreme cases under missing values need no such assumption."
+            f"others of their arm{extreme}."
         )
 
 
@@ -94,13 +109,9 @@ def _randomisation(analysis: Analysis) -> Iterator[str]:
 
 def _compliers(analysis: Analysis) -> Iterator[str]:
     who = "compliers (those who take the treatment just when assigned to it)"
-    found = [
-        one
-        for one in analysis.effects.comparisons
-        if one.view is View.COMPLIERS and one.control == analysis.control and not one.stratified
-    ]
+    found = list(_to_read(analysis, View.COMPLIERS).values())
     known = [one for one in found if one.difference.value is not None]
-    if analysis.bounds.inequality.refuted:
+    if analysis.bounds.inequality.refuted and not _differ(analysis):
         yield (
             f"Do not read the effect among {who}, nor the bounds: the data refute that assignment acts only through "
             "what is taken, on which both rest."
@@ -146,100 +157,50 @@ def _says_nothing(found: ConfidenceSet | None) -> bool:
     return found is not None and (not found.is_bounded or (found.low <= -1.0 and found.high >= 1.0))
 
 
-def _taken(analysis: Analysis) -> Iterator[str]:
-    mediation = analysis.mediation
-    views = "as-treated and per-protocol"
-    depends = [arm for arm in mediation.arms if arm.refuted or arm.differs]
-    if mediation.refuted is None:
-        yield (
-            f"Do not rely on {views}: {_lower(mediation.sentence)} They compare people who chose for themselves what "
-            "to take."
-        )
-    elif mediation.equivalent:
-        yield from _equivalent(analysis)
-    elif depends or mediation.refuted or mediation.differs:
-        yield f"Do not read {_with_numbers(analysis)} as effects of the treatment here."
-        yield from (arm.sentence for arm in depends)
-        if not depends:
-            yield mediation.sentence
-        yield "Who takes what is related to how they fare, so those who took different arms are not comparable."
-    else:
-        yield (
-            f"Whether {views} can be trusted is not decided: people who took the same arm are not seen to fare "
-            "differently depending on what they were assigned, but a difference larger than the margin of "
-            f"{mediation.margin:g} is not excluded. Not finding a difference does not make these views safe."
-        )
-
-
-def _equivalent(analysis: Analysis) -> Iterator[str]:
-    alike = "People who took the same arm fared alike whatever they were assigned"
-    shift = _largest_shift(analysis)
-    if shift < _WEAK:
-        yield (
-            f"{alike}, but that says little here: assignment changed the share that takes an arm by at most "
-            f"{100 * shift:.0f} percentage points, so that nearly the same people are compared. Do not read "
-            "as-treated and per-protocol as effects of the treatment."
-        )
-        return
-    yield (
-        f"{alike}, to within the margin of {analysis.mediation.margin:g}. So nothing speaks against reading "
-        "as-treated as the effect of taking an arm, provided that those who were never seen taking an arm would "
-        "respond to it like those who were; these data cannot show that."
-    )
-    if analysis.adaptive:
-        yield "The intervals of as-treated are fixed-sample ones, which do not hold under adaptive allocation."
-
-
 def _everybody(analysis: Analysis) -> Iterator[str]:
-    for bound in analysis.bounds.bounds:
+    said = []
+    for bound in analysis.bounds.bounds if not analysis.bounds.inequality.refuted else ():
         is_effect = bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none"
-        if is_effect and bound.low is not None and bound.high is not None and not analysis.bounds.inequality.refuted:
+        if is_effect and bound.low is not None and bound.high is not None:
             limits = f" (with sampling error {bound.limits})" if bound.limits is not None else ""
-            yield (
-                "For the effect if everybody took an arm, the bounds are what the data say without assuming who "
-                f"complies: {bound.treatment} against {bound.control} from {bound.low:+.3f} to {bound.high:+.3f}"
-                f"{limits}."
+            said.append(
+                f"{bound.treatment} against {bound.control} from {bound.low:+.3f} to {bound.high:+.3f}{limits}"
             )
-            return
+    if said:
+        yield (
+            "For the effect if everybody took an arm, the bounds are what the data say without assuming who "
+            f"complies: {_listed(said)}."
+        )
 
 
 def _effects(analysis: Analysis, view: View, treatments: list[str] | None = None) -> str:
-    """The effects against control by one view, with the set that holds for the allocation."""
+    """The effects against control by one view, within strata if there are any, with the set that holds."""
     said: dict[str, str] = {}
     for sequence in analysis.sequences if analysis.adaptive else ():
         if sequence.view is view and sequence.control == analysis.control:
             said[sequence.treatment] = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
-    for one in analysis.effects.comparisons:
-        if one.view is view and one.control == analysis.control and one.difference.value is not None:
-            said.setdefault(one.treatment, quantity(one.difference, sign=True))
+    for name, one in _to_read(analysis, view).items():
+        if one.difference.value is not None:
+            said.setdefault(name, quantity(one.difference, sign=True) + ", stratified" * one.stratified)
     kept = [
         f"{name} against {analysis.control} {text}"
         for name, text in said.items()
         if not treatments or name in treatments
     ]
-    more = f"; and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
-    return f" Here: {'; '.join(kept[:_NAMED])}{more}." if kept else ""
+    return f" Here: {_listed(kept)}." if kept else ""
 
 
-def _with_numbers(analysis: Analysis) -> str:
-    """As-treated and per-protocol, with what they say of two arms."""
-    said = []
-    for view in (View.AS_TREATED, View.PER_PROTOCOL):
-        values = [one.difference.value for one in analysis.effects.comparisons if one.view is view]
-        value = values[0] if len(values) == 1 else None
-        said.append(view.value if value is None else f"{view.value} ({signed(value)})")
-    return " and ".join(said)
+def _listed(each: list[str]) -> str:
+    more = f"; and {len(each) - _NAMED} more" if len(each) > _NAMED else ""
+    return "; ".join(each[:_NAMED]) + more
 
 
-def _largest_shift(analysis: Analysis) -> float:
-    """By how much the share that takes an arm differs between arms assigned, at most."""
-    shifts = [0.0]
-    for arm in analysis.arms:
-        shares = [one.matrix[arm].value for one in analysis.flow.arms]
-        known = [share for share in shares if share is not None]
-        shifts.append(max(known) - min(known) if known else 0.0)
-    return max(shifts)
-
-
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+def _to_read(analysis: Analysis, view: View) -> dict[str, Comparison]:
+    """The comparison of each treatment with control: the stratified one, where there is one that says something."""
+    found: dict[str, Comparison] = {}
+    for one in analysis.effects.comparisons:
+        if one.view is view and one.control == analysis.control and (one.stratified or not _differ(analysis)):
+            first = found.setdefault(one.treatment, one)
+            if first.difference.value is None and one.difference.value is not None:
+                found[one.treatment] = one
+    return found
