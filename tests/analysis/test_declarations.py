@@ -43,8 +43,8 @@ def test_lower_is_better_turns_outcomes_round_and_says_so() -> None:
     assert said in _lead(turned)
     read = json.loads(json_text(turned))
     assert (read["outcome"], read["lower_is_better"]) == (said, True)
-    assert "benefit" in turned.summary()
-    assert "harm 7" not in turned.summary()
+    assert "benefit 6.7" in turned.summary()
+    assert "harm 6.7" not in turned.summary()
     assert any(one.startswith("Lower outcomes were declared better") for one in turned.verdict)
 
 

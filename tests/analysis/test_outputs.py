@@ -12,9 +12,13 @@ import pytest
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 from adhere.analysis.effect_rows import effect_rows
+from adhere.analysis.means import ArmMean
 from adhere.analysis.page import analysis_page
 from adhere.analysis.summary import summary
+from adhere.analysis.tables import means_table
+from adhere.analysis.texts import needed
 from adhere.analysis.to_json import SCHEMA_VERSION, json_text, to_json
+from adhere.analysis.view import View
 from analysis.made_analysis import made
 from report.html_reader import Reader
 
@@ -69,7 +73,7 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
     assert "  - Confidence sequence: Its target is constant.\n" in text  # a note of six, once
     assert text.count("Its target is constant.") == 1
     assert "unbounded: below -0.600 or" in text
-    assert "benefit 33 (20 to ∞, harm 100 to ∞)" in summary(made(2))
+    assert "benefit 34 (20 to ∞, harm 100 to ∞)" in summary(made(2))
     assert "Nobody took the second arm." in text
     assert not BAD.search(text.replace("none without", ""))
 
@@ -100,15 +104,43 @@ def test_every_view_is_a_row_with_its_promise(of_three: Analysis) -> None:
         "compliers, confidence sequence",
         "as-treated",
         "per-protocol",
-        "bounds, no assumptions",
-        "bounds, monotonicity",
+        "bounds, without monotonicity",
+        "bounds, with monotonicity",
     ]
     assert rows["intention-to-treat"].holds == "fixed-sample, not adaptive"
     assert effect_rows(made(2, adaptive=False), "arm 1", "arm 0")[0].holds == "fixed-sample"
     assert rows["compliers, confidence sequence"].text == "+0.030, empty: no constant effect fits"
     assert rows["compliers, Fieller"].pieces == [(float("-inf"), -0.6), (0.01, float("inf"))]
     assert rows["as-treated"].kind == "no estimand without further assumptions"
-    assert rows["bounds, monotonicity"].reason == "the data refute monotonicity"
+    assert rows["bounds, with monotonicity"].reason == "the data refute monotonicity"
+
+
+def test_means_of_compliers_come_without_a_number_of_patients() -> None:
+    whole = made(2)
+    compliers = ArmMean(View.COMPLIERS, "arm 0", whole.effects.means[0].mean)  # which rests on both arms
+    table = means_table(replace(whole, effects=replace(whole.effects, means=(*whole.effects.means, compliers))))
+    assert dict(zip(table.header, table.rows[0], strict=True)) == {
+        "arm": "arm 0",
+        "intention-to-treat": "0.500 [0.450, 0.550] 1,000",
+        "compliers": "0.500 [0.450, 0.550]",
+        "as-treated *": "0.500 [0.450, 0.550] 1,000",
+        "per-protocol *": "0.500 [0.450, 0.550] 1,000",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "said"),
+    [
+        (1.23, 1.06, 1.64, "benefit 1.2 (1.1 to 1.6)"),
+        (9.96, 5.0, 1.0 / (0.15 - 0.1), "benefit 10 (5.0 to 20)"),  # not 21, which rounding would make of it
+        (12.01, 10.5, 1234.5, "benefit 13 (11 to 1,235)"),
+        (-2.5, -12.3, -1.4, "harm 2.5 (1.4 to 13)"),
+    ],
+)
+def test_numbers_needed_are_rounded_up_and_small_ones_have_a_decimal(
+    value: float, low: float, high: float, said: str
+) -> None:
+    assert needed(Quantity(value, (ConfidenceSet(low, high, ""),))) == said
 
 
 def test_json_is_whole_plain_and_the_same_each_time(of_three: Analysis) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -147,6 +148,16 @@ def test_a_refuted_instrument_forbids_complier_effects_and_bounds() -> None:
     assert "nor the bounds: the data refute that assignment acts only through what is taken" in said
     assert "For the effect if everybody took an arm" not in said
     assert analysis.bounds.inequality.sentence in warnings(analysis)
+
+
+def test_bounds_of_up_to_three_treatments_are_named() -> None:
+    rows = [(c, a, float(y), 20) for c in range(3) for a in range(3) for y in (0, 1)]
+    records = made(rows, ("none", "low", "high"))
+    whole = analysed(records, bounds(records, adaptive=False))
+    said = text(whole)
+    assert re.search(r"the bounds are what .*: low against none from .*\); high against none from .*\)\.$", said)
+    more = [replace(one, treatment=f"arm {n}") for n, one in enumerate(whole.bounds.bounds[3:4] * 5)]
+    assert "; and 2 more." in text(replace(whole, bounds=replace(whole.bounds, bounds=tuple(more))))
 
 
 PLAIN: list[Row] = [(c, a, float(y), 30 + 40 * (c == a)) for c in (0, 1) for a in (0, 1) for y in (0, 1)]

@@ -16,7 +16,8 @@ WORDS: Final = {
     "compliers": "Patients who take the treatment just when they are assigned to it.",
     "as-treated": "Compares patients by what they took. Whoever takes a treatment may differ from whoever does not.",
     "per-protocol": "Compares those who took what they were assigned; they may differ from arm to arm.",
-    "bounds": "The smallest and the largest value that fit the data, whatever made people take what they took.",
+    "bounds": "The smallest and the largest value that fit the data, whatever made people take what they took, if "
+    "assignment acts only through what is taken.",
     "monotonicity": "Nobody takes an arm when told another one, but not when told it.",
     "confidence sequence": "A set after every patient, all of which hold the truth together with the stated "
     "probability: it may be looked at any time, and the trial stopped by it.",

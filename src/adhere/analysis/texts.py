@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
 
 UNKNOWN = "–"  # where there is no number; a sentence says why
-ASSUMPTIONS = {"none": "no assumptions"}  # of bounds, in words
+ASSUMPTIONS = {"none": "without monotonicity", "monotonicity": "with monotonicity"}  # of bounds, in words
 _INFINITE = "∞"
 
 
@@ -69,7 +69,7 @@ def needed(one: Quantity) -> str:
     >>> needed(Quantity(20.0, (ConfidenceSet(-40.0, 12.0, "Newcombe", shape=Shape.OUTSIDE),)))
     'benefit 20 (12 to ∞, harm 40 to ∞)'
     >>> needed(Quantity(-20.0, (ConfidenceSet(-40.0, -12.5, "Newcombe"),)))
-    'harm 20 (12 to 40)'
+    'harm 20 (13 to 40)'
     """
     if one.value is None and not one.sets:
         return UNKNOWN
@@ -95,8 +95,21 @@ def _way(low: float, high: float) -> str:
     """Benefit or harm, from the smaller number of patients to the larger."""
     word = "benefit" if low + high > 0 or (low >= 0 and high > 0) else "harm"
     ends = sorted((abs(low), abs(high)))
-    few, many = (_INFINITE if math.isinf(end) else f"{end:,.0f}" for end in ends)
+    few, many = map(_patients, ends)
     return f"{word} {few}" if few == many else f"{word} {few} to {many}"
+
+
+def _patients(number: float) -> str:
+    """So many patients, rounded up as is usual; fewer than ten with a decimal, as 1.1 and 1.9 are not alike.
+
+    >>> _patients(1.23), _patients(12.01), _patients(math.inf)
+    ('1.2', '13', '∞')
+    """
+    if math.isinf(number):
+        return _INFINITE
+    if number < 9.95:
+        return f"{number:.1f}"
+    return f"{math.ceil(number * (1.0 - 1e-9)):,}"  # 1 / 0.05 is 20, whatever rounding says
 
 
 def p_value(p: float | None) -> str:
