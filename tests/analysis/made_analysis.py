@@ -48,6 +48,7 @@ def made(n_arms: int = 2, *, adaptive: bool = True, n_strata: int = 0, name: str
         name=name,
         source="trial.csv",
         digest="sha256:" + "0f" * 32,
+        head="",
         version="0.1.0",
         arms=arms,
         control=arms[0],

@@ -110,7 +110,8 @@ def test_a_real_effect_is_found() -> None:
     assert other.p_value is None
     assert other.reason == (
         "The randomisation test by replay was not run: "
-        "the policy, run again from the log, gives other recommendations than are in it."
+        "the policy, run again from the log, gives other recommendations or probabilities than are in it "
+        "('adhere trial replay' says where)."
     )
 
 

@@ -38,6 +38,7 @@ def analysed(records: Records, found: Bounds = NO_BOUNDS, **changes: Any) -> Ana
         name=records.name,
         source=records.source,
         digest="",
+        head="",
         version="0",
         arms=records.arms,
         control=records.arms[records.control],

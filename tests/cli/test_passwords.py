@@ -44,3 +44,13 @@ def test_no_command_prints_a_password(
     assert "hunter2" not in told.err
     if command[1] in ("backup", "restore"):
         assert "pg_dump" in told.err or "pg_restore" in told.err
+
+
+def test_no_command_prints_a_token_from_a_file_given_by_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "admin-token.csv").write_text("adh_zFSGO-0123456789abcdefghijklmnop\n")
+    told = in_this_process(capsys, "analyse", str(tmp_path / "admin-token.csv"))
+    check_complaint(told)
+    assert "adh_…" in told.err
+    assert "zFSGO" not in told.err

@@ -63,6 +63,7 @@ def analyse_records(
         name=records.name,
         source=records.source,
         digest=records.digest,
+        head=records.head,
         version=version("adhere"),
         arms=records.arms,
         control=records.arms[records.control],

@@ -43,6 +43,7 @@ class Analysis:
     name: str
     source: str
     digest: str
+    head: str
     version: str
     arms: tuple[str, ...]
     control: str

@@ -50,6 +50,7 @@ def _foot(analysis: Analysis) -> dict[str, str]:
     said = {
         "Data": analysis.source,
         "Digest": analysis.digest,
+        "Head of the log": analysis.head,
         "Patients": f"{analysis.n_patients:,}",
         "Columns": columns,
         "Outcome": outcome_words(analysis).removeprefix("outcome: "),

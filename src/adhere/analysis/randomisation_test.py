@@ -16,7 +16,12 @@ from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words, stream_keys
 
 N_REDRAWS = 10_000
+_OTHER = (
+    "the policy, run again from the log, gives other recommendations or probabilities than are in it ('adhere trial"
+    " replay' says where)"
+)
 _NOT_RUN = "The randomisation test by replay was not run:"
+_SAME = 1e-9  # of probabilities: another machine's mathematical library may differ in the last bits
 _TIE = 1e-9  # differences closer than this are equal but for rounding
 
 
@@ -34,6 +39,7 @@ class LoggedAllocation:
     reward: Floats  # that the policy learned from, by row of the schedule
     outcome: Floats  # of each patient, NaN where it is not known
     reason: str = ""
+    probabilities: Floats | None = None  # logged, by patient and arm; NaN where the policy had failed
 
 
 @dataclass(frozen=True)
@@ -72,9 +78,7 @@ def randomisation_tests(
     if not reason and any(_difference(observed, arm, control)[1] for arm in arms):
         try:
             totals = _redraw(logged, stream_keys(seed, 1, n_redraws), on_progress)  # run 0 may be the trial itself
-            reason = (
-                "" if totals else "the policy, run again from the log, gives other recommendations than are in it"
-            )
+            reason = "" if totals else _OTHER
         except (MemoryError, OSError):
             raise
         except Exception as error:  # a policy of one's own may fail at what no patient of the trial was told
@@ -113,9 +117,18 @@ def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], 
     )
     rewards = np.broadcast_to(logged.reward[:, None], shape)
     played = allocator.play(np.full(shape, TOOK_NOTHING), rewards, logged.keys)
-    if not np.array_equal(played.chosen[0], logged.chosen):
+    if not np.array_equal(played.chosen[0], logged.chosen) or not _same_probabilities(
+        logged, played.probabilities[0]
+    ):
         return None
     return allocator.redraw(logged.reward, logged.outcome, keys, on_progress)
+
+
+def _same_probabilities(logged: LoggedAllocation, derived: Floats) -> bool:
+    if logged.probabilities is None:
+        return True
+    known = ~np.isnan(logged.probabilities)
+    return bool(np.all(np.abs(logged.probabilities - derived)[known] <= _SAME))
 
 
 def _observed(logged: LoggedAllocation) -> Totals:

@@ -41,7 +41,8 @@ class Records:
     `estimated` says where it was estimated by drawing. `seen` is the place in the log up to which the policy had
     learned when entry t was decided, `actual_at` and `reward_at` are the places from which the two parts of its
     report count (NEVER where they are missing); without them every outcome is taken as known before the next
-    decision. `left_out` counts rows that no analysis can use, by the reason. `digest` is that of the data.
+    decision. `left_out` counts rows that no analysis can use, by the reason. `digest` is that of the data, `head`
+    the hash of the last record of a log.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Records:
     columns: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    head: str = ""
     digest: str = ""
 
     def __len__(self) -> int:

@@ -57,6 +57,7 @@ def headline(analysis: Analysis) -> str:
     if len(analysis.arms) > MOST_ARMS:
         arms = f"{len(analysis.arms)} arms, control {analysis.control}"
     digest = f"; data {analysis.digest.rpartition(':')[2][:_DIGEST]}" if analysis.digest else ""
+    digest += f", head {analysis.head[:_DIGEST]}" if analysis.head else ""
     patients = counted(analysis.n_patients, "patient")
     said = f"{analysis.name}: {patients}; {arms}; {allocation_words(analysis)}{digest}"
     return f"{said}; adhere {analysis.version}; {outcome_words(analysis)}"

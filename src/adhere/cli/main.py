@@ -22,6 +22,7 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _INVALID = re.compile(r"^Invalid value for '(.*?)': ")
 _PASSWORD = re.compile(r"(\w:/+[^\s:/@]*):\S*@")  # in an address, which may have become the path of a file
 _HIDDEN = r"\1:…@"
+_TOKEN = re.compile(r"\badh_[\w-]{16,}")  # in a file that was given by mistake
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS: Final = {
@@ -110,7 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print_error(sentence: str) -> int:
-    print(f"error: {_PASSWORD.sub(_HIDDEN, sentence)}", file=sys.stderr)
+    hidden = _TOKEN.sub("adh_…", _PASSWORD.sub(_HIDDEN, sentence))
+    print(f"error: {hidden}", file=sys.stderr)
     return WRONG_INPUT
 
 

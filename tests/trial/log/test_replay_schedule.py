@@ -75,9 +75,9 @@ def first_changed(events: list[AnyEvent], kind: type[AnyEvent], **fields: Any) -
 
 def test_what_cannot_be_redrawn_says_why() -> None:
     live = Live("thompson")
-    for t in range(4):
+    for t in range(12):
         live.recommend(f"s{t}")
-        live.report(t, reward=1.0)
+        live.report(t, reward=float(t % 2))
     events = live.events()
     design = next(event.design for event in events if isinstance(event, Created))
     unknown = msgspec.structs.replace(design, policy="of-my-own")
@@ -87,6 +87,7 @@ def test_what_cannot_be_redrawn_says_why() -> None:
         (first_changed(events, Created, design=unknown), "trial 't' cannot be run here"),
         (first_changed(events, Recommended, chosen=1 - next(e for e in events if isinstance(e, Recommended)).chosen),
          "the policy, run again from the log, gives other recommendations"),
+        (first_changed(events, Recommended, probabilities=(0.4, 0.6)), "other recommendations or probabilities"),
     ):  # fmt: skip
         (test,) = randomisation_tests(logged, n_redraws=10)
         assert why in test.reason

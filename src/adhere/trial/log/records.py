@@ -47,7 +47,8 @@ def trial_records(
             on_progress(len(bodies))
 
     records = records_of_histories(design.name, design.arms, each(), by_site)
-    return replace(records, warnings=(_BLINDED, *records.warnings)) if design.blinded else records
+    warnings = (_BLINDED, *records.warnings) if design.blinded else records.warnings
+    return replace(records, warnings=warnings, head=view.head(trial).hash.hex())
 
 
 def records_of_histories(

@@ -51,6 +51,7 @@ class _Steps:
         self._steps: list[tuple[int, int, int]] = []
         self._rewards: list[float] = []  # every value that was ever reported
         self._histories: list[History] = []
+        self._probabilities: list[tuple[float, ...]] = []
         self._lessons: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
         self._is_outdated = False  # whether a lesson changed that the policy had learned
         self._n_events = 0
@@ -91,6 +92,7 @@ class _Steps:
             reward=rewards[: schedule.n_rows],
             outcome=outcome.astype(float),
             reason=self._reason,
+            probabilities=np.array(self._probabilities, float).reshape(n, len(design.arms)),
         )
 
     def _refuse(self, reason: str) -> None:
@@ -116,6 +118,8 @@ class _Steps:
             self._key = event.key
             self._learn_again()
             self._steps.append((event.recommendation_id, RECOMMEND, 0))
+        is_whole = bool(event.probabilities) and not event.fallback
+        self._probabilities.append(event.probabilities if is_whole else (np.nan,) * len(self._design.arms))
         self._histories.append(evolve_history(None, replace(event, memo=())))  # which redraws make anew
 
     def _learn(self, before: History, after: History) -> None:
