@@ -103,7 +103,10 @@ def made(n_arms: int = 2, *, adaptive: bool = True, n_strata: int = 0, name: str
         warnings=("What was taken cannot be trusted here.",),
         verdict=("Trust the intention-to-treat view.", "The as-treated view misleads here."),
     )
-    return replace(draft, estimands=estimands(effects, bounds, sequences, control=arms[0], adaptive=adaptive))
+    return replace(
+        draft,
+        estimands=estimands(effects, bounds, sequences, control=arms[0], adaptive=adaptive, missing=draft.missing),
+    )
 
 
 def _means(arms: tuple[str, ...]) -> tuple[ArmMean, ...]:

@@ -214,3 +214,13 @@ def test_however_often_one_looks_mediated_data_are_rarely_refuted(fractional: bo
         n_by_p_value += smallest_p <= 0.05
     assert n_refuted <= 0.05 * n_trials
     assert fractional or n_by_p_value > 0.2 * n_trials  # which is why a p-value is not given for such data
+
+
+def test_flat_priors_are_not_called_evidence_where_nothing_is_decided() -> None:
+    few = mediation(made([(c, a, float(y), 15) for c in (0, 1) for a in (0, 1) for y in (0, 1)]), adaptive=False)
+    assert few.sentence.startswith("Not decided")
+    assert "with few patients it leans that way by itself." in few.sentence
+    many = mediation(made([(c, a, float(y), 4_000) for c in (0, 1) for a in (0, 1) for y in (0, 1)]), adaptive=False)
+    assert "(very strong evidence)" in many.sentence
+    for said in (few, mediation(of_counts(stroke_heparin()), adaptive=False)):
+        assert "evidence)" not in said.sentence

@@ -3,7 +3,10 @@ import math
 import pytest
 
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
+from adhere.analysis.effects import effects
 from adhere.analysis.number_needed import inverse, number_needed
+
+from .made_records import Row, made
 
 
 def test_altmans_example_passes_through_infinity() -> None:
@@ -35,3 +38,24 @@ def test_everything_nothing_and_zero_alone() -> None:
     assert inverse(everything) == everything
     assert inverse(ConfidenceSet(-math.inf, math.inf, "method")).shape is Shape.EVERYTHING
     assert inverse(ConfidenceSet(0.0, 0.0, "method")).shape is Shape.EMPTY
+
+
+def test_none_where_the_difference_is_none_of_two_proportions() -> None:
+    far = number_needed(Quantity(1.4, (ConfidenceSet(0.2, 3.0, "method"),), 100))
+    assert (far.value, far.sets) == (None, ())
+    assert "beyond" in far.reason
+    for found in (
+        ConfidenceSet(-0.6, 0.01, "Fieller", shape=Shape.OUTSIDE),
+        ConfidenceSet(-2.0, 3.0, "Fieller"),
+    ):
+        nothing = number_needed(Quantity(0.5, (found,), 100))
+        assert (nothing.value, nothing.sets) == (None, ())
+        assert nothing.reason
+
+
+def test_none_of_outcomes_that_are_not_0_or_1() -> None:
+    rows: list[Row] = [(c, c, y + 0.2 * c, 30) for c in (0, 1) for y in (0.1, 0.5)]
+    for one in effects(made(rows)).comparisons:
+        assert (one.number_needed.value, one.number_needed.sets) == (None, ())
+        assert "not all 0 or 1" in one.number_needed.reason
+        assert one.difference.value == pytest.approx(0.2)

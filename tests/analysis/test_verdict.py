@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from adhere.analysis.allocation_check import AllocationCheck
-from adhere.analysis.analysis import Analysis
+from adhere.analysis.analysis import Analysis, Subgroup
 from adhere.analysis.bounds import Bounds, bounds
 from adhere.analysis.cautions import warnings
 from adhere.analysis.confidence_sequence import ConfidenceSequence
@@ -95,6 +95,7 @@ def test_stroke_trial_heparin_is_not_decided() -> None:
 
 def test_rich_and_poor() -> None:
     said = text(analysed(made(RICH_AND_POOR)))
+    assert "or being assigned an arm did something by itself; either way, those who took different arms" in said
     assert "Do not read as-treated (+0.083) and per-protocol (0.000) as effects of the treatment here." in said
     assert "new against old -0.125" in said  # which the other two views have with the wrong sign, or not at all
 
@@ -106,6 +107,36 @@ def test_perfect_compliance() -> None:
     assert said[1].startswith("Everybody took the arm they were assigned: all views agree")
     with_unknown = text(analysed(made([*rows, (0, NOT_KNOWN, 1.0, 1)])))
     assert "Everybody of whom it is known took the arm they were assigned" in with_unknown
+
+
+def test_compliers_need_random_assignment_and_missing_reports_like_the_others() -> None:
+    assert "if arms were assigned at random, assignment acts only through" in text(analysed(made(PLAIN)))
+    assert "of whom a report is missing are like the others" not in text(analysed(made(PLAIN)))
+    for row in [(0, 0, MISSING, 5), (0, NOT_KNOWN, 1.0, 5)]:
+        assert "of whom a report is missing are like the others" in text(analysed(made([*PLAIN, row])))
+
+
+def test_of_three_arms_each_has_its_reason() -> None:
+    rows = [(c, a, float(y), 60 if c == a else 20) for c in range(3) for a in range(3) for y in (0, 1)]
+    said = text(analysed(made(rows, ["none", "low", "high"])))
+    assert "some of those assigned low or none took a third arm; some of those assigned high or none took a" in said
+    assert said.count("Kirkeboen") == 1
+
+
+def test_effects_that_differ_by_stratum() -> None:
+    shares = {"Leeds": (30, 70), "York": (70, 30)}
+    groups = {
+        name: made([(0, 0, 1.0, b), (0, 0, 0.0, 100 - b), (1, 1, 1.0, a), (1, 1, 0.0, 100 - a)])
+        for name, (b, a) in shares.items()
+    }
+    opposite = {name: Subgroup(200, effects(one), ()) for name, one in groups.items()}
+    whole = analysed(made(PLAIN))
+    said = text(replace(whole, subgroups=opposite))
+    assert "new against old differs from stratum to stratum (York -0.400 [-0.5" in said
+    assert "Leeds +0.400 [0.2" in said
+    assert "; test of one effect in all strata: p < 0.001): the effect over all patients hides different" in said
+    same = dict.fromkeys("abc", opposite["York"])
+    assert "differs from stratum" not in text(replace(whole, subgroups=same))
 
 
 def test_nobody_reported_what_they_took() -> None:
@@ -129,7 +160,7 @@ def test_all_defiers_have_no_compliers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "sentence"), [(4, "So nothing speaks against reading as-treated"), (1, "says little")]
+    ("share", "sentence"), [(4, "This one check does not speak against reading as-treated"), (1, "says little")]
 )
 def test_alike_counts_only_where_assignment_changed_who_takes_what(share: int, sentence: str) -> None:
     rows: list[Row] = [
@@ -250,6 +281,10 @@ def test_arms_that_were_not_drawn_as_logged() -> None:
         ([(0, 0, 1.0, 30), (1, 1, 1.0, 30)], "Every known outcome is 1, so no view can show a difference."),
         ([(0, 0, 0.0, 30), (1, 1, 1.0, 3)], "Few outcomes are known (new: 3): intervals are wide"),
         ([*PLAIN, (0, 0, MISSING, 40)], "9% of outcomes are missing: enough to matter."),
+        (
+            [*PLAIN, (0, 0, MISSING, 40)],
+            "Outcomes are missing for 17% of those assigned old, and for 0% of those assigned new. Loss that differs",
+        ),
         ([*PLAIN, (0, 0, MISSING, 400)], "50% of outcomes are missing: so much that results may mislead"),
         (
             [(0, 0, 1.0, 30), (0, 0, 0.0, 30)],

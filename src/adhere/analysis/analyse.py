@@ -93,7 +93,14 @@ def analyse_records(
         fixed_allocation=fixed_allocation,
     )
     draft = replace(draft, warnings=warnings(draft))
-    words = estimands(draft.effects, draft.bounds, draft.sequences, control=draft.control, adaptive=draft.adaptive)
+    words = estimands(
+        draft.effects,
+        draft.bounds,
+        draft.sequences,
+        control=draft.control,
+        adaptive=draft.adaptive,
+        missing=draft.missing,
+    )
     return replace(draft, estimands=words, verdict=verdict(draft))
 
 

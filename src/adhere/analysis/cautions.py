@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
 
 _FEW = 20  # known outcomes of an arm, below which normal approximations are poor
+_DIFFERENTIAL = 0.05  # by how much the shares of missing outcomes may differ between arms
 _SOME_MISSING, _MANY_MISSING = 0.05, 0.20  # shares of outcomes, by Schulz & Grimes (2002)
 
 
@@ -88,11 +89,25 @@ def _missing(analysis: Analysis) -> Iterator[str]:
             f"{100 * share:.0f}% of outcomes are missing: {much}. Estimates leave these patients out; the extreme "
             "cases under missing values say how far they could move an effect."
         )
+    yield from _differential(analysis)
     n_imputed = sum(analysis.missing.imputed_outcomes.values()) + sum(analysis.missing.imputed_taken.values())
     if n_imputed:
         yield (
             f"{n_imputed:,} value{'s were' if n_imputed != 1 else ' was'} filled in by the trial's rule for missing "
             "reports and counted as reported."
+        )
+
+
+def _differential(analysis: Analysis) -> Iterator[str]:
+    """Loss that differs between arms can bias the comparison that randomisation made fair."""
+    shares = [(one.outcome_missing / one.assigned, one.arm) for one in analysis.flow.arms if one.assigned]
+    (low, fewest), (high, most) = min(shares), max(shares)
+    if high - low > _DIFFERENTIAL:
+        pending = analysis.adaptive and analysis.sequences
+        yield (
+            f"Outcomes are missing for {100 * high:.0f}% of those assigned {most}, and for {100 * low:.0f}% of those "
+            f"assigned {fewest}. Loss that differs between arms can bias every estimate that leaves the missing out; "
+            + ("any-time valid sets take them at their worst case." if pending else "read the extreme cases.")
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adhere.analysis.cells import Cells, cells_of
 from adhere.analysis.comparison import Comparison as Comparison
@@ -21,6 +21,7 @@ from adhere.analysis.two_arms import Contrast, compare_groups
 from adhere.intervals import RewardSums
 
 NO_ESTIMAND = "no estimand without further assumptions"
+_NOT_BINARY = "a number needed to treat counts successes, and outcomes here are not all 0 or 1"
 _WHO = {
     View.INTENTION_TO_TREAT: "assigned {arm}",
     View.AS_TREATED: "who took {arm}",
@@ -73,8 +74,11 @@ def effects_from(cells: Cells, level: float = 0.95) -> Effects:
             ArmMean(View.COMPLIERS, cells.arms[cells.control], untreated),
             ArmMean(View.COMPLIERS, cells.arms[treatment], treated),
         )
+    is_binary = bool((cells.total == cells.squares).all())
     comparisons = tuple(
-        one for family in _families(cells, level) for one in adjusted(family, cells.arms[cells.control])
+        one if is_binary else replace(one, number_needed=Quantity(None, n=one.difference.n, reason=_NOT_BINARY))
+        for family in _families(cells, level)
+        for one in adjusted(family, cells.arms[cells.control])
     )
     return Effects(found, comparisons, tuple(_notes(cells)))
 

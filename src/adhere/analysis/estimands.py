@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from adhere.analysis.bounds import Bounds
     from adhere.analysis.confidence_sequence import ConfidenceSequence
     from adhere.analysis.effects import Effects
+    from adhere.analysis.missing import Missing
 
 _NAMED = 3  # treatments whose effects are written out
 _EVERYBODY = "everybody (bounds)"
@@ -39,13 +40,14 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     View.COMPLIERS.value: (
         "the average effect of taking the treatment among those who take it just when assigned to it",
         "principal stratum",
-        "that assignment acts only through what is taken, that nobody does the opposite of what is assigned, and "
-        "that some comply",
+        "that arms were assigned at random, that assignment acts only through what is taken, that nobody does the "
+        "opposite of what is assigned, and that some comply",
     ),
     _EVERYBODY: (
         "the difference in the mean outcome if everybody took the treatment rather than the control",
         "hypothetical",
-        "that assignment acts only through what is taken; all values between the bounds agree with the data",
+        "that arms were assigned at random, and that assignment acts only through what is taken; all "
+        "values between the bounds agree with the data",
     ),
     View.AS_TREATED.value: (
         "none without further assumptions: it compares those who took the treatment with those who took the control",
@@ -67,6 +69,7 @@ def estimands(
     *,
     control: str,
     adaptive: bool,
+    missing: Missing,
 ) -> tuple[Estimand, ...]:
     """The views in words; where the allocation adapted, they say the sets that hold for it."""
     said: dict[str, dict[str, str]] = {view: {} for view in _WORDS}
@@ -84,10 +87,17 @@ def estimands(
             said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
     found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
     if not (adaptive and sequences):  # confidence sequences take missing outcomes at their worst case
-        assigned = found[View.INTENTION_TO_TREAT.value]
-        like = f"{assigned.assumes}, and that missing outcomes are like those known"
-        found[View.INTENTION_TO_TREAT.value] = replace(assigned, assumes=like)
+        outcomes, reports = any(missing.outcomes.values()), any(missing.taken.values())
+        if outcomes:
+            _assume(found, View.INTENTION_TO_TREAT, "missing outcomes are like those known")
+        if outcomes or reports:
+            _assume(found, View.COMPLIERS, "those of whom a report is missing are like those known")
     return tuple(found.values())
+
+
+def _assume(found: dict[str, Estimand], view: View, more: str) -> None:
+    one = found[view.value]
+    found[view.value] = replace(one, assumes=f"{one.assumes}; and that {more}")
 
 
 def _listed(found: Iterable[tuple[str, str]]) -> str:

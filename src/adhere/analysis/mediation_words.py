@@ -12,10 +12,10 @@ from adhere.analysis.texts import from_log, p_value
 _STRENGTHS = ((150.0, "very strong"), (20.0, "strong"), (3.0, "positive"))  # Kass & Raftery (1995)
 
 
-def bayes_factor_sentence(log_factor: float, binary: bool = True) -> str:
-    """Which hypothesis the Bayes factor speaks for, and how much.
+def bayes_factor_sentence(log_factor: float, alike: bool = False, binary: bool = True) -> str:
+    """Which hypothesis the Bayes factor speaks for; how much, unless that is no dependence and not `alike` is found.
 
-    >>> bayes_factor_sentence(math.log(0.01))
+    >>> bayes_factor_sentence(math.log(0.01), alike=True)
     'The Bayes factor is 100 to 1 that the outcome does not depend on the arm assigned (strong evidence).'
     """
     strength = next((word for least, word in _STRENGTHS if abs(log_factor) >= math.log(least)), "")
@@ -24,6 +24,8 @@ def bayes_factor_sentence(log_factor: float, binary: bool = True) -> str:
     if not strength:
         return f"{factor}, which says next to nothing either way."
     what = "depends" if log_factor > 0.0 else "does not depend"
+    if log_factor < 0.0 and not alike:
+        return f"{factor} that the outcome {what} on the arm assigned; with few patients it leans that way by itself."
     return f"{factor} that the outcome {what} on the arm assigned ({strength} evidence)."
 
 
@@ -102,7 +104,7 @@ def overall_sentence(
             f"Not decided: the data do not refute that the outcome depends on what was taken alone ({values}), "
             f"but do not show it within the margin of {margin:g} either. Not refuted does not mean safe."
         )
-    return f"{sentence} {bayes_factor_sentence(evidence.log_bayes_factor, evidence.binary)}"
+    return f"{sentence} {bayes_factor_sentence(evidence.log_bayes_factor, equivalent, evidence.binary)}"
 
 
 WHY = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     _Noted = Comparison | ConfidenceSequence | AipwEstimate
 
-_STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told differ from those who do not."
+_STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told may differ from those who do not."
 _MOST_ALIKE = 3  # notes that differ in the names of arms alone
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z0-9])")
 

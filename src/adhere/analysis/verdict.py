@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adhere.analysis.heterogeneity import heterogeneity_sentences
 from adhere.analysis.mediation_words import and_list
 from adhere.analysis.texts import estimate, p_value, quantity, unique
 from adhere.analysis.verdict_taken import on_what_was_taken
@@ -40,6 +41,7 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
             "Lower outcomes were declared better: every outcome y is read as 1 − y here, in means and effects alike, "
             "so that an effect above 0 is good."
         )
+    yield from heterogeneity_sentences(analysis)
     total = analysis.flow.total
     if not total.compliance.n:
         yield "It is not known what anybody took, so intention-to-treat is the only view there is."
@@ -118,9 +120,12 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
         )
         return
     if not known:
-        reasons = unique([one.difference.reason for one in found])
-        yield f"There is no effect among {who} to read: {reasons[0]}." if reasons else ""
+        yield f"There is no effect among {who} to read: {_reasons(found)}." if found else ""
         return
+    unknown = [one for one in found if one not in known]
+    if unknown:
+        names = and_list([one.treatment for one in unknown])
+        yield f"For {names} against {analysis.control} there is no effect among {who} to read: {_reasons(unknown)}."
     useless = [one.treatment for one in known if _says_nothing(_set(analysis, one))]
     readable = [one for one in known if one.treatment not in useless]
     if useless:
@@ -131,9 +136,14 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
         )
     if readable:
         said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
+        is_missing = any((*analysis.missing.outcomes.values(), *analysis.missing.taken.values()))
+        is_worst = analysis.adaptive and bool(analysis.sequences)  # which take what is missing at its worst
+        like = (
+            ", and that those of whom a report is missing are like the others" if is_missing and not is_worst else ""
+        )
         yield (
-            f"The effect among {who} can be read if assignment acts only through what is taken and nobody does the "
-            f"opposite of what they are assigned; the data cannot prove either.{said}"
+            f"The effect among {who} can be read if arms were assigned at random, assignment acts only through what "
+            f"is taken and nobody does the opposite of what they are assigned{like}; the data cannot prove it.{said}"
         )
         n_neither = analysis.flow.total.took_nothing + analysis.flow.total.took_other
         if n_neither:
@@ -142,6 +152,18 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
                 f"{analysis.control}: read it only if taking nothing, or something else, does what "
                 f"{analysis.control} does."
             )
+
+
+def _reasons(found: list[Comparison]) -> str:
+    """Why there is no effect, of up to three treatments; what they have in common is said once."""
+    why: dict[str, list[str]] = {}
+    for one in found:
+        first, _, common = one.difference.reason.partition(": ")
+        why.setdefault(common, []).append(first)
+    said = []
+    for common, each in why.items():
+        said.append(_listed(unique(each)) + (f": {common}" if common else ""))
+    return "; ".join(said)
 
 
 def _set(analysis: Analysis, one: Comparison) -> ConfidenceSet | None:

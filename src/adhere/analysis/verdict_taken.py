@@ -31,7 +31,10 @@ def on_what_was_taken(analysis: Analysis) -> Iterator[str]:
         yield from (arm.sentence for arm in depends)
         if not depends:
             yield mediation.sentence
-        yield "Who takes what is related to how they fare, so those who took different arms are not comparable."
+        yield (
+            "Who takes what is related to how they fare, or being assigned an arm did something by itself; either "
+            "way, those who took different arms are not comparable."
+        )
     else:
         yield (
             f"Whether {views} can be trusted is not decided: people who took the same arm are not seen to fare "
@@ -51,9 +54,9 @@ def _equivalent(analysis: Analysis) -> Iterator[str]:
         )
         return
     yield (
-        f"{alike}, to within the margin of {analysis.mediation.margin:g}. So nothing speaks against reading "
-        "as-treated as the effect of taking an arm, provided that those who were never seen taking an arm would "
-        "respond to it like those who were; these data cannot show that."
+        f"{alike}, to within the margin of {analysis.mediation.margin:g}. This one check does not speak "
+        "against reading as-treated as the effect of taking an arm, provided that those who were never seen taking "
+        "an arm would respond to it like those who were; these data cannot show that."
     )
     if analysis.adaptive:
         yield "The intervals of as-treated are fixed-sample ones, which do not hold under adaptive allocation."
