@@ -173,4 +173,5 @@ def test_those_who_took_nothing_and_those_not_known_are_counted_in_the_note() ->
     found = compliers(made([*rows, (1, NOT_KNOWN, 1.0, 3), (0, 0, MISSING, 2)]))
     assert found.difference.value == pytest.approx((0.5 - 0.3) / 0.5)
     assert "took nothing or something else count as not taking new" in found.note
-    assert "Uses the 200 of 205 assigned" in found.note
+    assert "Leaves out 3 of 205 assigned of whom it is not known what they took" in found.note
+    assert "Of 2 patients what they took is known but not the outcome" in found.note

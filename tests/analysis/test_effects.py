@@ -135,7 +135,8 @@ def test_what_is_missing_or_assumed_is_counted_in_the_notes() -> None:
     rows = [(0, 0, 1.0, 5), (1, 1, MISSING, 2), (1, NOT_KNOWN, 0.0, 3), (1, 1, 1.0, 4)]
     found = effects(made(rows, imputed_reward=np.array([False, False, True, False])))
     assert found.notes == (
-        "2 of 14 outcomes are missing; estimates use the others (complete cases).",
+        "2 of 14 outcomes are missing; intention-to-treat, as-treated and per-protocol use the others "
+        "(complete cases).",
         "What 3 of 14 patients took is not known; only intention-to-treat counts them.",
         "3 outcomes were assumed by the trial's rule for missing reports.",
     )

@@ -25,9 +25,9 @@ def test_shares_and_means_follow_from_the_cells() -> None:
     assert found.means["never-takers"].value == pytest.approx(0.2)
     never, exact = found.means["never-takers"].sets[0], binomtest(6, 30).proportion_ci(method="exact")
     assert (never.low, never.high) == pytest.approx((exact.low, exact.high))
-    # Where outcomes are known, 70% took it in one arm and 20% in the other: compliers are the rest of Y·D, Y·(1 − D).
-    assert found.means["compliers, treated"].value == pytest.approx((0.50 - 0.15) / 0.5)
-    assert found.means["compliers, untreated"].value == pytest.approx((0.40 - 0.06) / 0.5)
+    # Of the same patients as the shares: compliers are the rest of Y·D and of Y·(1 − D).
+    assert found.means["compliers, treated"].value == pytest.approx((0.7 * 50 / 70 - 0.1 * 0.75) / 0.6)
+    assert found.means["compliers, untreated"].value == pytest.approx((0.9 * 0.5 - 0.3 * 0.2) / 0.6)
     for mean in (*found.shares.values(), *found.means.values()):
         assert mean.value is not None
         assert mean.value in mean.sets[0]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adhere.analysis.assigned_moments import TwoAssigned
+from adhere.analysis.assigned_moments import Assigned, TwoAssigned
 from adhere.analysis.cell_limits import cell_limits
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
 from adhere.intervals import RewardSums
@@ -32,16 +32,26 @@ def any_time_complier_mean(found: Quantity, pair: TwoAssigned, *, treated: bool,
     With A and B the shares of compliers with an outcome of 1 and of 0, each a difference between the two arms
     assigned and not below 0, it is A / (A + B), and least where A is least and B is largest.
     """
-    groups = [one.takers if treated else one.others for one in (pair.treatment, pair.control)]
-    sizes = [pair.treatment.n, pair.control.n]
-    with_one = [_limits(group.total, n, level, 4) for group, n in zip(groups, sizes, strict=True)]
-    with_zero = [_limits(group.n - group.total, n, level, 4) for group, n in zip(groups, sizes, strict=True)]
+    cells = [_with_one_and_zero(one, treated=treated, level=level) for one in (pair.treatment, pair.control)]
+    with_one, with_zero = [one for one, _ in cells], [zero for _, zero in cells]
     if not treated:  # more take nothing of it when assigned the control
         with_one, with_zero = with_one[::-1], with_zero[::-1]
     (one_low, one_high), (zero_low, zero_high) = _difference(with_one), _difference(with_zero)
     low = one_low / (one_low + zero_high) if one_low > 0.0 else 0.0
     high = one_high / (one_high + zero_low) if one_high > 0.0 else 0.0
     return _with_limits(found, (low, max(low, high)), level)
+
+
+def _with_one_and_zero(arm: Assigned, *, treated: bool, level: float) -> tuple[Ends, Ends]:
+    """The shares of those assigned an arm who took it (or did not) and had an outcome of 1, and of 0.
+
+    Where outcomes are missing, they are the share who took it times that among those of them whose outcome is known.
+    """
+    group, n_group = (arm.takers, arm.n_takers) if treated else (arm.others, arm.n_others)
+    if group.n == n_group:
+        return _limits(group.total, arm.n, level, 4), _limits(group.n - group.total, arm.n, level, 4)
+    share, mean = _limits(n_group, arm.n, level, 4), _limits(group.total, group.n, level, 4)
+    return (share[0] * mean[0], share[1] * mean[1]), (share[0] * (1.0 - mean[1]), share[1] * (1.0 - mean[0]))
 
 
 def _limits(total: float, n: int, level: float, n_cells: int) -> Ends:

@@ -9,6 +9,7 @@ from functools import cached_property
 from adhere.analysis.cells import added
 from adhere.analysis.confidence_set import ConfidenceSet
 from adhere.analysis.fieller import fieller
+from adhere.analysis.means import variance_of
 from adhere.intervals import RewardSums
 
 Weights = tuple[float, float, float]  # of Y, D and Y·D
@@ -22,47 +23,78 @@ ROUNDING = 1e-15  # of covariances of numbers from 0 to 1
 
 @dataclass(frozen=True)
 class Assigned:
-    """Those assigned one arm whose outcome and what they took are known: who took the treatment, and who did not."""
+    """Those assigned one arm of whom it is known what they took: who took the treatment, and who did not.
+
+    `takers` and `others` have the outcomes that are known, `n_takers` and `n_others` count everybody. An outcome that
+    is missing counts as the mean of those who took the same: missing at random, given arm assigned and taken.
+    """
 
     takers: RewardSums
     others: RewardSums
+    n_takers: int
+    n_others: int
 
     @cached_property
     def everyone(self) -> RewardSums:
-        """All of them."""
+        """The outcomes of all of them that are known."""
         return added((self.takers, self.others))
 
     @cached_property
     def smoothed(self) -> Assigned:
         """With a patient more for each of taking it or not and an outcome of 0 or 1: no cell is empty."""
-        return Assigned(added((self.takers, MORE.takers)), added((self.others, MORE.others)))
+        takers, others = added((self.takers, MORE.takers)), added((self.others, MORE.others))
+        return Assigned(takers, others, self.n_takers + MORE.n_takers, self.n_others + MORE.n_others)
 
     @property
     def n(self) -> int:
         """How many they are."""
-        return self.everyone.n
+        return self.n_takers + self.n_others
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether an outcome is known of takers, if there are any, and of others."""
+        return bool((self.takers.n or not self.n_takers) and (self.others.n or not self.n_others))
 
     def mean(self, weights: Weights) -> float:
         """The mean of a weighted sum of Y, D and Y·D."""
+        takers, others = self._means(weights)
+        return (self.n_takers * takers + self.n_others * others) / self.n
+
+    def _means(self, weights: Weights) -> tuple[float, float]:
+        """The same of takers and of others."""
         y, d, yd = weights
-        return (y * self.everyone.total + d * self.takers.n + yd * self.takers.total) / self.n
+        return (y + yd) * _mean(self.takers) + d, y * _mean(self.others)
 
     def covariance(self, first: Weights, second: Weights) -> float:
-        """The covariance of two weighted sums, divided by n."""
-        every, takers = self.everyone.squares, self.takers
-        products = (
-            (every, takers.total, takers.squares),
-            (takers.total, float(takers.n), takers.total),
-            (takers.squares, takers.total, takers.squares),
-        )
-        product = sum(
-            a * b * cell for a, row in zip(first, products, strict=True) for b, cell in zip(second, row, strict=True)
-        )
-        found = product / self.n - self.mean(first) * self.mean(second)
+        """The covariance of the means of two weighted sums, times n: by the delta method where outcomes are missing.
+
+        It is that of the shares, plus that of each group's mean of known outcomes.
+        """
+        share = self.n_takers / self.n
+        (takers, others), (more_takers, more_others) = self._means(first), self._means(second)
+        between = share * (1.0 - share) * (takers - others) * (more_takers - more_others)
+        of_takers = (first[0] + first[2]) * (second[0] + second[2]) * share * _spread(self.takers, self.n_takers)
+        of_others = first[0] * second[0] * (1.0 - share) * _spread(self.others, self.n_others)
+        found = between + of_takers + of_others
         return found if abs(found) > ROUNDING else 0.0
 
 
-MORE = Assigned(RewardSums(2, 1.0, 1.0), RewardSums(2, 1.0, 1.0))  # a patient of each kind
+def _mean(known: RewardSums) -> float:
+    return known.total / known.n if known.n else 0.0
+
+
+def _spread(known: RewardSums, n: int) -> float:
+    """The variance of the mean of those of n outcomes that are known, times n; where one is, its variance is 1/4."""
+    if not known.n:
+        return 0.0
+    variance = known.squares / known.n - _mean(known) ** 2
+    variance = variance if variance > ROUNDING else 0.0
+    if n == known.n:
+        return variance
+    return variance + (n / known.n - 1.0) * (variance_of(known) if known.n > 1 else 0.25)
+
+
+MORE = Assigned(RewardSums(2, 1.0, 1.0), RewardSums(2, 1.0, 1.0), 2, 2)  # a patient of each kind
 
 
 class Contrasts(ABC):
@@ -145,12 +177,17 @@ class TwoAssigned(Contrasts):
     @property
     def n_takers(self) -> tuple[int, int]:
         """How many of them took the treatment."""
-        return self.treatment.takers.n, self.control.takers.n
+        return self.treatment.n_takers, self.control.n_takers
 
     @property
     def has_variances(self) -> bool:
-        """Whether each arm has two patients at least."""
-        return min(self.n_assigned) > 1
+        """Whether each arm has two patients at least whose outcome is known."""
+        return min(self.treatment.everyone.n, self.control.everyone.n) > 1
+
+    @property
+    def n_without_outcome(self) -> int:
+        """How many of them have no known outcome."""
+        return self.n - self.treatment.everyone.n - self.control.everyone.n
 
     def means(self, weights: Weights) -> tuple[float, float]:
         """The means of a weighted sum of Y, D and Y·D in each arm."""

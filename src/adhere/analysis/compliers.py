@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from adhere.analysis.assigned_moments import (
     OUTCOME,
     TAKEN,
@@ -20,7 +22,7 @@ from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
 from adhere.analysis.mantel_haenszel import NO_STRATUM, alone_note, compare_strata
 from adhere.analysis.means import View
 from adhere.analysis.number_needed import number_needed
-from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER
+from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
 from adhere.analysis.score_interval import two_sided
 from adhere.analysis.stratified_moments import StratifiedAssigned, stratified_pair
 from adhere.analysis.two_arms import Contrast, compare_groups, not_negative
@@ -33,7 +35,18 @@ ASSUMES = (
     "assigned (no defiers)."
 )
 _NOT_TAKING = " Those who took nothing or something else count as not taking {treatment}."
-_LEFT_OUT = " Uses the {n} of {total} assigned of whom both what was taken and the outcome are known."
+_LEFT_OUT = " Leaves out {n} of {total} assigned of whom it is not known what they took."
+_MISSING = (
+    " Of {n} patients what they took is known but not the outcome: it counts as the mean of those who were assigned "
+    "the same and took the same (missing at random given both)."
+)
+_COMPLETE = (
+    " Uses the {n} of {total} assigned of whom both what was taken and the outcome are known, which is right if they "
+    "are like the others of their stratum and arm assigned."
+)
+NO_OUTCOMES = (
+    "of none of those who were assigned one arm and took one thing is the outcome known, so that their mean is not"
+)
 SINGLE = "one arm has a single patient of whom all is known: how sure this is cannot be said"
 _SINGLES = "no stratum has two patients of an arm of whom all is known: how sure this is cannot be said"
 _MIXTURE = (
@@ -65,8 +78,11 @@ def complier_comparison(
         note += _NOT_TAKING.format(treatment=names[0])
     total = int(cells.patients[[treatment, control]].sum())
     n_alone = pair.n_alone if isinstance(pair, StratifiedAssigned) else 0
-    if pair.n + n_alone < total:
-        note += _LEFT_OUT.format(n=pair.n + n_alone, total=total)
+    if isinstance(pair, TwoAssigned):
+        note += _LEFT_OUT.format(n=total - pair.n, total=total) if pair.n < total else ""
+        note += _MISSING.format(n=pair.n_without_outcome) if pair.n_without_outcome else ""
+    elif pair.n + n_alone < total:
+        note += _COMPLETE.format(n=pair.n + n_alone, total=total)
     note += alone_note(n_alone)
     reason = _obstacle(cells, pair, treatment, control)
     if reason:
@@ -88,10 +104,17 @@ def complier_comparison(
 
 
 def assigned_pair(cells: Cells, treatment: int, control: int) -> TwoAssigned:
-    """Those assigned either arm, as far as outcome and what was taken are known; takers took the treatment."""
-    return TwoAssigned(
-        *(Assigned(cells.cell(arm, treatment), cells.others(arm, treatment)) for arm in (treatment, control))
+    """Those assigned either arm, as far as it is known what they took; takers took the treatment."""
+    treated, controls = (
+        Assigned(
+            cells.cell(arm, treatment),
+            cells.others(arm, treatment),
+            int(cells.patients[arm, treatment]),
+            int(np.delete(cells.patients[arm], [treatment, NOT_KNOWN]).sum()),
+        )
+        for arm in (treatment, control)
     )
+    return TwoAssigned(treated, controls)
 
 
 def complied_fully(pair: Contrasts) -> bool:
@@ -110,7 +133,10 @@ def first_stage_reason(pair: Contrasts, treatment: str, control: str) -> str:
 def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> str:
     if isinstance(pair, StratifiedAssigned) and not pair.n:
         return NO_STRATUM
-    for arm, n in zip((treatment, control), pair.n_assigned, strict=True):
+    assigned = pair.n_assigned
+    if isinstance(pair, TwoAssigned):
+        assigned = pair.treatment.everyone.n, pair.control.everyone.n
+    for arm, n in zip((treatment, control), assigned, strict=True):
         if not n:
             return f"of nobody assigned {cells.arms[arm]} both what was taken and the outcome are known"
     third = [arm for arm in range(len(cells.arms)) if arm not in (treatment, control)]
@@ -118,6 +144,8 @@ def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> st
         return _MIXTURE.format(treatment=cells.arms[treatment], control=cells.arms[control])
     if not any(pair.n_takers):
         return f"nobody assigned either arm took {cells.arms[treatment]}: there are no compliers"
+    if isinstance(pair, TwoAssigned) and not (pair.treatment.has_outcomes and pair.control.has_outcomes):
+        return NO_OUTCOMES
     return ""
 
 

@@ -20,6 +20,7 @@ from adhere.analysis.records import NOT_KNOWN, Records, pairs_of
 from adhere.analysis.two_arms import Contrast, compare_groups
 from adhere.intervals import RewardSums
 
+_USES = "all views but compliers without strata use the others (complete cases), intention-to-treat by arm assigned."
 NO_ESTIMAND = "no estimand without further assumptions"
 _NOT_BINARY = "a number needed to treat counts successes, and outcomes here are not all 0 or 1"
 _WHO = {
@@ -41,8 +42,9 @@ class Effects:
 def effects(records: Records, level: float = 0.95) -> Effects:
     """Compare each pair of arms by every view.
 
-    Missing outcomes and what is not known to have been taken are left out here (complete cases), and counted in the
-    notes. As-treated and per-protocol say what the groups differ by, not what the treatment does.
+    Missing outcomes and what is not known to have been taken are left out (complete cases; the notes count them), but
+    for compliers without strata a missing outcome counts as the mean of those assigned the same who took the same.
+    As-treated and per-protocol say what the groups differ by, not what the treatment does.
 
     >>> import numpy as np
     >>> chosen, taken = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 0, 0])
@@ -139,7 +141,8 @@ def _comparison(
 def _notes(cells: Cells) -> Iterator[str]:
     total, known = int(cells.patients.sum()), int(cells.n.sum())
     if known < total:
-        yield f"{total - known} of {total} outcomes are missing; estimates use the others (complete cases)."
+        views = "intention-to-treat, as-treated and per-protocol"
+        yield f"{total - known} of {total} outcomes are missing; {views} use the others (complete cases)."
     unknown = int(cells.patients[:, NOT_KNOWN].sum())
     if unknown:
         yield f"What {unknown} of {total} patients took is not known; only intention-to-treat counts them."

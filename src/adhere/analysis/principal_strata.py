@@ -15,7 +15,7 @@ from adhere.analysis.any_time_strata import (
 from adhere.analysis.assigned_moments import TAKEN, TREATED, UNTREATED, TwoAssigned, Weights
 from adhere.analysis.cell_limits import cell_limits
 from adhere.analysis.cells import Cells, cells_of
-from adhere.analysis.compliers import ASSUMES, SINGLE, assigned_pair
+from adhere.analysis.compliers import ASSUMES, NO_OUTCOMES, SINGLE, assigned_pair
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 from adhere.analysis.means import mean_of
 from adhere.analysis.records import TOOK_OTHER, Records
@@ -154,14 +154,17 @@ def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Qu
     Where nobody assigned the control took the treatment, those who took it are compliers, so that Wilson's (or
     Student's) interval holds; likewise for the untreated where everybody assigned the treatment took it.
     """
-    if min(pair.treatment.n, pair.control.n) == 0:
+    if min(pair.treatment.everyone.n, pair.control.everyone.n) == 0:
         nothing = Quantity(None, reason="what was taken and the outcome are known of nobody in one of the arms")
         return nothing, nothing
     if pair.contrast(TAKEN) <= 0.0:
         nothing = Quantity(None, n=pair.n, reason="assignment did not make more people take the treatment")
         return nothing, nothing
-    treated = mean_of(pair.treatment.takers, level) if not pair.control.takers.n else None
-    untreated = mean_of(pair.control.others, level) if not pair.treatment.others.n else None
+    treated = mean_of(pair.treatment.takers, level) if not pair.control.n_takers else None
+    untreated = mean_of(pair.control.others, level) if not pair.treatment.n_others else None
+    if not pair.treatment.has_outcomes or not pair.control.has_outcomes:
+        nothing = Quantity(None, n=pair.n, reason=NO_OUTCOMES)
+        return treated or nothing, untreated or nothing
     return treated or _complier_mean(pair, TREATED, level), untreated or _complier_mean(pair, UNTREATED, level)
 
 
