@@ -19,7 +19,7 @@ from adhere.trial.projection import read_state
 
 NOTE = (
     "Arms were chosen by what had been learned before, which biases plain means: an arm that did badly by bad luck "
-    "is tried less and cannot recover. Intervals are those of fixed allocation."
+    "is tried less and cannot recover. Intervals are those of fixed allocation; 'adhere analyse' has some that hold."
 )
 _IMPUTED = " Values that the trial's rule for missing reports assumes are included (see imputed_parts)."
 ANALYSIS_SETS = (View.INTENTION_TO_TREAT, View.AS_TREATED, View.PER_PROTOCOL)
