@@ -229,3 +229,16 @@ def test_means_are_wilsons_and_students_by_three_analysis_sets() -> None:
     assert (student.sets[0].low, student.sets[0].high) == pytest.approx(interval, abs=1e-5)
     assert found[View.AS_TREATED, "old"].n == 13
     assert found[View.PER_PROTOCOL, "new"].n == 3
+
+
+def test_of_many_arms_each_is_compared_with_control_alone() -> None:
+    """Of 100 arms there are 4,950 pairs: too many to compute, to read and to correct for."""
+    many, few = ([(arm, arm, reward, 5) for arm in range(n) for reward in (0.0, 1.0)] for n in (13, 12))
+    said = "With more than 12 arms each is compared with control alone."
+    found = effects(made(many, [f"arm {arm}" for arm in range(13)], control=3))
+    every = [(one.treatment, one.control) for one in found.comparisons if one.view is View.INTENTION_TO_TREAT]
+    assert every == [(f"arm {arm}", "arm 3") for arm in range(13) if arm != 3]
+    assert found.notes == (said,)
+    found = effects(made(few, [f"arm {arm}" for arm in range(12)]))
+    assert len(found.comparisons) == 4 * 66
+    assert found.notes == ()

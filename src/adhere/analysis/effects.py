@@ -16,7 +16,7 @@ from adhere.analysis.means import means_of, validity_of
 from adhere.analysis.multiplicity import adjusted
 from adhere.analysis.number_needed import number_needed
 from adhere.analysis.principal_strata import complier_means
-from adhere.analysis.records import NOT_KNOWN, Records, pairs_of
+from adhere.analysis.records import MOST_COMPARED, NOT_KNOWN, Records, pairs_of
 from adhere.analysis.two_arms import Contrast, compare_groups
 from adhere.intervals import RewardSums
 
@@ -88,15 +88,16 @@ def effects_from(cells: Cells, level: float = 0.95) -> Effects:
 def _families(cells: Cells, level: float) -> Iterator[list[Comparison]]:
     """The comparisons of all pairs, view by view."""
     every = pairs_of(len(cells.arms), cells.control)
+    assigned, taken, as_assigned = cells.by_chosen(), cells.by_actual(), cells.as_assigned()
     if cells.strata:
         strata = [cells.by_stratum(arm) for arm in range(len(cells.arms))]
         yield [_stratified(cells, strata, *pair, level) for pair in every]
-    yield [_unstratified(View.INTENTION_TO_TREAT, cells.arms, cells.by_chosen(), *pair, level) for pair in every]
+    yield [_unstratified(View.INTENTION_TO_TREAT, cells.arms, assigned, *pair, level) for pair in every]
     if cells.strata:
         yield [complier_comparison(cells, *pair, level, stratified=True) for pair in every]
     yield [complier_comparison(cells, *pair, level) for pair in every]
-    yield [_unstratified(View.AS_TREATED, cells.arms, cells.by_actual(), *pair, level) for pair in every]
-    yield [_unstratified(View.PER_PROTOCOL, cells.arms, cells.as_assigned(), *pair, level) for pair in every]
+    yield [_unstratified(View.AS_TREATED, cells.arms, taken, *pair, level) for pair in every]
+    yield [_unstratified(View.PER_PROTOCOL, cells.arms, as_assigned, *pair, level) for pair in every]
 
 
 def _unstratified(
@@ -139,6 +140,8 @@ def _comparison(
 
 
 def _notes(cells: Cells) -> Iterator[str]:
+    if len(cells.arms) > MOST_COMPARED:
+        yield f"With more than {MOST_COMPARED} arms each is compared with control alone."
     total, known = int(cells.patients.sum()), int(cells.n.sum())
     if known < total:
         views = "intention-to-treat, as-treated and per-protocol"

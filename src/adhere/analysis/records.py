@@ -16,6 +16,7 @@ from adhere.protocols import TOOK_OTHER as TOOK_OTHER
 
 NOT_KNOWN: Final = -3  # what was taken was not reported
 NEVER: Final = 2**62  # the place of a report that has not come
+MOST_COMPARED: Final = 12  # arms of which every pair is compared; of more there would be hundreds of pairs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -25,11 +26,14 @@ Bools = NDArray[np.bool_]
 def pairs_of(n_arms: int, control: int) -> list[tuple[int, int]]:
     """The comparisons to make, as (treatment, control): every other arm against control, then the other pairs.
 
-    >>> pairs_of(3, 1)
-    [(0, 1), (2, 1), (2, 0)]
+    Of more than MOST_COMPARED arms those against control alone.
+
+    >>> pairs_of(3, 1), len(pairs_of(12, 0)), len(pairs_of(13, 0))
+    ([(0, 1), (2, 1), (2, 0)], 66, 12)
     """
     others = [arm for arm in range(n_arms) if arm != control]
-    return [(arm, control) for arm in others] + [(second, first) for first, second in combinations(others, 2)]
+    between = [(second, first) for first, second in combinations(others, 2)]
+    return [(arm, control) for arm in others] + between * (n_arms <= MOST_COMPARED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,7 @@ class Records:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The comparisons to make, as (treatment, control): every other arm against control, then the other pairs."""
+        """The comparisons to make, as `pairs_of` lists them."""
         return pairs_of(self.n_arms, self.control)
 
     @cached_property
