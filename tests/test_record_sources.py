@@ -11,6 +11,7 @@ import pytest
 
 from adhere import Trial
 from adhere.errors import DamagedStoreError, InputError
+from adhere.populations import stroke_aspirin, stroke_heparin
 from adhere.record_sources import analyse, records_and_allocation, records_of
 from adhere.store import open_store
 from adhere.trial.commands import Recommend, Report
@@ -120,3 +121,20 @@ def test_neither_anything_else_nor_a_broken_log(folder: Path, tmp_path: Path) ->
     cut.write_bytes(b"".join((folder / "t.log").read_bytes().splitlines(keepends=True)[:-1]))
     with pytest.raises(DamagedStoreError, match="the log does not end as it says"):
         records_of(cut)
+
+
+def test_the_trials_whose_counts_come_with_adhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    records = records_of(" Stroke-Aspirin")
+    assert (records.name, records.n_patients, records.arms[records.control]) == ("stroke-aspirin", 19_422, "none")
+    assert "doi 10.7488/ds/104" in records.source
+    rows = [(row.chosen, row.actual, row.reward, row.patients) for row in stroke_aspirin().counts]
+    table = pl.DataFrame(rows, ["chosen", "actual", "reward", "count"], orient="row")
+    assert analyse(table).effects.comparisons == analyse("stroke-aspirin").effects.comparisons
+    assert analyse(stroke_heparin()).arms == ("none", "low", "medium")
+    with pytest.raises(InputError, match="defiers has no records: it is simulated; expected a file of records, or"):
+        records_of("defiers")
+    with pytest.raises(InputError, match="chosen: got 'arm', expected a table"):
+        records_of("stroke-aspirin", chosen="arm")
+    table.write_csv("stroke-aspirin")  # a file of that name comes first
+    assert records_of("stroke-aspirin").source == "stroke-aspirin"

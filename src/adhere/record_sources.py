@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import NamedTuple
 
 from adhere.analysis.analyse import analyse_records, check_options
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.control import control_of
+from adhere.analysis.from_counts import records_of_counts
 from adhere.analysis.randomisation_test import N_REDRAWS, LoggedAllocation, RandomisationTest, randomisation_tests
 from adhere.analysis.records import Records
 from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.frames import is_frame
+from adhere.populations import Counts, as_population, built_in_populations
 from adhere.randomness import check_seed
 from adhere.trial.events import created_event
 from adhere.trial.log.records import trial_records
@@ -51,7 +54,8 @@ def records_of(
     ----------
     given
         A path or a frame of a table, the path of a log that `adhere trial export` or `Trial.save` wrote, or of a file
-        of trials, an address `postgresql://…`, an `adhere.Trial`, or records themselves.
+        of trials, an address `postgresql://…`, an `adhere.Trial`, records themselves, or a population made of counts
+        (`stroke-aspirin` and `stroke-heparin` come with adhere).
     trial
         Which trial, where there are several.
     control
@@ -140,6 +144,8 @@ def analyse(
 def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *, with_allocation: bool) -> Read:
     named = {role: title for role, title in columns.items() if title is not None}
     is_path = isinstance(given, (str, PathLike))
+    if is_path and _is_population(str(given)):
+        given, is_path = _counts(str(given)), False
     if is_path and not is_table_file(str(given).strip()):
         return _of_a_trial(str(given).strip(), trial, named, with_allocation)
     if trial is not None:
@@ -152,9 +158,24 @@ def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *
         raise InputError(role, title, _A_TABLE)
     if isinstance(given, Trial):
         return Read(given.records(), allocation_of(given.events) if with_allocation else None)
+    if isinstance(given, Counts):
+        return Read(records_of_counts(given), None)
     if isinstance(given, Records):
         return Read(given, None)
     raise InputError("records", type(given).__name__, _EXPECTED)
+
+
+def _is_population(text: str) -> bool:
+    """Whether a text names a population that comes with adhere, or its published file, rather than a file."""
+    return text.partition(":")[0].strip().lower() in built_in_populations() and not Path(text.strip()).exists()
+
+
+def _counts(name: str) -> Counts:
+    population = as_population(name)
+    if isinstance(population, Counts):
+        return population
+    expected = "a file of records, or stroke-aspirin or stroke-heparin, which are the counts of a trial"
+    raise InputError("source", name, expected, f"{name} has no records: it is simulated; expected {expected}")
 
 
 def _of_a_trial(source: str, trial: str | None, columns: Mapping[str, str], with_allocation: bool) -> Read:

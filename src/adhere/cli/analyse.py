@@ -41,7 +41,7 @@ def analyse(
         typer.Argument(
             metavar="FILE|URL",
             help="A table (.csv, .csv.gz, .tsv, .parquet), a log that 'adhere trial export' wrote, a file of trials, "
-            "or postgresql://…",
+            "or postgresql://…; or stroke-aspirin or stroke-heparin, trials whose counts come with adhere.",
         ),
     ],
     name: TrialName = None,
@@ -121,6 +121,7 @@ def analyse(
     intervals that hold for adaptive allocation, whenever one stops.
 
     \b
+      adhere analyse stroke-aspirin
       adhere analyse trial.csv
       adhere analyse trial.csv --html trial.html --json trial.json
     \b
