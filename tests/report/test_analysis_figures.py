@@ -67,11 +67,12 @@ def test_compliance_matrix_frames_what_was_assigned_and_says_shares() -> None:
 def test_forest_plot_ends_sets_without_an_end_in_arrows() -> None:
     with matplotlib.rc_context(SETTINGS):
         figure = forest_plot(
-            [NARROW, UNBOUNDED, BOUNDS],
-            kinds=["fixed-sample", "bounds"],
+            [NARROW, UNBOUNDED, BOUNDS, NARROW._replace(kind="refuted")],
+            kinds=["fixed-sample", "bounds", "refuted"],
             x_label="x",
             heading="numbers",
             zero="no difference",
+            hollow=["refuted"],
         )
         check_inside(figure)
     (cell,) = figure.subfigs[0].axes
@@ -79,6 +80,7 @@ def test_forest_plot_ends_sets_without_an_end_in_arrows() -> None:
     assert [line.get_marker() for line in cell.lines].count(">") == 1
     (bar,) = [patch for patch in cell.patches if isinstance(patch, Rectangle)]
     assert (bar.get_x(), bar.get_width()) == pytest.approx((-0.2, 0.5))
+    assert [line.get_markerfacecolor() for line in cell.lines].count("white") == 1  # what is refuted is hollow
 
 
 def test_axis_keeps_the_narrowest_interval_in_sight() -> None:

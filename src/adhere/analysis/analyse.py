@@ -50,6 +50,7 @@ def analyse_records(
     from adhere.analysis.mediation import mediation
     from adhere.analysis.missing import missing
     from adhere.analysis.principal_strata import principal_strata
+    from adhere.analysis.refuted import without_promises
     from adhere.analysis.stratum_balance import stratum_balance
     from adhere.analysis.verdict import verdict
 
@@ -92,6 +93,7 @@ def analyse_records(
         lower_is_better=lower_is_better,
         fixed_allocation=fixed_allocation,
     )
+    draft = without_promises(draft)
     draft = replace(draft, warnings=warnings(draft))
     words = estimands(
         draft.effects,

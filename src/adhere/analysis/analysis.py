@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Analysis:
     verdict: tuple[str, ...]
     lower_is_better: bool = False
     fixed_allocation: bool = False
+    refuted: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self, width: int = 100) -> str:
         """Everything in plain text, in lines of a width."""

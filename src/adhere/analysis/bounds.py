@@ -123,6 +123,8 @@ def bounds(records: Records, *, adaptive: bool, level: float = 0.95) -> Bounds:
                 found.append(_bound(records, target, assumption, reason, limits=empty))
                 continue
             (low, high), (least, most) = solved.by_shares[i], solved.by_limits[i]
+            if solved.is_nearest and assumption == "monotonicity":
+                low, high = _at_most(found[i], low, high)
             interval = ConfidenceSet(min(low, least), max(high, most), method, validity, Shape.INTERVAL, level)
             reasons = [_NEAREST] * solved.is_nearest + _not_taken(records, cells, target)
             found.append(_bound(records, target, assumption, " ".join(reasons), low, high, interval))
@@ -149,6 +151,14 @@ def _bound(
     treatment, *control = (records.arms[arm] for arm in target)
     quantity = "effect" if control else "mean"
     return Bound(quantity, treatment, control[0] if control else None, assumption, low, high, limits, reason)
+
+
+def _at_most(without: Bound, low: float, high: float) -> tuple[float, float]:
+    """Bounds by the nearest shares, no wider than those that assume less."""
+    if without.low is None or without.high is None:
+        return low, high
+    inside = max(low, without.low), min(high, without.high)
+    return inside if inside[0] <= inside[1] else (without.low, without.high)
 
 
 def _not_taken(records: Records, cells: ObservedCells, target: Mapping[int, int]) -> list[str]:

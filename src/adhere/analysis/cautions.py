@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adhere.analysis.refuted import MONOTONICITY
 from adhere.analysis.texts import unique
 from adhere.analysis.view import View
 
@@ -51,6 +52,8 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
             )
     if analysis.bounds.inequality.refuted and not differ:  # else strata may be what refutes it
         yield analysis.bounds.inequality.sentence
+    if MONOTONICITY in analysis.refuted and not differ:
+        yield analysis.refuted[MONOTONICITY]
     yield from _missing(analysis)
     yield from _outcomes(analysis)
 

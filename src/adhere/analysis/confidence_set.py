@@ -13,6 +13,7 @@ class Validity(Enum):
     FIXED = "fixed-sample"  # holds for fixed allocation and one look
     ANY_TIME = "any-time valid"  # holds for adaptive allocation, whenever one stops
     ADAPTIVE = "asymptotic, adaptive allocation"  # holds at one time fixed in advance, in large samples
+    REFUTED = "refuted: does not hold"  # the data refute an assumption on which it rests
     APPROXIMATE = "approximate"  # known to fail: weak instruments, or analysis sets without an estimand
 
 

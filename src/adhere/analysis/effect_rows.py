@@ -20,7 +20,8 @@ MIXES_STRATA = "mixes strata"  # whose shares assigned differ
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 EXTREMES = "missing values at their extremes"
-KINDS = (*(one.value for one in Validity), NO_ESTIMAND, BOUNDS, EXTREMES)
+REFUTED = Validity.REFUTED.value
+KINDS = (*(one.value for one in Validity if one is not Validity.REFUTED), NO_ESTIMAND, BOUNDS, EXTREMES, REFUTED)
 STRATIFIED, UNSTRATIFIED = ", stratified", ", unstratified"
 MISLEADING = (View.AS_TREATED, View.PER_PROTOCOL)
 
@@ -48,8 +49,10 @@ class EffectRow(NamedTuple):
         """What its set promises, and for which allocation."""
         if self.mixes_strata:
             return MIXES_STRATA
-        if self.kind == NOT_ADAPTIVE or self.found is None:
-            return UNKNOWN if self.found is None else NOT_ADAPTIVE
+        if self.found is None:
+            return UNKNOWN
+        if self.kind in (NOT_ADAPTIVE, REFUTED):
+            return self.kind
         return self.found.validity.value + ("" if self.p is None else f", p {p_value(self.p)}")
 
     @property
@@ -103,6 +106,9 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
     rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
     if analysis.balance is not None and analysis.balance.differ:
         rows = [one._replace(mixes_strata=not one.view.endswith(STRATIFIED)) for one in rows]
+    rows = [
+        one._replace(kind=REFUTED) if one.found and one.found.validity is Validity.REFUTED else one for one in rows
+    ]
     if analysis.adaptive:
         rows = [one._replace(kind=NOT_ADAPTIVE) if one.kind == Validity.FIXED.value else one for one in rows]
     return rows

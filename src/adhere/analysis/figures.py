@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.analysis import Subgroup
 from adhere.analysis.confidence_set import Shape
-from adhere.analysis.effect_rows import KINDS, NOT_ADAPTIVE, EffectRow, assigned_effect, effect_rows, pairs
+from adhere.analysis.effect_rows import KINDS, NOT_ADAPTIVE, REFUTED, EffectRow, assigned_effect, effect_rows, pairs
 from adhere.analysis.tables import MOST_ARMS, level_text
 from adhere.analysis.texts import percent
 from adhere.analysis.view import View
@@ -44,7 +44,8 @@ def forest_figure(analysis: Analysis) -> ReportFigure | None:
     return ReportFigure(
         "forest",
         f"Every view on one axis: estimates with {level} sets. Bars are bounds, and the lines through them their "
-        "limits. Arrows: the set goes on beyond the axis; the numbers say how far.",
+        "limits. Grey and hollow: the data refute what it rests on. Arrows: the set goes on beyond the axis; the "
+        "numbers say how far.",
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows,
@@ -52,6 +53,7 @@ def forest_figure(analysis: Analysis) -> ReportFigure | None:
             x_label="difference in mean outcome (above zero the treatment does better)",
             heading=f"estimate [{level} set]",
             zero=_ZERO,
+            hollow=(REFUTED,),
         ),
         wide=True,
     )

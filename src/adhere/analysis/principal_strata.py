@@ -46,6 +46,7 @@ class PrincipalStrata:
     means: Mapping[str, Quantity] = field(default_factory=dict)
     reason: str = ""
     note: str = ""
+    refuted: bool = False  # that there are no defiers, by a negative share of compliers
 
 
 def principal_strata(records: Records, *, adaptive: bool = False, level: float = 0.95) -> PrincipalStrata:
@@ -81,15 +82,15 @@ def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
         NEVER_TAKERS: mean_of(_others(took[0]), level),
         COMPLIERS: compliers,
     }
-    note = ASSUMES
+    note, refuted = ASSUMES, compliers.sets[0].high < 0.0
     if compliers.value is not None and compliers.value < 0.0:
-        words = _REFUTED if compliers.sets[0].high < 0.0 else _DOUBTFUL
+        words = _REFUTED if refuted else _DOUBTFUL
         percent = [f"{100 * one.total / one.n:.1f}%" for one in took]
         note = words.format(
             treatment=cells.arms[treatment], control=cells.arms[control], low=percent[0], high=percent[1]
         )
         shares[COMPLIERS] = Quantity(None, compliers.sets, compliers.n, note)
-    return PrincipalStrata(shares, _means(cells, treatment, control, level), note=note)
+    return PrincipalStrata(shares, _means(cells, treatment, control, level), note=note, refuted=refuted)
 
 
 def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalStrata:

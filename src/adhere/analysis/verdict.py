@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.heterogeneity import heterogeneity_sentences
 from adhere.analysis.mediation_words import and_list
+from adhere.analysis.refuted import MONOTONICITY
 from adhere.analysis.texts import estimate, p_value, quantity, unique
 from adhere.analysis.verdict_taken import on_what_was_taken
 from adhere.analysis.view import View
@@ -117,6 +118,12 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
         yield (
             f"Do not read the effect among {who}, nor the bounds: the data refute that assignment acts only through "
             "what is taken, on which both rest."
+        )
+        return
+    if MONOTONICITY in analysis.refuted and not _differ(analysis):
+        yield (
+            f"Do not read the effect among {who}, the principal strata, nor the bounds with monotonicity: the data "
+            "refute that nobody does the opposite of what they are assigned (there are defiers)."
         )
         return
     if not known:

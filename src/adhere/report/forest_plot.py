@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,11 +50,36 @@ class ForestRow(NamedTuple):
     bar: tuple[float, float] | None = None
 
 
-def forest_plot(rows: Sequence[ForestRow], *, kinds: Sequence[str], x_label: str, heading: str, zero: str) -> Figure:
+class _Look(NamedTuple):
+    colour: str
+    marker: str
+    is_hollow: bool
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        face, edge = ("white", self.colour) if self.is_hollow else (self.colour, "white")
+        return {
+            "color": self.colour,
+            "marker": self.marker,
+            "markersize": 5,
+            "markerfacecolor": face,
+            "markeredgecolor": edge,
+        }
+
+
+def forest_plot(
+    rows: Sequence[ForestRow],
+    *,
+    kinds: Sequence[str],
+    x_label: str,
+    heading: str,
+    zero: str,
+    hollow: Sequence[str] = (),
+) -> Figure:
     """The rows under the headings of their groups, with their numbers at the right under a `heading`; a page wide.
 
     What does not fit the axis ends in an arrow. The axis holds every estimate and zero. A kind looks the same in all
-    figures with the same `kinds`.
+    figures with the same `kinds`; those that are `hollow` are grey outlines.
     """
     labels = ["\n".join(broken(row.label, _WIDEST_LABEL)) for row in rows]
     texts = ["\n".join(broken(row.text, _WIDEST_TEXT)) for row in rows]
@@ -88,9 +113,9 @@ def forest_plot(rows: Sequence[ForestRow], *, kinds: Sequence[str], x_label: str
             middle = y + heights[number] / 2
             _write(cell, 0.0, middle, labels[number], (-72 * left + 5, 0))
             _write(cell, 1.0, middle, texts[number], (72 * _GAP, 0))
-            _draw(cell, rows[number], middle, limits, kinds.index(rows[number].kind))
+            _draw(cell, rows[number], middle, limits, _look(rows[number].kind, kinds, hollow))
             y += heights[number]
-    return chart.finish(_key(used, kinds, rows), settle=False)
+    return chart.finish(_key({kind: _look(kind, kinds, hollow) for kind in used}, rows), settle=False)
 
 
 def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float, float]:
@@ -144,8 +169,15 @@ def _write(cell: Axes, x: float, y: float, text: str, offset: tuple[float, float
     )
 
 
-def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], kind: int) -> None:
-    colour, low_end, high_end = COLOURS[kind % 7], *limits
+def _look(kind: str, kinds: Sequence[str], hollow: Sequence[str]) -> _Look:
+    if kind in hollow:
+        return _Look(GREY, _MARKERS[0], is_hollow=True)
+    number = kinds.index(kind)
+    return _Look(COLOURS[number % 7], _MARKERS[number % len(_MARKERS)], is_hollow=False)
+
+
+def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], look: _Look) -> None:
+    colour, low_end, high_end = look.colour, *limits
     for low, high in row.pieces:
         start, end = max(low, low_end), min(high, high_end)
         if start > high_end or end < low_end:
@@ -158,24 +190,21 @@ def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], kin
             cell.plot([at], [y], color=colour, linestyle="none", clip_on=False, zorder=3, **shape)
     if row.bar is not None:
         low, high = max(row.bar[0], low_end), min(row.bar[1], high_end)
-        cell.barh(y, high - low, 0.1, low, facecolor=colour, edgecolor=colour, linewidth=1.0, alpha=0.75, zorder=3.5)
+        filled = "white" if look.is_hollow else colour
+        cell.barh(y, high - low, 0.1, low, facecolor=filled, edgecolor=colour, linewidth=1.0, alpha=0.75, zorder=3.5)
     if row.value is not None:
-        marker = _MARKERS[kind % len(_MARKERS)]
-        look: dict[str, Any] = {"markersize": 5, "markeredgecolor": "white", "markeredgewidth": 0.6}
-        cell.plot([row.value], [y], color=colour, marker=marker, linestyle="none", zorder=4, **look)
+        cell.plot([row.value], [y], linestyle="none", zorder=4, **look.mark, markeredgewidth=0.6)
 
 
-def _key(used: Sequence[str], kinds: Sequence[str], rows: Sequence[ForestRow]) -> list[Artist]:
+def _key(used: Mapping[str, _Look], rows: Sequence[ForestRow]) -> list[Artist]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     barred = {row.kind for row in rows if row.bar is not None}
     handles: list[Artist] = []
-    for kind in used:
-        number = kinds.index(kind)
-        colour, marker = COLOURS[number % 7], _MARKERS[number % len(_MARKERS)]
-        if kind in barred:
-            handles.append(Patch(facecolor=colour, alpha=0.75))
+    for kind, look in used.items():
+        if kind in barred and not look.is_hollow:
+            handles.append(Patch(facecolor=look.colour, alpha=0.75))
         else:
-            handles.append(Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.2, mec="white"))
+            handles.append(Line2D([], [], linewidth=1.2, **look.mark))
     return [*handles, Line2D([], [], color=GREY, linewidth=0.9)]
