@@ -57,6 +57,7 @@ def made(n_arms: int = 2, *, adaptive: bool = True, n_strata: int = 0, name: str
         is_binary=True,
         has_probabilities=adaptive,
         adaptive=adaptive,
+        order="time",
         columns={"chosen": "TRTP"},
         flow=_flow(arms),
         missing=Missing(

@@ -53,7 +53,7 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
     text = summary(of_three)
     headings = [line for line in text.split("\n") if line and not line.startswith(" ")]
     for words in (
-        "headache: 3,000 patients; arm 0 (control), arm 1, arm 2; adaptive allocation; data 0f0f0f0f0f0f",
+        "headache: 3,000 patients; arm 0 (control), arm 1, arm 2; adaptive allocation, order: time; data",
         "warning: What was taken cannot be trusted here.",
         "Flow: patients",
         "Compliance: ",

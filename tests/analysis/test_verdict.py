@@ -47,6 +47,7 @@ def analysed(records: Records, found: Bounds = NO_BOUNDS, **changes: Any) -> Ana
         is_binary=records.is_binary,
         has_probabilities=True,
         adaptive=False,
+        order="time",
         columns={},
         flow=flow(records),
         missing=missing(records, adaptive=False),

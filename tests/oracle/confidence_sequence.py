@@ -18,14 +18,19 @@ class Decision(NamedTuple):
     taken: float | None
     known_at: float
     seen: float
+    batch: int | None = None  # the number of the first decision whose order with this one is not known
 
 
 def log_wealth(decisions: Sequence[Decision], theta: float, level: float) -> list[tuple[float, float]]:
-    """The logarithms of K⁺ and K⁻ after every decision."""
+    """The logarithms of K⁺ and K⁻ after every decision.
+
+    Decisions of a batch know what came before it, and count as if each were its first.
+    """
     up = down = 0.0
     so_far: list[tuple[float, float]] = []
     scores: list[float | None] = []  # g_t(θ), None where it is not known
-    for s, now in enumerate(decisions, start=1):
+    for number, now in enumerate(decisions, start=1):
+        s = number if now.batch is None else now.batch + 1
         known = [t for t in range(s - 1) if decisions[t].known_at <= now.seen and scores[t] is not None]
         rho = sum(_outcome(decisions[t], theta) for t in known) / len(known) if known else 0.5
         variance = (0.25 + sum((scores[t] or 0.0) ** 2 for t in known)) / (1 + len(known))

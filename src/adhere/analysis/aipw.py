@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from adhere.analysis.batches import batch_ends, batch_starts, least_of_batch
 from adhere.analysis.confidence_sequence import why_no_compliers
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
 from adhere.analysis.fieller import fieller
@@ -40,15 +41,17 @@ class _Compared(NamedTuple):
     taken: Floats  # 1 where i was taken
     seen: Ints
     known_at: Ints
+    after: Ints  # the first decision after its batch, and so after it
 
 
 def aipw(records: Records, level: float = 0.95) -> tuple[AipwEstimate, ...]:
     """Each pair of arms by intention-to-treat and, where they are defined, compliers; none without probabilities.
 
     For decision t and arm a, Γ_t(a) = m_t(a) + 1{Z_t=a}·(Y_t - m_t(a))/π_t(a), m_t(a) the mean of the outcomes of arm
-    a known at t, shrunk towards ½ by one. The effect is the mean of Γ_t(i) - Γ_t(j), weighted by
-    h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))): such scores have a standard deviation of about 1/h_t, so that no few of
-    them decide the variance. For compliers the same is done with D for Y; their ratio has a Fieller set.
+    a known at t (before its batch, where the order is not known), shrunk towards ½ by one. The effect is the mean of
+    Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))): such scores have a standard deviation of
+    about 1/h_t, so that no few of them decide the variance. For compliers the same is done with D for Y; their ratio
+    has a Fieller set.
 
     References
     ----------
@@ -76,9 +79,13 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
     of_pair = (records.chosen == treatment) | (records.chosen == control)
     lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
     kept = np.flatnonzero(~(of_pair & lacks) & ~np.isnan(records.probabilities).any(axis=1))
-    seen, known_at = kept, kept + 1
+    seen, known_at, after = kept, kept + 1, np.arange(1, len(kept) + 1)
+    if records.batch is not None:
+        seen, after = batch_starts(records.batch)[kept], batch_ends(records.batch[kept])
     if records.seen is not None and records.reward_at is not None:
         seen, known_at = records.seen[kept], records.reward_at[kept]
+        if records.batch is not None:
+            seen = least_of_batch(records.batch, records.seen)[kept]
         if view is View.COMPLIERS and records.actual_at is not None:
             known_at = np.maximum(known_at, records.actual_at[kept])
     return _Compared(
@@ -88,6 +95,7 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
         taken=(records.actual[kept] == treatment).astype(np.float64),
         seen=seen,
         known_at=known_at,
+        after=after,
     )
 
 
@@ -137,7 +145,7 @@ def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
     seen = np.maximum.accumulate(compared.seen)
     for arm, sign in ((1, 1.0), (0, -1.0)):
         own = np.flatnonzero(compared.arm == arm)
-        first_step = np.maximum(own + 1, np.searchsorted(seen, compared.known_at[own]))
+        first_step = np.maximum(compared.after[own], np.searchsorted(seen, compared.known_at[own]))
         order = np.argsort(first_step, kind="stable")
         n_known = np.cumsum(np.bincount(first_step, minlength=len(outcome))[: len(outcome)])
         totals = np.concatenate([[0.0], np.cumsum(outcome[own[order]])])

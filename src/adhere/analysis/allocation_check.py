@@ -8,11 +8,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from adhere.analysis.batches import batch_starts
 from adhere.analysis.records import Floats, Ints, Records
 
 _BETS: Final = tuple(side * 2.0**-power for power in range(1, 10) for side in (1, -1))
 _N_LOOKS: Final = 500
 _MAX_LOG: Final = 700.0
+_OR_ORDER: Final = " The probabilities are wrong, or the rows are not in the order of assignment."
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
     kept = records.is_exact
     if records.probabilities is None or not kept.any():
         return None
-    drawn = _Drawn(records.chosen[kept], records.probabilities[kept], records.patients[kept])
+    batch = None if records.batch is None else records.batch[kept]
+    drawn = _Drawn(records.chosen[kept], records.probabilities[kept], records.patients[kept], batch)
     # Of two arms one mirrors the other, and λ stands on both sides: what bets on them win is the same.
     bet_on = (0,) if records.n_arms == 2 else range(records.n_arms)
     by_arm = np.array([_log_e(drawn, arm) for arm in bet_on])
@@ -66,6 +69,7 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
         log_e=log_e,
         rejected=rejected,
         sentence=_sentence(drawn, records.arms, observed - expected, rejected, _told(log_e, level))
+        + _OR_ORDER * (rejected and records.seen is None and drawn.n_impossible() == 0)
         + (f" {n_refused:,} without exact probabilities left out." if n_refused else ""),
     )
 
@@ -90,6 +94,7 @@ class _Drawn(NamedTuple):
     chosen: Ints
     probabilities: Floats
     patients: Ints
+    batch: Ints | None
 
     def n_impossible(self) -> int:
         """Patients assigned an arm that could not have been drawn."""
@@ -97,9 +102,13 @@ class _Drawn(NamedTuple):
         return int(self.patients[own == 0.0].sum())
 
     def looks(self) -> Ints:
-        """Where the stretches between two looks begin; rows of counts are in no order, so one looks at the end."""
+        """Where the stretches between two looks begin; rows of counts are in no order, so one looks at the end.
+
+        Nor is a batch, so one looks between batches.
+        """
         n_looks = min(len(self.chosen), _N_LOOKS) if bool(np.all(self.patients == 1)) else 1
-        return np.linspace(0, len(self.chosen), n_looks, endpoint=False).astype(np.int64)
+        looks = np.linspace(0, len(self.chosen), n_looks, endpoint=False).astype(np.int64)
+        return looks if self.batch is None else np.unique(batch_starts(self.batch)[looks])
 
 
 def _log_e(drawn: _Drawn, arm: int) -> Floats:

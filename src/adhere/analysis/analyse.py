@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adhere.analysis.analysis import Analysis, Subgroup
+from adhere.analysis.digest import digest_of
 from adhere.analysis.records import Records
 from adhere.checks import is_number
 from adhere.errors import InputError
@@ -54,6 +55,7 @@ def analyse_records(
     from adhere.analysis.stratum_balance import stratum_balance
     from adhere.analysis.verdict import verdict
 
+    records = records if records.digest else replace(records, digest=digest_of(records))
     if lower_is_better:
         records = replace(records, reward=1.0 - records.reward)
     adaptive, reason = is_adaptive(records), why_not(records)
@@ -73,6 +75,7 @@ def analyse_records(
         is_binary=records.is_binary,
         has_probabilities=records.probabilities is not None,
         adaptive=adaptive,
+        order=records.order,
         columns=records.columns,
         flow=flow(records, level),
         missing=missing(records, adaptive=adaptive, level=level),

@@ -35,7 +35,8 @@ class Analysis:
     """What `adhere.analyse` found; `print(analysis.summary())` reads it to you, `.to_html()` is a page.
 
     `has_probabilities` says whether the records have the probability of every arm, `adaptive` whether it changed from
-    one patient to the next. `digest` is that of the data, so that another analysis can be known to be of the same.
+    one patient to the next, `order` where the order of decisions comes from. `digest` is that of the data, so that
+    another analysis can be known to be of the same.
     `lower_is_better` says that outcomes were read as 1 − the value given, `fixed_allocation` that whoever analysed
     declared the probabilities of arms fixed in advance, and this the only look.
     """
@@ -52,6 +53,7 @@ class Analysis:
     is_binary: bool
     has_probabilities: bool
     adaptive: bool
+    order: str
     columns: Mapping[str, str]
     flow: Flow
     missing: Missing

@@ -5,7 +5,8 @@ With Ȳ and D̄ the means of Y and D over the outcomes known when decision s was
     g_s(θ) = w_s·(a_s - θ·b_s),    a_s = Y_s - Ȳ_s,    b_s = D_s - D̄_s
 
 and the spread (¼ + Σ g_t(θ)²) over those outcomes is a polynomial in θ of degree two. So a few numbers for each
-decision are all that the loop over effects needs.
+decision are all that the loop over effects needs. Decisions of a batch, whose order is not known, use what was known
+before the batch, and s is that of its first.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from adhere.analysis.batches import batch_ends, batch_starts
 from adhere.analysis.confidence_sequence_kernel import (
     CAP,
     COLUMNS,
     ENTRY,
+    LAST,
     RATE,
     SPREAD_0,
     SPREAD_1,
@@ -71,15 +74,17 @@ def lay_steps(past: Past, scores: PairScores, level: float) -> tuple[Floats, Pas
     """A row for each decision, as the kernel wants it, and the past of the decisions that follow.
 
     Sums are added up in the order in which outcomes came to be known (those known at the same decision by their
-    place in the log, then by decision), so that it does not matter how decisions are cut into calls.
+    place in the log, then by decision), so that it does not matter how decisions are cut into calls; a batch must be
+    whole.
     """
     n = len(scores)
+    end = batch_ends(scores.batch_end)
     # Places of later decisions are not smaller, up to decisions made side by side: what one had seen, later ones use.
     seen = np.maximum.accumulate(np.concatenate([[past.seen], scores.seen]))
     known = np.flatnonzero(scores.is_known)
     at = np.concatenate([past.unseen.at, scores.known_at[known]])
     entry = np.concatenate([past.unseen.entry, scores.entry[known]])
-    after = np.concatenate([np.zeros(len(past.unseen.at), np.int64), known + 1])
+    after = np.concatenate([np.zeros(len(past.unseen.at), np.int64), end[known]])
     first_step = np.maximum(after, np.searchsorted(seen[1:], at))
     order = np.lexsort((entry, at, first_step))
     n_new = np.searchsorted(first_step[order], np.arange(n + 1), side="right")  # known at each step, of these
@@ -103,8 +108,8 @@ def lay_steps(past: Past, scores: PairScores, level: float) -> tuple[Floats, Pas
         _running(start, (one * other)[order])[n_new]
         for start, one, other in zip(past.sums[2:], (wa, wa, wb), (wa, wb, wb), strict=True)
     )
-    number = past.n_steps + 1.0 + np.arange(n)
-    steps[:, ENTRY] = scores.entry
+    number = past.n_steps + 1.0 + batch_starts(scores.batch_end)
+    steps[:, ENTRY], steps[:, LAST] = scores.batch_end, end == np.arange(1, n + 1)
     steps[:, SPREAD_0], steps[:, SPREAD_1], steps[:, SPREAD_2] = _FIRST_SPREAD + aa[:n], -2.0 * ab[:n], bb[:n]
     steps[:, RATE] = 2.0 * math.log(2.0 / (1.0 - level)) * (1.0 + n_known[:n]) / (number * np.log1p(number))
     steps[:, CAP] = 0.5 / scores.largest

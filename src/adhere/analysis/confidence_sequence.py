@@ -93,7 +93,8 @@ class RunningSequence:
     def update(self, records: Records) -> None:
         """Go on with decisions made after all those before; their outcomes may be missing as yet.
 
-        Places in the log, if any, are those of the whole log.
+        Places in the log, if any, are those of the whole log. A batch of decisions must be whole: those of the next
+        call are taken as later.
         """
         treatment, control = self._pair
         self._names = records.arms[treatment], records.arms[control]

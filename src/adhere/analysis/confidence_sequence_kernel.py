@@ -3,7 +3,8 @@
 Bets against effect θ win u = λ(θ)·g(θ) in a step, one on g > 0 and one on g < 0: their wealth is multiplied by 1 + u
 and 1 - u. Effects lie in blocks of LANES, side by side in vector registers; what belongs to a block is one flat array
 of ROWS rows. Wealth is a product, kept within a double by exact powers of two. Where a bet first reached the
-threshold is looked for again in the steps since the last look, which happens at most once for each bet.
+threshold is looked for again in the steps since the last look, which happens at most once for each bet. What bets
+have within a batch, whose order is not known, does not count.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ LANES: Final = 32
 # the logarithm of the largest wealth of either so far.
 THETA, INVERSE, UP, DOWN, UP_SCALE, DOWN_SCALE, UP_START, DOWN_START, UP_TOP, DOWN_TOP = range(10)
 UP_AT, DOWN_AT, LOG_TOP, ROWS = range(10, 14)
-# The columns of a step: the number of the decision; the spread as a polynomial in θ, so that λ = min(√(rate/spread),
-# cap/(1+|θ|)); and the score, w·a - θ·w·b, whose parts lie between two ends where an outcome is not known.
-ENTRY, SPREAD_0, SPREAD_1, SPREAD_2, RATE, CAP, WA_LOW, WA_HIGH, WB_LOW, WB_HIGH, COLUMNS = range(11)
+# The columns of a step: the number of the last decision of its batch, and whether it is that itself (1) or not (0);
+# the spread as a polynomial in θ, so that λ = min(√(rate/spread), cap/(1+|θ|)); and the score, w·a - θ·w·b, whose
+# parts lie between two ends where an outcome is not known.
+ENTRY, LAST, SPREAD_0, SPREAD_1, SPREAD_2, RATE, CAP, WA_LOW, WA_HIGH, WB_LOW, WB_HIGH, COLUMNS = range(12)
 # A step multiplies by 1/2 at least and 3/2 at most: 256 of them, from anything between 2^-400 and 2^400 on, stay
 # within a double.
 PERIOD: Final = 256
@@ -59,13 +61,16 @@ def follow(bets: Any, blocks: Any, steps: Any) -> None:
 @inline
 def play(block: Any, steps: Any, start: int, end: int) -> None:
     """Some steps against the effects of one block."""
+    counts = 1.0 if start == 0 else steps[start - 1, LAST]
     for lane in range(LANES):
-        block[UP_START * LANES + lane] = block[UP_TOP * LANES + lane] = block[UP * LANES + lane]
-        block[DOWN_START * LANES + lane] = block[DOWN_TOP * LANES + lane] = block[DOWN * LANES + lane]
+        block[UP_START * LANES + lane] = block[UP * LANES + lane]
+        block[DOWN_START * LANES + lane] = block[DOWN * LANES + lane]
+        block[UP_TOP * LANES + lane] = counts * block[UP * LANES + lane]
+        block[DOWN_TOP * LANES + lane] = counts * block[DOWN * LANES + lane]
     for step in range(start, end):
         spread_0, spread_1, spread_2 = steps[step, SPREAD_0], steps[step, SPREAD_1], steps[step, SPREAD_2]
         rate, cap, wa_low, wa_high = steps[step, RATE], steps[step, CAP], steps[step, WA_LOW], steps[step, WA_HIGH]
-        wb_low, wb_high = steps[step, WB_LOW], steps[step, WB_HIGH]
+        wb_low, wb_high, counts = steps[step, WB_LOW], steps[step, WB_HIGH], steps[step, LAST]
         for lane in range(LANES):
             theta = block[THETA * LANES + lane]
             spread = spread_0 + theta * (spread_1 + theta * spread_2)
@@ -75,8 +80,8 @@ def play(block: Any, steps: Any, start: int, end: int) -> None:
             down = block[DOWN * LANES + lane] * (1.0 - bet * (wa_high - min(one, other)))
             block[UP * LANES + lane] = up
             block[DOWN * LANES + lane] = down
-            block[UP_TOP * LANES + lane] = max(block[UP_TOP * LANES + lane], up)
-            block[DOWN_TOP * LANES + lane] = max(block[DOWN_TOP * LANES + lane], down)
+            block[UP_TOP * LANES + lane] = max(block[UP_TOP * LANES + lane], counts * up)
+            block[DOWN_TOP * LANES + lane] = max(block[DOWN_TOP * LANES + lane], counts * down)
 
 
 @inline
@@ -89,6 +94,8 @@ def look(threshold: float, block: Any, lane: int, steps: Any, start: int, end: i
         block[UP_AT * LANES + lane] = reached_at(block, lane, steps, start, end, UP_START, up_needed)
     if down_top >= down_needed and block[DOWN_AT * LANES + lane] == np.inf:
         block[DOWN_AT * LANES + lane] = reached_at(block, lane, steps, start, end, DOWN_START, down_needed)
+    if up_top == 0.0:
+        return  # a batch that began before these steps has not ended in them
     largest = max(math.log(up_top) + LOG_STEP * up_scale, math.log(down_top) + LOG_STEP * down_scale)
     block[LOG_TOP * LANES + lane] = max(block[LOG_TOP * LANES + lane], largest)
 
@@ -96,8 +103,10 @@ def look(threshold: float, block: Any, lane: int, steps: Any, start: int, end: i
 @inline
 def scaled(threshold: float, scale: float) -> float:
     """The threshold for a wealth of which 2^STEP was taken out so often."""
-    if scale > 0.0:
-        return 0.0  # long past it
+    if scale > 1.0:
+        return 0.0  # no PERIOD brings it back
+    if scale == 1.0:
+        return threshold * _SMALL
     if scale < -1.0:
         return np.inf  # no PERIOD brings it there
     return threshold if scale == 0.0 else threshold * _LARGE
@@ -115,7 +124,7 @@ def reached_at(block: Any, lane: int, steps: Any, start: int, end: int, row: int
             wealth *= 1.0 + bet * (steps[step, WA_LOW] - max(one, other))
         else:
             wealth *= 1.0 - bet * (steps[step, WA_HIGH] - min(one, other))
-        if wealth >= needed:
+        if wealth >= needed and steps[step, LAST] == 1.0:
             return float(steps[step, ENTRY])
     return np.inf
 

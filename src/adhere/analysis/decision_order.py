@@ -4,25 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from adhere.analysis.records import Bools, Floats, Ints
+from adhere.analysis.record_warnings import NO_ORDER
+from adhere.analysis.records import Bools, Floats, Ints, Records
 from adhere.errors import InputError
 from adhere.records.cells import Cells
 
 _NUMBERS: Final = ("RECPOS", "RECOMMENDATION_ID")
+_OF_ROWS: Final = "that of the rows"
 _A_TIME: Final = "a number or a time, e.g. 2026-03-01T09:30:00Z: rows are put into the order of decision by it"
 
 
-def decision_order(cells: Mapping[str, Cells], kept: Bools, matters: bool, warnings: list[str]) -> Ints:
-    """The rows that are kept, in order; a time that cannot be read is an error where the order matters."""
+class DecisionOrder(NamedTuple):
+    """The rows that are kept, in order, and where that comes from: by which column, and in words.
+
+    `batch` numbers the times, where some rows have the same.
+    """
+
+    rows: Ints
+    batch: Ints | None
+    by: str | None
+    says: str
+
+
+def decision_order(cells: Mapping[str, Cells], kept: Bools, matters: bool, warnings: list[str]) -> DecisionOrder:
+    """The rows in the order of decision; a time that cannot be read is an error where the order matters."""
     rows = np.flatnonzero(kept)
-    name = next((name for name in (*_NUMBERS, "time") if name in cells), None)
+    name = next((name for name in (*_NUMBERS, "time") if name in cells and not _is_text(name, cells[name])), None)
     if name is None:
-        return rows
+        if matters:
+            warnings.append(NO_ORDER)
+        return DecisionOrder(rows, None, None, _OF_ROWS)
     column = cells[name]
     if name in _NUMBERS:
         keys = column.numbers("a whole number", lambda values: values == np.floor(values))[rows]
@@ -35,8 +51,29 @@ def decision_order(cells: Mapping[str, Cells], kept: Bools, matters: bool, warni
         if matters or name in _NUMBERS:
             raise error
         warnings.append(f"{error}; rows stay in the order of the table")
-        return rows
-    return rows[np.argsort(keys, kind="stable")]
+        return DecisionOrder(rows, None, None, _OF_ROWS)
+    order = np.argsort(keys, kind="stable")
+    batch = np.cumsum(np.diff(keys[order], prepend=keys[order[:1]]) > 0.0, dtype=np.int64)
+    n_tied = int(np.sum(np.bincount(batch)[batch] > 1))
+    if not n_tied:
+        return DecisionOrder(rows[order], None, name, column.title)
+    return DecisionOrder(rows[order], batch if matters else None, name, f"{column.title} ({n_tied:,} rows tied)")
+
+
+def _is_text(name: str, cells: Cells) -> bool:
+    """Whether recommendations have names, such as UUIDs, which are in no order."""
+    column = cells.column
+    is_named = name == "RECOMMENDATION_ID" and column.dtype == pl.String
+    return is_named and not column.cast(pl.Float64, strict=False).count()
+
+
+def sorted_ties(records: Records) -> Records:
+    """The entries of each batch by their values, so that the order of the rows does not matter, nor to the digest."""
+    if records.batch is None or records.probabilities is None:
+        return records
+    flags = (records.estimated, records.lost, records.imputed_actual, records.imputed_reward)
+    keys = [records.batch, records.chosen, records.actual, records.reward, *records.probabilities.T, records.stratum]
+    return records.where(np.lexsort([one for one in (*keys, *flags) if one is not None][::-1]))
 
 
 def _times(column: pl.Series) -> Floats:

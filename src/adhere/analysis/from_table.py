@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 
 from adhere.analysis.control import control_of
-from adhere.analysis.decision_order import decision_order
+from adhere.analysis.decision_order import decision_order, sorted_ties
 from adhere.analysis.digest import digest_of
 from adhere.analysis.names import sorted_names
+from adhere.analysis.record_warnings import missing_places
 from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
 from adhere.analysis.repeated_subjects import check_subjects
 from adhere.analysis.table_arms import IN_WORDS, TableArms, table_arms, warnings_of
@@ -24,6 +25,11 @@ _EXPORTED: Final[tuple[str, ...]] = (
     *("TRTASTAT", "WITHDFL", "TRTADTYP", "DTYPE", "ESTFL"),
     *("RECOMMENDATION_ID", "RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"),
 )
+_SAID_OF: Final = {
+    **{"TRTASTAT": ("TRTA", "actual"), "TRTADTYP": ("TRTA", "actual"), "TRTAPOS": ("TRTA", "actual")},
+    **{"DTYPE": ("AVAL", "reward"), "AVALPOS": ("AVAL", "reward")},
+}
+_PLACES: Final = ("RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS")
 _STATUS: Final = {"NOTHING": TOOK_NOTHING, "OTHER": TOOK_OTHER}
 _MAX_STRATA: Final = 1000
 
@@ -72,9 +78,10 @@ def read_records(
     found = find_columns(table.source, table.titles, asked, table.hint)
     found |= find_optional(table.source, table.titles, asked)
     by_name = {title.upper(): title for title in reversed(table.titles)}
-    is_exported = found["actual"].upper() == "TRTA"
-    exported = {name: by_name[name] for name in _EXPORTED if is_exported and name in by_name}
-    if "RECPOS" in exported or "RECOMMENDATION_ID" in exported:
+    # What is said of TRTA and AVAL is not said of other columns beside them.
+    is_other = {name: by_name.get(of, found[role]) != found[role] for name, (of, role) in _SAID_OF.items()}
+    exported = {name: by_name[name] for name in _EXPORTED if name in by_name and not is_other.get(name)}
+    if "RECPOS" in exported:
         found.pop("time", None)
     # Columns of every arm's probability say more than that of the arm chosen, unless the latter was asked for.
     is_one = propensity is not None and "propensity" in found
@@ -101,7 +108,12 @@ def read_records(
     warnings += warnings_of(arms, np.where(kept, patients, 0))
     rewards = cells["reward"].rewards()
     probabilities = table_probabilities(table, found, series, arms, kept, warnings)
-    order = decision_order(cells, kept, probabilities is not None, warnings)
+    order, batch, by, says = decision_order(cells, kept, probabilities is not None, warnings)
+    if by == "RECOMMENDATION_ID":
+        found.pop("time", None)
+    lacking = [name for name in _PLACES if name not in cells]
+    if probabilities is not None and 0 < len(lacking) < len(_PLACES):
+        warnings.append(missing_places(lacking))
     if counts is None:
         check_subjects(table, cells, kept, warnings)
     del series
@@ -121,6 +133,7 @@ def read_records(
         count=None if counts is None else counts[order],
         probabilities=None if probabilities is None else probabilities[order],
         estimated=None if probabilities is None else flags("ESTFL", "Y"),
+        batch=batch,
         strata=strata,
         stratum=stratum_of,
         lost=flags("WITHDFL", "Y"),
@@ -129,8 +142,9 @@ def read_records(
         columns=found,
         left_out={"without an assigned arm": without_arm} if without_arm else {},
         warnings=tuple(warnings),
+        order=says,
     )
-    records = _with_places(records, cells, order)
+    records = sorted_ties(_with_places(records, cells, order))
     return replace(records, digest=digest_of(records))
 
 
@@ -179,7 +193,7 @@ def _strata(cells: dict[str, Cells], order: Ints) -> tuple[tuple[str, ...], Ints
 
 def _with_places(records: Records, cells: dict[str, Cells], order: Ints) -> Records:
     """Where in the log the policy stood, and from where each part of a report counts, as an export says it."""
-    if not {"RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"} <= set(cells):
+    if not set(_PLACES) <= set(cells):
         return records
 
     def places(name: str, known: Bools) -> Ints:

@@ -53,6 +53,7 @@ def _foot(analysis: Analysis) -> dict[str, str]:
         "Head of the log": analysis.head,
         "Patients": f"{analysis.n_patients:,}",
         "Columns": columns,
+        "Order": analysis.order,
         "Outcome": outcome_words(analysis).removeprefix("outcome: "),
         "Level": tables.level_text(analysis),
         "Margin": f"{analysis.mediation.margin:g}",

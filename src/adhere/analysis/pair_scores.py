@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from adhere.analysis.batches import batch_ends, batch_starts, least_of_batch
 from adhere.analysis.records import NEVER, NOT_KNOWN, Bools, Floats, Ints, Records
 from adhere.analysis.view import View
 
@@ -18,10 +19,12 @@ class PairScores:
     Z - π where there are two arms, and `largest` the most that it could have been to either side. `reward` and
     `taken` (Y and D) are NaN where they are not known; `final` says that nothing more will be heard. `known_at` is
     the place from which both are known, and `seen` the place up to which reports were known at the decision. `entry`
-    counts all decisions, from 1.
+    counts all decisions, from 1; `batch_end` is the last entry of the same batch, the entry itself where the order is
+    known.
     """
 
     entry: Ints
+    batch_end: Ints
     weight: Floats
     largest: Floats
     reward: Floats
@@ -52,7 +55,7 @@ def pair_scores(records: Records, treatment: int, control: int, view: View, n_be
     """The usable decisions for one of two arms; `n_before` decisions came before these records.
 
     For intention-to-treat D says whether the treatment was chosen, for compliers whether it was taken. Without places
-    in a log, an outcome is known before the next decision.
+    in a log, an outcome is known before the next decision, or the next batch of them.
     """
     assert records.probabilities is not None
     of_pair = (records.chosen == treatment) | (records.chosen == control)
@@ -69,13 +72,19 @@ def pair_scores(records: Records, treatment: int, control: int, view: View, n_be
         taken = np.where(actual == NOT_KNOWN, np.nan, actual == treatment)
     missing = np.isnan(reward) | np.isnan(taken)
     number = entries + n_before + 1
-    known_at, seen = number, number - 1
+    known_at, seen, end = number, number - 1, number
+    if records.batch is not None:
+        seen = (batch_starts(records.batch) + n_before)[entries]
+        end = (batch_ends(records.batch) + n_before)[entries]
     if records.seen is not None and records.reward_at is not None:
         known_at, seen = records.reward_at[entries], records.seen[entries]
+        if records.batch is not None:
+            seen = least_of_batch(records.batch, records.seen)[entries]
         if view is View.COMPLIERS and records.actual_at is not None:
             known_at = np.maximum(known_at, records.actual_at[entries])
     return PairScores(
         entry=number,
+        batch_end=end,
         weight=np.where(possible, np.where(is_treated, second, -first) / either, 0.0),
         largest=np.where(possible, np.maximum(first, second) / either, 1.0),
         reward=reward,

@@ -7,6 +7,19 @@ from typing import Final
 
 PROBABILITIES_NEEDED: Final = "methods for adaptive allocation need the probability of every arm for every patient"
 
+NO_ORDER: Final = (
+    "no column says in which order arms were assigned, so the order of the rows is taken for it; if rows were sorted"
+    " by arm or outcome, sets that hold at any time do not hold"
+)
+
+
+def missing_places(lacking: Sequence[str]) -> str:
+    """Some of the columns that say what was known when are not there."""
+    known = "every outcome is taken as known before the next decision"
+    if len(lacking) == 1:
+        return f"column {lacking[0]} is missing: without it {known}"
+    return f"columns {', '.join(lacking)} are missing: without them {known}"
+
 
 def missing_probabilities(n: int, first: str) -> str:
     """Some probabilities are not known."""

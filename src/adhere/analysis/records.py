@@ -45,8 +45,9 @@ class Records:
     `estimated` says where it was estimated by drawing. `seen` is the place in the log up to which the policy had
     learned when entry t was decided, `actual_at` and `reward_at` are the places from which the two parts of its
     report count (NEVER where they are missing); without them every outcome is taken as known before the next
-    decision. `left_out` counts rows that no analysis can use, by the reason. `digest` is that of the data, `head`
-    the hash of the last record of a log.
+    decision. Entries with the same number in `batch`, which does not decrease, were decided in an order that is not
+    known. `order` says where the order of the entries comes from. `left_out` counts rows that no analysis can use, by
+    the reason. `digest` is that of the data, `head` the hash of the last record of a log.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Records:
     seen: Ints | None = None
     actual_at: Ints | None = None
     reward_at: Ints | None = None
+    batch: Ints | None = None
     strata: tuple[str, ...] = ()
     stratum: Ints | None = None
     lost: Bools | None = None
@@ -70,6 +72,7 @@ class Records:
     columns: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    order: str = "as given"
     head: str = ""
     digest: str = ""
 
@@ -118,8 +121,8 @@ class Records:
         known = self.reward[self.has_reward]
         return bool(np.all((known == 0.0) | (known == 1.0)))
 
-    def where(self, kept: Bools) -> Records:
-        """The entries for which `kept` holds, as a subgroup has them."""
+    def where(self, kept: Bools | Ints) -> Records:
+        """The entries for which `kept` holds, as a subgroup has them; or those of some places."""
         every = {one.name: getattr(self, one.name) for one in fields(self)}
         arrays: dict[str, Any] = {name: value[kept] for name, value in every.items() if isinstance(value, np.ndarray)}
         return replace(self, **arrays)

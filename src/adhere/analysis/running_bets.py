@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adhere.analysis.batches import batch_ends, batch_starts
 from adhere.analysis.betting_steps import Past, lay_steps
 from adhere.analysis.pair_scores import PairScores, information, pair_scores
 from adhere.analysis.records import NEVER, Records
@@ -12,7 +13,7 @@ from adhere.analysis.wealth import Wealth
 from adhere.errors import InputError
 from adhere.protocols import TOOK_NOTHING, TOOK_OTHER
 
-_PIECE = 2**16  # decisions whose rows are in memory at a time
+_PIECE = 2**16  # decisions whose rows are in memory at a time, or a few more to the end of a batch
 
 
 class RunningBets:
@@ -102,7 +103,9 @@ class RunningBets:
         """Play the decisions before the first whose outcome may still come, for good."""
         assert self._open is not None
         may_come = ~(self._open.is_known | self._open.final)
-        n = int(may_come.argmax()) if may_come.any() else len(self._open)
+        n = len(self._open)
+        if may_come.any():  # a batch is played as a whole
+            n = int(batch_starts(self._open.batch_end)[may_come.argmax()])
         if n == 0:
             return
         played, self._open = self._open[:n], self._open[n:]
@@ -117,9 +120,11 @@ class RunningBets:
         return wealth
 
     def _play(self, wealth: Wealth, scores: PairScores) -> Past:
-        past = self._past
-        for start in range(0, len(scores), _PIECE):
+        past, ends, start = self._past, batch_ends(scores.batch_end), 0
+        while start < len(scores):
+            end = int(ends[min(start + _PIECE, len(scores)) - 1])
             n_before = past.n_steps
-            steps, past = lay_steps(past, scores[start : start + _PIECE], self._level)
+            steps, past = lay_steps(past, scores[start:end], self._level)
             wealth.follow(steps, n_before, self._level)
+            start = end
         return past

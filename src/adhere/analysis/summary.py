@@ -81,7 +81,8 @@ def allocation_words(analysis: Analysis) -> str:
     if not analysis.has_probabilities:
         declared = "allocation declared fixed in advance"
         return declared if analysis.fixed_allocation else "probabilities of arms not given"
-    return "adaptive allocation" if analysis.adaptive else "constant probabilities of arms"
+    how = "adaptive allocation" if analysis.adaptive else "constant probabilities of arms"
+    return f"{how}, order: {analysis.order}"
 
 
 def _item(text: str, width: int) -> str:

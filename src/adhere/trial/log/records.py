@@ -81,6 +81,7 @@ def records_of_histories(
         imputed_actual=np.array(rows.imputed_actual, dtype=np.bool_),
         imputed_reward=np.array(rows.imputed_reward, dtype=np.bool_),
         warnings=tuple(warnings),
+        order="that of the log",
     )
     return replace(records, digest=digest_of(records))
 
