@@ -180,6 +180,11 @@ def test_page_is_one_valid_file_with_the_verdict_on_top(of_three: Analysis, html
     for reference in ("Wilson (1927)", "Newcombe (1998)", "Holm (1979)", "Simon and Simon (2011)"):
         assert reference in items
     assert "Mantel" not in items  # nothing here is stratified
+    said = re.sub("<[^>]*>", "", " ".join(html.split()))
+    assert "rather than arm 0: arm 1 +0.030 [−0.033, 0.093], any-time valid" in said
+    assert "arm 1 against arm 0: p 0.210." in said
+    assert "are two splits of the same patients" in said
+    assert "An arrow: the set has no end on that side." in said
     assert "treatment policy" in cells
     assert "principal stratum" in cells
 

@@ -9,11 +9,12 @@ from typing import Any
 import matplotlib
 import pytest
 from matplotlib.patches import Rectangle
+from matplotlib.path import Path
 
-from adhere.report.band_over_time import Band, band_over_time
+from adhere.report.band_over_time import Band, band_over_time, is_cut
 from adhere.report.compliance_matrix import MatrixRow, compliance_matrix
 from adhere.report.consort_flow import FlowBox, FlowColumn, consort_flow
-from adhere.report.forest_plot import ForestRow, axis_limits, forest_plot
+from adhere.report.forest_plot import ForestRow, axis_limits, forest_plot, marks_in_words
 from adhere.report.style import SETTINGS
 
 NARROW = ForestRow("a against b", "intention-to-treat", "fixed-sample", 0.03, [(0.01, 0.05)], "+0.030 [0.010, 0.050]")
@@ -78,9 +79,24 @@ def test_forest_plot_ends_sets_without_an_end_in_arrows() -> None:
     (cell,) = figure.subfigs[0].axes
     assert [line.get_marker() for line in cell.lines].count("<") == 1
     assert [line.get_marker() for line in cell.lines].count(">") == 1
+    assert not [line for line in cell.lines if isinstance(line.get_marker(), Path)]
+    assert marks_in_words([NARROW, UNBOUNDED]) == " An arrow: the set has no end on that side."
+    assert marks_in_words([NARROW, BOUNDS]) == ""
     (bar,) = [patch for patch in cell.patches if isinstance(patch, Rectangle)]
     assert (bar.get_x(), bar.get_width()) == pytest.approx((-0.2, 0.5))
     assert [line.get_markerfacecolor() for line in cell.lines].count("white") == 1  # what is refuted is hollow
+
+
+def test_forest_plot_cuts_sets_that_end_beyond_the_axis() -> None:
+    far = [NARROW, NARROW._replace(pieces=[(-40.0, 50.0)]), NARROW._replace(pieces=[(-math.inf, -7.0), (6.0, 9.0)])]
+    with matplotlib.rc_context(SETTINGS):
+        figure = forest_plot(far, kinds=["fixed-sample"], x_label="x", heading="numbers", zero="no difference")
+        check_inside(figure)
+    (cell,) = figure.subfigs[0].axes
+    marks = [line.get_marker() for line in cell.lines]
+    assert sum(isinstance(mark, Path) for mark in marks) == 5
+    assert (marks.count("<"), marks.count(">")) == (1, 0)
+    assert "Two slashes: it ends beyond the axis" in marks_in_words(far)
 
 
 def test_axis_keeps_the_narrowest_interval_in_sight() -> None:
@@ -92,6 +108,8 @@ def test_axis_keeps_the_narrowest_interval_in_sight() -> None:
 def test_band_over_time_shows_the_end_large_and_zero_always() -> None:
     times = range(10, 1001, 10)
     band = Band("all", times, [0.3 - 5 / t for t in times], [0.3 + 5 / t for t in times], 0.3, (0.29, 0.31), 600)
+    assert is_cut(band)
+    assert not is_cut(band._replace(times=times[50:], low=band.low[50:], high=band.high[50:]))
     with matplotlib.rc_context(SETTINGS):
         figure = band_over_time([band, band, band], y_label="difference", band="sequence", beside="fixed")
         check_inside(figure)

@@ -28,7 +28,7 @@ _ZERO = "no difference"
 
 def forest_figure(analysis: Analysis) -> ReportFigure | None:
     """All views of every treatment against the control on one axis; of many arms, intention-to-treat alone."""
-    from adhere.report.forest_plot import forest_plot
+    from adhere.report.forest_plot import forest_plot, marks_in_words
 
     is_small = len(analysis.arms) <= MOST_ARMS
     rows = [
@@ -41,11 +41,12 @@ def forest_figure(analysis: Analysis) -> ReportFigure | None:
     if not rows:
         return None
     level = level_text(analysis)
+    is_refuted = any(row.kind == REFUTED for row in rows)
+    refuted = " Grey and hollow: the data refute what it rests on." if is_refuted else ""
     return ReportFigure(
         "forest",
         f"Every view on one axis: estimates with {level} sets. Bars are bounds, and the lines through them their "
-        "limits. Grey and hollow: the data refute what it rests on. Arrows: the set goes on beyond the axis; the "
-        "numbers say how far.",
+        f"limits.{refuted}{marks_in_words(rows)}",
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows,
@@ -77,7 +78,8 @@ def flow_figure(analysis: Analysis) -> ReportFigure:
     )
     return ReportFigure(
         "flow",
-        f"From assignment to outcome. {dashed}",
+        "From assignment to outcome. What was taken, and below it whether the outcome is known, are two splits of "
+        f"the same patients: each adds up to those assigned. {dashed}",
         "; ".join(f"{one.heading}, {', '.join(box.text for box in one.boxes)}" for one in columns),
         lambda: consort_flow(
             f"patients: {analysis.n_patients:,}", ["left out", *left_out] if left_out else [], columns
@@ -143,7 +145,7 @@ def matrix_figure(analysis: Analysis) -> ReportFigure | None:
 
 def bands_figure(analysis: Analysis) -> ReportFigure | None:
     """Confidence sequences against the control as patients came."""
-    from adhere.report.band_over_time import band_over_time
+    from adhere.report.band_over_time import band_over_time, is_cut
 
     bands = [
         _band(analysis, one) for one in analysis.sequences if one.control == analysis.control and len(one.times)
@@ -154,7 +156,7 @@ def bands_figure(analysis: Analysis) -> ReportFigure | None:
     return ReportFigure(
         "sequences",
         f"{level} confidence sequences: which constant effects were not refuted after so many patients, whenever one "
-        "stops. The wide beginnings are cut off.",
+        f"stops.{' Wide beginnings are cut off.' if any(map(is_cut, bands)) else ''}",
         "; ".join(f"{one.title}: at the end {one.low[-1]:.3f} to {one.high[-1]:.3f}" for one in bands),
         lambda: band_over_time(
             bands,
@@ -183,7 +185,7 @@ def _band(analysis: Analysis, one: ConfidenceSequence) -> Band:
 
 def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
     """The intention-to-treat effect in each stratum, and in all of them."""
-    from adhere.report.forest_plot import forest_plot
+    from adhere.report.forest_plot import forest_plot, marks_in_words
 
     every = Subgroup(analysis.n_patients, analysis.effects, analysis.sequences)
     groups = {"all patients": every} | {
@@ -203,7 +205,8 @@ def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
     return ReportFigure(
         "subgroups",
         f"Intention-to-treat by stratum, with {level} sets that are not corrected for the number of strata"
-        f"{'; any-time valid, as the allocation adapted' if analysis.adaptive else ''}.",
+        f"{'; any-time valid, as the allocation adapted' if analysis.adaptive else ''}."
+        f"{marks_in_words(rows[:_MOST_STRATA_ROWS])}",
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows[:_MOST_STRATA_ROWS],

@@ -12,7 +12,7 @@ from adhere.analysis.effect_tables import effects_table, pairs_table, ratios_tab
 from adhere.analysis.methods import WORDS, methods
 from adhere.analysis.notes import notes_of
 from adhere.analysis.summary import allocation_words, arms_words, outcome_words
-from adhere.analysis.texts import estimate, percent, quantity, sentence, unique
+from adhere.analysis.texts import estimate, p_value, percent, quantity, sentence, unique
 from adhere.analysis.view import View
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
@@ -156,7 +156,8 @@ def _effects_result(analysis: Analysis) -> str:
             said.setdefault(one.treatment, quantity(one.difference, sign=True))
     for sequence in analysis.sequences if analysis.adaptive else ():
         if sequence.view is View.INTENTION_TO_TREAT and sequence.control == analysis.control:
-            said[sequence.treatment] = estimate(sequence.estimate, sequence.final, sign=True)
+            text = estimate(sequence.estimate, sequence.final, sign=True)
+            said[sequence.treatment] = f"{text}, any-time valid"
     if not said:
         return "No two arms can be compared."
     each = [f"{arm} {text}" for arm, text in list(said.items())[: tables.MOST_ARMS]]
@@ -225,11 +226,13 @@ def _bounds(analysis: Analysis) -> Section:
 
 def _randomisation(analysis: Analysis) -> Section:
     run = [one for one in analysis.randomisation if one.p_value is not None]
+    shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run[: tables.MOST_ARMS]]
+    more = f"; and {len(run) - len(shown)} more in the table" if len(run) > len(shown) else ""
     return Section(
         "replay",
         "Randomisation test by replay",
         question="Could the allocation alone have made the difference, if nobody's outcome hung on it?",
-        result=f"Run for {counted(len(run), 'pair')} of arms." if run else "It was not run.",
+        result=f"{'; '.join(shown)}{more}." if run else "It was not run.",
         uncertainty="It tests that no outcome, nor when it is reported, depends on the arm assigned.",
         details=unique([one.reason for one in analysis.randomisation]),
         listings=_filled(tables.randomisation_table(analysis)),

@@ -76,6 +76,12 @@ def _draw(cell: Axes, one: Band, inches: float) -> None:
     cell.tick_params(labelsize=TEXT)
 
 
+def is_cut(one: Band) -> bool:
+    """Whether a panel leaves out a part of the band: its wide beginning."""
+    low, high = _limits(one)
+    return len(one.low) > 0 and bool(min(one.low) < low or max(one.high) > high)
+
+
 def _limits(one: Band) -> tuple[float, float]:
     """From where to where the panel goes: the last set with room around it, zero and what stands beside it."""
     ends = [0.0, *(end for end in one.beside or () if math.isfinite(end))]

@@ -1,4 +1,4 @@
-"""Estimates by many methods on one axis: marks with lines, bars for bounds, arrows where a set has no end."""
+"""Estimates by many methods on one axis: marks with lines, bars for bounds; a set without an end has an arrow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WIDTH = 8.2
 _ROW, _HEADING, _ABOVE_HEADING, _ABOVE, _BELOW = 0.2, 0.2, 0.09, 0.3, 0.26
 _WIDEST_LABEL, _WIDEST_TEXT, _GAP = 2.3, 2.7, 0.14
-_LEAST_SEEN = 0.03  # of the axis, which the narrowest interval takes at least; far wider ones end in arrows
+_LEAST_SEEN = 0.03  # of the axis, which the narrowest interval takes at least; far wider ones are cut
 _MARKERS = ("o", "s", "D", "^", "v", "P")
 
 
@@ -78,8 +78,9 @@ def forest_plot(
 ) -> Figure:
     """The rows under the headings of their groups, with their numbers at the right under a `heading`; a page wide.
 
-    What does not fit the axis ends in an arrow. The axis holds every estimate and zero. A kind looks the same in all
-    figures with the same `kinds`; those that are `hollow` are grey outlines.
+    A set without an end has an arrow there; one that ends beyond the axis is cut by two slashes. The axis holds every
+    estimate and zero. A kind looks the same in all figures with the same `kinds`; those that are `hollow` are grey
+    outlines.
     """
     labels = ["\n".join(broken(row.label, _WIDEST_LABEL)) for row in rows]
     texts = ["\n".join(broken(row.text, _WIDEST_TEXT)) for row in rows]
@@ -139,6 +140,23 @@ def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float
     return low - margin, high + margin
 
 
+def is_cut(end: float, limits: tuple[float, float]) -> bool:
+    """Whether an end, which there is, lies beyond the axis."""
+    return math.isfinite(end) and not limits[0] <= end <= limits[1]
+
+
+def marks_in_words(rows: Sequence[ForestRow]) -> str:
+    """What arrows and slashes mean, as far as a plot of these rows has any."""
+    limits, ends = axis_limits(rows), [end for row in rows for piece in row.pieces for end in piece]
+    arrows = " An arrow: the set has no end on that side." if any(map(math.isinf, ends)) else ""
+    cut = (
+        " Two slashes: it ends beyond the axis; the numbers say where."
+        if any(is_cut(e, limits) for e in ends)
+        else ""
+    )
+    return arrows + cut
+
+
 def _prepare(
     cell: Axes, depth: float, limits: tuple[float, float], inches: float, x_label: str, heading: str
 ) -> None:
@@ -179,14 +197,10 @@ def _look(kind: str, kinds: Sequence[str], hollow: Sequence[str]) -> _Look:
 def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], look: _Look) -> None:
     colour, low_end, high_end = look.colour, *limits
     for low, high in row.pieces:
-        start, end = max(low, low_end), min(high, high_end)
-        if start > high_end or end < low_end:
-            continue
+        start, end = (min(max(one, low_end), high_end) for one in (low, high))
         cell.plot([start, end], [y, y], color=colour, linewidth=1.2, solid_capstyle="butt", zorder=3)
-        for at, is_cut, mark in ((start, low < low_end, "<"), (end, high > high_end, ">")):
-            shape: dict[str, Any] = (
-                {"marker": mark, "markersize": 4.5} if is_cut else {"marker": "|", "markersize": 6}
-            )
+        for at, exact, arrow in ((start, low, "<"), (end, high, ">")):
+            shape = _end_mark(exact, limits, arrow)
             cell.plot([at], [y], color=colour, linestyle="none", clip_on=False, zorder=3, **shape)
     if row.bar is not None:
         low, high = max(row.bar[0], low_end), min(row.bar[1], high_end)
@@ -194,6 +208,17 @@ def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], loo
         cell.barh(y, high - low, 0.1, low, facecolor=filled, edgecolor=colour, linewidth=1.0, alpha=0.75, zorder=3.5)
     if row.value is not None:
         cell.plot([row.value], [y], linestyle="none", zorder=4, **look.mark, markeredgewidth=0.6)
+
+
+def _end_mark(end: float, limits: tuple[float, float], arrow: str) -> dict[str, Any]:
+    from matplotlib.path import Path
+
+    if math.isinf(end):
+        return {"marker": arrow, "markersize": 4.5}
+    if is_cut(end, limits):
+        slashes = Path([(-0.7, -1), (0.1, 1), (-0.1, -1), (0.7, 1)], [1, 2, 1, 2])  # move, line, move, line
+        return {"marker": slashes, "markersize": 7, "markerfacecolor": "none", "markeredgewidth": 1.1}
+    return {"marker": "|", "markersize": 6}
 
 
 def _key(used: Mapping[str, _Look], rows: Sequence[ForestRow]) -> list[Artist]:
