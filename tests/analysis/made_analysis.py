@@ -160,10 +160,9 @@ def _flow(arms: tuple[str, ...]) -> Flow:
     each = []
     for arm in arms:
         others = {other: 80 // (len(arms) - 1) for other in arms if other != arm}
-        matrix = {other: share if other == arm else Quantity(0.08) for other in arms} | {
-            "took nothing": Quantity(0.02)
-        }
-        each.append(ArmFlow(arm, 1000, 885, others, 20, 0, 10, 5, 0, 988, 0, 12, 5, share, matrix))
+        matrix = {other: share if other == arm else Quantity(0.08) for other in arms}
+        shares = (share, matrix, Quantity(0.02), Quantity(0.0))
+        each.append(ArmFlow(arm, 1000, 885, others, 20, 0, 10, 5, 0, 988, 0, 12, 5, *shares))
     total = replace(each[0], arm="all arms", assigned=1000 * len(arms), matrix={})
     return Flow(tuple(each), total, {"no arm assigned": 7}, ("Left out: 7 rows, no arm assigned.",))
 

@@ -3,8 +3,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from adhere.analysis.flow import NOTHING, SOMETHING_ELSE, flow
+from adhere.analysis.analyse import analyse_records
+from adhere.analysis.figures import flow_figure
+from adhere.analysis.flow import flow
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
+from adhere.analysis.tables import compliance_table, flow_table
 
 from .made_records import MISSING, any_records, made
 
@@ -37,8 +40,7 @@ def test_states_that_are_not_the_same_are_counted_apart() -> None:
     assert (new.not_reported, new.lost, new.taken_imputed) == (6, 7, 9)
     assert (new.outcome_known, new.outcome_imputed, new.outcome_missing, new.outcome_lost) == (31, 9, 21, 15)
     assert new.compliance.value == 37 / 48
-    assert new.matrix[NOTHING].value == 5 / 48
-    assert new.matrix[SOMETHING_ELSE].value == 2 / 48
+    assert (new.nothing.value, new.something_else.value) == (5 / 48, 2 / 48)
     assert str(new.compliance.sets[0]) == "[0.635, 0.867]"  # Wilson, by statsmodels
     assert result.total.assigned == 74
     assert result.total.took_others == {"old": 4, "new": 3}
@@ -57,7 +59,7 @@ def test_every_patient_is_counted_once(records: Records) -> None:
         assert min(taken) >= 0
         assert arm.assigned == arm.outcome_known + arm.outcome_imputed + arm.outcome_missing
         assert 0 <= arm.outcome_lost <= arm.outcome_missing
-        shares = [share.value for share in arm.matrix.values()]
+        shares = [share.value for share in (*arm.matrix.values(), arm.nothing, arm.something_else)]
         if arm.compliance.value is None:
             assert arm.compliance.reason
             assert not any(shares)
@@ -73,3 +75,14 @@ def test_an_arm_that_nobody_was_assigned_or_took_is_named() -> None:
         "Nobody was assigned to c, so nothing can be said about assigning it.",
         "Nobody took c, so nothing can be said about taking it.",
     )
+
+
+def test_arms_may_be_called_as_what_is_no_arm() -> None:
+    arms = ["all arms", "nothing", "took nothing"]
+    rows = [(0, 0, 1.0, 9), (1, 1, 0.0, 8), (2, 2, 1.0, 3), (2, TOOK_NOTHING, 0.0, 1)]
+    analysis = analyse_records(made(rows, arms))
+    assert [one.matrix[one.arm].value for one in analysis.flow.arms] == [1.0, 1.0, 0.75]
+    assert flow_table(analysis).header == ["", *arms, "(all arms)"]
+    assert compliance_table(analysis).header == ["assigned", *arms, "(nothing)", "took it [95%]"]
+    assert compliance_table(analysis).rows[2][:-1] == ["took nothing", "0.0%", "0.0%", "75.0%", "25.0%"]
+    assert "took (nothing): 1 (25.0%)" in flow_figure(analysis).alternative

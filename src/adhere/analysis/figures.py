@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from adhere.analysis.analysis import Subgroup
 from adhere.analysis.confidence_set import Shape
 from adhere.analysis.effect_rows import KINDS, NOT_ADAPTIVE, REFUTED, EffectRow, assigned_effect, effect_rows, pairs
+from adhere.analysis.names import apart_from
 from adhere.analysis.tables import MOST_ARMS, level_text
 from adhere.analysis.texts import percent
 from adhere.analysis.view import View
@@ -98,13 +99,15 @@ def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
     others = {arm: n for arm, n in one.took_others.items() if n}
     if len(others) > MOST_ARMS:
         others = {"another arm": one.crossed_over}
-    off_path = {f"took {arm}": n for arm, n in others.items()} | {
-        "took nothing": one.took_nothing,
-        "took something else": one.took_other,
-        "not reported": one.not_reported,
-        "lost to follow-up": one.lost,
-    }
-    yield from (FlowBox(text(what, n), True) for what, n in off_path.items() if n)
+    arms = {one.arm, *one.took_others}
+    off_path = [
+        *((f"took {arm}", n) for arm, n in others.items()),
+        (f"took {apart_from(arms, 'nothing')}", one.took_nothing),
+        (f"took {apart_from(arms, 'something else')}", one.took_other),
+        ("not reported", one.not_reported),
+        ("lost to follow-up", one.lost),
+    ]
+    yield from (FlowBox(text(what, n), True) for what, n in off_path if n)
     yield FlowBox(text("outcome known", one.outcome_known), opens=True)
     ends = {"outcome imputed": one.outcome_imputed, "outcome missing": one.outcome_missing}
     yield from (FlowBox(text(what, n), True) for what, n in ends.items() if n)
@@ -129,8 +132,7 @@ def matrix_figure(analysis: Analysis) -> ReportFigure | None:
     rows = []
     for number, one in enumerate(arms):
         taken = {arm: one.took_it if arm == one.arm else one.took_others.get(arm, 0) for arm in analysis.arms}
-        # An arm may be called nothing, too.
-        taken |= {f"({what})": counts[number] for what, counts in more.items() if any(counts)}
+        taken |= {apart_from(analysis.arms, f"({what})"): n[number] for what, n in more.items() if any(n)}
         rows.append(MatrixRow(one.arm, taken, percent(one.compliance)))
     level = level_text(analysis)
     return ReportFigure(

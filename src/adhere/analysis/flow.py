@@ -11,8 +11,6 @@ from adhere.analysis.confidence_set import ConfidenceSet, Quantity
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Records
 from adhere.intervals import wilson
 
-NOTHING = "took nothing"
-SOMETHING_ELSE = "took something else"
 ALL_ARMS = "all arms"
 
 
@@ -24,8 +22,8 @@ class ArmFlow:
     `took_other` (something else) + `not_reported` (no report yet) + `lost` (lost to follow-up before it was known).
     By outcome: `assigned` is `outcome_known` + `outcome_imputed` + `outcome_missing`; `outcome_lost` of the missing
     were lost to follow-up, the others may still be reported. `taken_imputed` says for how many a rule of the trial
-    filled in what was taken. `compliance` is the share of those reported who took the arm; `matrix` the same share
-    for everything that could be taken, `NOTHING` and `SOMETHING_ELSE` included (empty for all arms together).
+    filled in what was taken. `compliance` is the share of those reported who took the arm; `matrix` has the same
+    share for every arm (it is empty for all arms together), `nothing` and `something_else` for what is no arm.
     """
 
     arm: str
@@ -43,6 +41,8 @@ class ArmFlow:
     outcome_lost: int
     compliance: Quantity
     matrix: Mapping[str, Quantity]
+    nothing: Quantity
+    something_else: Quantity
 
     @property
     def crossed_over(self) -> int:
@@ -73,9 +73,9 @@ def flow(records: Records, level: float = 0.95) -> Flow:
     for arm, name in enumerate(records.arms):
         row = taken[arm]
         assigned, n_reported = sum(row), sum(row) - row[NOT_KNOWN]
-        by_what = dict(zip(records.arms, row, strict=False)) | {
-            NOTHING: row[TOOK_NOTHING],
-            SOMETHING_ELSE: row[TOOK_OTHER],
+        shares = {
+            code: _share(row[code], n_reported, level, name, assigned)
+            for code in (*range(records.n_arms), TOOK_NOTHING, TOOK_OTHER)
         }
         arms.append(
             ArmFlow(
@@ -92,8 +92,10 @@ def flow(records: Records, level: float = 0.95) -> Flow:
                 outcome_imputed=outcome_imputed[arm],
                 outcome_missing=outcome_missing[arm],
                 outcome_lost=outcome_lost[arm],
-                compliance=_share(row[arm], n_reported, level, name, assigned),
-                matrix={what: _share(number, n_reported, level, name, assigned) for what, number in by_what.items()},
+                compliance=shares[arm],
+                matrix={other: shares[number] for number, other in enumerate(records.arms)},
+                nothing=shares[TOOK_NOTHING],
+                something_else=shares[TOOK_OTHER],
             )
         )
     return Flow(tuple(arms), _total(arms, level), dict(records.left_out), _notes(records, arms))
@@ -133,8 +135,19 @@ def _total(arms: Sequence[ArmFlow], level: float) -> ArmFlow:
     numbers = {name: summed(name) for name in names}
     others = {other.arm: sum(arm.took_others.get(other.arm, 0) for arm in arms) for other in arms}
     n_reported = numbers["assigned"] - numbers["not_reported"] - numbers["lost"]
-    compliance = _share(numbers["took_it"], n_reported, level, ALL_ARMS, numbers["assigned"])
-    return ArmFlow(arm=ALL_ARMS, took_others=others, compliance=compliance, matrix={}, **numbers)
+    compliance, nothing, something_else = (
+        _share(numbers[name], n_reported, level, ALL_ARMS, numbers["assigned"])
+        for name in ("took_it", "took_nothing", "took_other")
+    )
+    return ArmFlow(
+        arm=ALL_ARMS,
+        took_others=others,
+        compliance=compliance,
+        matrix={},
+        nothing=nothing,
+        something_else=something_else,
+        **numbers,
+    )
 
 
 def _notes(records: Records, arms: Sequence[ArmFlow]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""The order of names of arms and strata."""
+"""Names of arms and strata: their order, and headings that are not among them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 def sorted_names(names: Iterable[str]) -> list[str]:
@@ -19,3 +19,12 @@ def sorted_names(names: Iterable[str]) -> list[str]:
             return True, 0.0, name
 
     return sorted(names, key=key)
+
+
+def apart_from(names: Collection[str], heading: str) -> str:
+    """A heading beside names, in brackets where one of them is the same.
+
+    >>> apart_from(["tea", "nothing"], "nothing"), apart_from(["tea"], "nothing")
+    ('(nothing)', 'nothing')
+    """
+    return apart_from(names, f"({heading})") if heading in names else heading

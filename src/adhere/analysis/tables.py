@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.confidence_set import Quantity
 from adhere.analysis.effect_rows import NOT_ADAPTIVE
+from adhere.analysis.names import apart_from
 from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, from_log, p_value, percent, quantity, signed
 from adhere.analysis.view import View
 from adhere.report.section import Listing
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 6  # with a column of their own
 STARRED = "*"  # a view without an estimand
-_NOT_TAKEN = ("took nothing", "took something else")
 
 
 def level_text(analysis: Analysis) -> str:
@@ -38,6 +38,7 @@ def promise(analysis: Analysis) -> str:
 def flow_table(analysis: Analysis) -> Listing:
     """Patients by the arm assigned, a column for each arm; of many arms a row each. What is all zeros is left out."""
     every = [*analysis.flow.arms, *([analysis.flow.total] if len(analysis.flow.arms) > 1 else [])]
+    names = [*analysis.arms, apart_from(analysis.arms, analysis.flow.total.arm)][: len(every)]
     columns: dict[str, list[int]] = {
         "assigned": [one.assigned for one in every],
         "took it": [one.took_it for one in every],
@@ -56,29 +57,37 @@ def flow_table(analysis: Analysis) -> Listing:
     caption = "Flow: patients by the arm assigned"
     if len(analysis.arms) <= MOST_ARMS:
         down = [[name, *(f"{number:,}" for number in numbers)] for name, numbers in kept.items()]
-        return Listing(caption, ["", *(one.arm for one in every)], down)
-    rows = [[one.arm, *(f"{numbers[row]:,}" for numbers in kept.values())] for row, one in enumerate(every)]
+        return Listing(caption, ["", *names], down)
+    rows = [[name, *(f"{numbers[row]:,}" for numbers in kept.values())] for row, name in enumerate(names)]
     return Listing(caption, ["arm", *kept], rows)
 
 
 def compliance_table(analysis: Analysis) -> Listing:
     """Of those whose report is known, how many took what."""
-    arms, apart = analysis.arms, len(analysis.arms) <= MOST_ARMS
-    used = [what for what in _NOT_TAKEN if any(_share(one, what) for one in analysis.flow.arms)]
-    shown = [*(arms if apart else ["another arm"]), *used]
+    found, is_small = analysis.flow.arms, len(analysis.arms) <= MOST_ARMS
+    taken: dict[str, list[float | None]] = (
+        {arm: [one.matrix[arm].value for one in found] for arm in analysis.arms}
+        if is_small
+        else {"another arm": [_another(one) for one in found]}
+    )
+    more = {
+        "nothing": [one.nothing.value for one in found],
+        "something else": [one.something_else.value for one in found],
+    }
+    names = set(taken)
+    taken |= {apart_from(names, what): shares for what, shares in more.items() if any(shares)}
     rows = []
-    for one in analysis.flow.arms:
-        shares = {what: _share(one, what) for what in (*arms, *used)}
-        shares["another arm"] = sum(share or 0.0 for arm, share in shares.items() if arm in arms and arm != one.arm)
-        cells = [UNKNOWN if one.compliance.value is None else f"{shares[what] or 0.0:.1%}" for what in shown]
+    for row, one in enumerate(found):
+        cells = [UNKNOWN if (share := shares[row]) is None else f"{share:.1%}" for shares in taken.values()]
         rows.append([one.arm, *cells, percent(one.compliance)])
-    heads = [what.removeprefix("took ") for what in shown]
     caption = "Compliance: what was taken (across), of those whose report is known, by the arm assigned (down)"
-    return Listing(caption, ["assigned", *heads, f"took it [{level_text(analysis)}]"], rows)
+    return Listing(caption, ["assigned", *taken, f"took it [{level_text(analysis)}]"], rows)
 
 
-def _share(one: ArmFlow, what: str) -> float | None:
-    return one.matrix[what].value if what in one.matrix else None
+def _another(one: ArmFlow) -> float | None:
+    if one.compliance.value is None:
+        return None
+    return sum(share.value or 0.0 for arm, share in one.matrix.items() if arm != one.arm)
 
 
 def means_table(analysis: Analysis) -> Listing:
@@ -149,7 +158,7 @@ def mediation_table(analysis: Analysis) -> Listing:
     if len(rows) > 1:
         every = analysis.mediation
         evidence = [from_log(every.log_bayes_factor), from_log(every.log_e), p_value(every.p_value)]
-        rows.append(["all arms", "", "", *evidence, said[every.equivalent]])
+        rows.append([apart_from(analysis.arms, "all arms"), "", "", *evidence, said[every.equivalent]])
     header = [
         "arm taken",
         "patients",
@@ -182,7 +191,8 @@ def allocation_table(analysis: Analysis) -> Listing:
     assert found is not None
     each = zip(found.arms, found.observed, found.expected, found.log_e_by_arm, strict=True)
     rows = [[arm, f"{n:,}", f"{expected:,.1f}", from_log(log_e)] for arm, n, expected, log_e in each]
-    rows.append(["all arms", f"{sum(found.observed):,}", f"{sum(found.expected):,.1f}", from_log(found.log_e)])
+    whole = [f"{sum(found.observed):,}", f"{sum(found.expected):,.1f}", from_log(found.log_e)]
+    rows.append([apart_from(analysis.arms, "all arms"), *whole])
     return Listing("Allocation check", ["arm", "drawn", "expected", "e-value"], rows)
 
 
