@@ -55,15 +55,14 @@ def test_lower_is_better_of_a_trial_and_its_log(tmp_path: Path) -> None:
         trial.report(given.id, actual=given.arm, reward=number % 3 == 0)
     trial.save(tmp_path / "walk.log")
     plain = analyse(trial, redraws=50)
-    for source in (trial, tmp_path / "walk.log"):
-        turned = analyse(source, redraws=50, lower_is_better=True)
-        for one, other in zip(plain.randomisation, turned.randomisation, strict=True):
-            assert one.statistic is not None
-            assert (other.statistic, other.p_value) == (-one.statistic, one.p_value)
-        assert turned.effects.comparisons[0].difference.value == pytest.approx(
-            -(plain.effects.comparisons[0].difference.value or 0.0)
-        )
-        assert turned.digest == plain.digest
+    turned = analyse(tmp_path / "walk.log", redraws=50, lower_is_better=True)
+    for one, other in zip(plain.randomisation, turned.randomisation, strict=True):
+        assert one.statistic is not None
+        assert (other.statistic, other.p_value) == (-one.statistic, one.p_value)
+    assert turned.effects.comparisons[0].difference.value == pytest.approx(
+        -(plain.effects.comparisons[0].difference.value or 0.0)
+    )
+    assert turned.digest == plain.digest
     with pytest.raises(InputError, match=r"fixed_allocation: got True, expected .* did not change"):
         analyse(trial, redraws=0, fixed_allocation=True)
 
@@ -78,6 +77,8 @@ def test_a_fixed_allocation_can_be_declared() -> None:
         "It was declared that the probabilities of arms were fixed in advance and that this is the only look; if so, "
         "its interval holds."
     )
+    with pytest.raises(InputError, match="lower_is_better: got 'no', expected True or False"):
+        analyse(DEATHS, lower_is_better="no")  # type: ignore[arg-type]
     assert "allocation declared fixed" in declared.summary(200).replace("\n", " ")
 
 

@@ -216,6 +216,12 @@ def test_estimands_say_what_each_view_answers(of_three: Analysis) -> None:
     said = {one.view: one for one in of_three.estimands}
     assert said["intention-to-treat"].strategy == "treatment policy"
     assert said["compliers"].strategy == "principal stratum"
+    assert said["compliers"].assumes.startswith(
+        "that arms were assigned at random, that assignment acts only through"
+    )
+    fixed = {one.view: one.assumes for one in made(2, adaptive=False).estimands}
+    assert fixed["compliers"].endswith("; and that those of whom a report is missing are like those known")
+    assert fixed["intention-to-treat"].endswith("; and that missing outcomes are like those known")
     assert said["as-treated"].strategy == said["per-protocol"].strategy == "none"
     assert said["as-treated"].estimand.startswith("none without further assumptions")
     assert "any-time valid" in said["intention-to-treat"].says

@@ -40,6 +40,9 @@ def analyse_records(
     the data. `fixed_allocation` declares the probabilities of arms fixed in advance, and this the only look.
     """
     check_options(level, margin)
+    for name, value in (("lower_is_better", lower_is_better), ("fixed_allocation", fixed_allocation)):
+        if not isinstance(value, bool):
+            raise InputError(name, value, "True or False")
     from adhere.analysis.aipw import aipw
     from adhere.analysis.allocation_check import allocation_check
     from adhere.analysis.bounds import bounds

@@ -31,8 +31,8 @@ from adhere.intervals import normal_quantile
 ANDERSON_RUBIN = "Fieller, Anderson–Rubin"
 DELTA = "delta method (fails with weak instruments)"
 ASSUMES = (
-    "Assumes that assignment acts through what is taken alone, and that nobody does the opposite of what they are "
-    "assigned (no defiers)."
+    "Assumes that arms were assigned at random, that assignment acts through what is taken alone, and that nobody "
+    "does the opposite of what they are assigned (no defiers)."
 )
 _NOT_TAKING = " Those who took nothing or something else count as not taking {treatment}."
 _LEFT_OUT = " Leaves out {n} of {total} assigned of whom it is not known what they took."
