@@ -106,7 +106,7 @@ def test_counts_of_patients(tmp_path: Path) -> None:
     assert records.warnings == ("column n is taken as a count of patients (count='n' says so)",)
     nobody = read(tmp_path, "chosen,actual,reward,count\na,a,1,0\nb,b,0,0\n")
     assert (len(nobody), nobody.arms) == (0, ("a", "b"))
-    assert nobody.warnings == ("there are no patients: no row has an assigned arm and a count above 0",)
+    assert nobody.warnings == ("the counts add up to no patients",)
     assert read(tmp_path, "chosen,actual,reward,k\na,a,1,5\nb,b,0,3\n", count="k").n_patients == 8
 
 
@@ -140,7 +140,7 @@ def test_subjects_that_come_again(tmp_path: Path) -> None:
     several = several.replace("aspirin,none", "s,aspirin,none").replace("aspirin,aspirin", "t,aspirin,aspirin")
     records = read(tmp_path, several.replace("none,,", ",none,,"))
     (warning,) = records.warnings
-    assert warning.startswith("1 subject has several rows (3 rows of 2 subjects)")
+    assert warning.startswith("1 subject has several rows (3 rows of 2 subjects; first 's' in line 2 and line 3)")
     twice = "subject,chosen,actual,reward\ns,a,a,1\nt,b,b,0\ns,a,a,1\n"
     with pytest.raises(InputError) as caught:
         read(tmp_path, twice)
@@ -260,3 +260,26 @@ def test_mixed_types(values: list[Any]) -> None:
         InputError, match=r"^table, row 4, column reward: got '2026-03-01 00:00:00', expected a number"
     ):
         read_records(frame)
+
+
+def test_words_of_cdisc_for_no_arm_and_no_treatment_are_no_arms(tmp_path: Path) -> None:
+    text = "ARM,ACTARM,AVAL\nDrug,Drug,1\nPlacebo,Not Treated,0\nScreen Failure,Screen Failure,\nNot Assigned,,\n"
+    records = read(tmp_path, text + "Unplanned Treatment,Drug,1\nscreen failure,,\n")
+    assert records.arms == ("Drug", "Placebo")
+    assert records.actual.tolist() == [0, TOOK_NOTHING]
+    assert records.left_out == {"without an assigned arm": 4}
+    assert "'Screen Failure' is no arm: 1 patient was left out, as without an assigned arm" in records.warnings
+    listed = "ARM,ACTARM,AVAL,PROB_Not Assigned,PROB_Not Treated\nNot Assigned,Not Treated,1,0.5,0.5\n"
+    arms = read(tmp_path, listed + "Not Treated,Not Treated,0,0.5,0.5\n")
+    assert (arms.arms, arms.actual.tolist()) == (("Not Assigned", "Not Treated"), [1, 1])
+    assert not arms.left_out
+
+
+@pytest.mark.parametrize(
+    "data", [GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), b"PK\x03\x04\x14\x00", b"\x89PNG\r\n\x1a"]
+)
+def test_what_is_not_text_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(InputError, match=r"trial\.csv(\.gz)? is not text in UTF-8$"):
+        read(tmp_path, data)
+    with pytest.raises(InputError, match=r"is not text in UTF-8$"):
+        read(tmp_path, data, "trial.csv.gz")

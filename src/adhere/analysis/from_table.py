@@ -32,6 +32,7 @@ _SAID_OF: Final = {
 _PLACES: Final = ("RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS")
 _STATUS: Final = {"NOTHING": TOOK_NOTHING, "OTHER": TOOK_OTHER}
 _MAX_STRATA: Final = 1000
+_NOBODY: Final = "there are no patients: no row has an assigned arm"
 
 
 def read_records(
@@ -101,10 +102,13 @@ def read_records(
     patients = np.ones(len(arms.chosen), dtype=np.int64) if counts is None else counts
     without_arm = int(patients[arms.chosen < 0].sum())
     kept = (arms.chosen >= 0) & (patients > 0)
-    if not kept.any():
+    for word, rows in arms.without_arm.items():
         warnings.append(
-            "there are no patients: no row has an assigned arm" + " and a count above 0" * ("count" in cells)
+            f"{word!r} is no arm: {_people(int(patients[rows].sum()))} left out, as without an assigned arm"
         )
+    if not kept.any():
+        none = "the counts add up to no patients" if len(patients) and not patients.any() else _NOBODY
+        warnings.append(none + " and a count above 0" * (none == _NOBODY and counts is not None))
     warnings += warnings_of(arms, np.where(kept, patients, 0))
     rewards = cells["reward"].rewards()
     probabilities = table_probabilities(table, found, series, arms, kept, warnings)
@@ -146,6 +150,10 @@ def read_records(
     )
     records = sorted_ties(_with_places(records, cells, order))
     return replace(records, digest=digest_of(records))
+
+
+def _people(n: int) -> str:
+    return "1 patient was" if n == 1 else f"{n:,} patients were"
 
 
 def _counts(

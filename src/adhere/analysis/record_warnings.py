@@ -27,12 +27,12 @@ def missing_probabilities(n: int, first: str) -> str:
     return f"probabilities are missing in {many}, first in {first}: {PROBABILITIES_NEEDED}"
 
 
-def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int) -> str:
-    """Some subjects were given several recommendations."""
+def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int, first: str = "") -> str:
+    """Some subjects were given several recommendations; the `first` of them and where."""
     who = "1 subject has" if n_repeated == 1 else f"{n_repeated:,} subjects have"
     return (
-        f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects): they are analysed as if each were another"
-        " patient's, which makes intervals too narrow"
+        f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects{first}): they are analysed as if each were "
+        "another patient's, which makes intervals too narrow"
     )
 
 

@@ -50,7 +50,12 @@ def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnin
                 expected = "each subject once, or a column of times that tells its rows apart"
                 _refuse(table, subjects, rows[list(twice)], "the rows of {} in {} and {} say the same", expected)
     several = int((names.drop_nulls().value_counts()["count"] > 1).sum())
-    warnings.append(repeated_subjects(several, n_subjects, n_rows))
+    again = _first_twice(names.to_frame("subject").with_row_index("row").filter(names.is_not_null()))
+    first = ""
+    if again is not None:
+        places = [table.place(int(row)) for row in rows[list(again)]]
+        first = f"; first {names[again[0]]!r} in {places[0]} and {places[1]}"
+    warnings.append(repeated_subjects(several, n_subjects, n_rows, first))
 
 
 def _first_twice(frame: pl.DataFrame) -> tuple[int, int] | None:

@@ -11,13 +11,14 @@ import numpy as np
 
 from adhere.analysis.names import sorted_names
 from adhere.analysis.record_warnings import arms_alike
-from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Ints
+from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Bools, Ints
 from adhere.errors import InputError
 from adhere.records.cells import Cells
 from adhere.records.columns import probability_columns
 from adhere.records.table import Table
 
-IN_WORDS: Final = {"took nothing": TOOK_NOTHING, "took something else": TOOK_OTHER}
+IN_WORDS: Final = {"took nothing": TOOK_NOTHING, "took something else": TOOK_OTHER, "not treated": TOOK_NOTHING}
+_NO_ARM: Final = ("screen failure", "not assigned", "unplanned", "unplanned treatment")  # what CDISC's DM writes
 _MAX_ARMS: Final = 100
 
 
@@ -25,7 +26,8 @@ _MAX_ARMS: Final = 100
 class TableArms:
     """The arms, the number of the arm chosen in each row (-1: missing), and what was taken by number and name.
 
-    `probabilities` has the title of the column of each arm's probability, if there are such.
+    `probabilities` has the title of the column of each arm's probability, if there are such; `without_arm` the rows
+    with each word that says that no arm was assigned.
     """
 
     names: tuple[str, ...]
@@ -33,6 +35,7 @@ class TableArms:
     taken: Ints
     taken_names: Sequence[str]
     probabilities: Mapping[str, str]
+    without_arm: Mapping[str, Bools]
 
 
 def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], prefix: str | None) -> TableArms:
@@ -41,7 +44,9 @@ def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], 
     `titles` are those of the columns that may hold probabilities.
     """
     named = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
-    chosen, assigned = cells["chosen"].arms(named)
+    chosen, words = cells["chosen"].arms(named)
+    without = [name for name in words if name.lower() in _NO_ARM and name not in named]
+    assigned = [name for name in words if name not in without]
     taken, taken_names = cells["actual"].arms(named)
     if len(assigned) > _MAX_ARMS:
         where = f"{table.source}, column {cells['chosen'].title}"
@@ -49,7 +54,9 @@ def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], 
     probabilities = probability_columns(titles, assigned, prefix)
     says_both = len(probabilities) == 1 and len(assigned) == 2  # the probability of one arm, hence of the other
     names = tuple(sorted_names(assigned) if says_both or not probabilities else probabilities)
-    for number, name in enumerate(assigned):
+    for number, name in enumerate(words):
+        if name in without:
+            continue
         if name not in names or not name.isprintable():
             where = cells["chosen"].where(int(np.argmax(chosen == number)))
             listed = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
@@ -57,8 +64,9 @@ def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], 
     if len(names) < 2:
         found = f"only one arm was assigned: {names[0]!r}" if names else "no arm was assigned"
         raise InputError(table.source, names, "at least two arms", f"{table.source}: {found}; two can be compared")
-    order = np.array([*(names.index(name) for name in assigned), -1], dtype=np.int64)
-    return TableArms(names, order[chosen], taken, taken_names, probabilities)
+    order = np.array([*(-1 if name in without else names.index(name) for name in words), -1], dtype=np.int64)
+    without_arm = {name: chosen == words.index(name) for name in without}
+    return TableArms(names, order[chosen], taken, taken_names, probabilities, without_arm)
 
 
 def warnings_of(arms: TableArms, patients: Ints) -> list[str]:

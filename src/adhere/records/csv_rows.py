@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -13,6 +15,8 @@ from typing import Literal
 from adhere.errors import InputError
 from adhere.files import unreadable
 
+_BEGINNING = 4096  # bytes
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
@@ -27,6 +31,9 @@ def csv_rows(
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     line, header_length = 0, 0
     try:
+        with opener(path, "rb") as beginning:
+            if not _may_be_text(beginning.read(_BEGINNING)):
+                raise InputError("file", str(path), "text in UTF-8", f"{path} is not text in UTF-8")
         with opener(path, "rt", encoding="utf-8-sig", errors=errors, newline="") as file:
             start = file.readline()
             while start and not start.strip():
@@ -54,6 +61,21 @@ def csv_rows(
         raise InputError(f"{path}, line {skipped + reader.line_num}", str(error), "comma-separated values") from None
     if not header_length:
         raise InputError("file", str(path), "a header and at least one row, not an empty file")
+
+
+def _may_be_text(beginning: bytes) -> bool:
+    """Whether a file that begins so may be text in UTF-8: no mark of another encoding, no control characters above.
+
+    Below the header they are a mistake in a cell, whose place can be named.
+    """
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
+    header = beginning.lstrip().split(b"\n")[0]
+    try:
+        header.decode()
+    except UnicodeDecodeError:
+        return not _CONTROL.search(beginning)
+    return not _CONTROL.search(header)
 
 
 def columns(path: Path, header: Sequence[str], names: Sequence[str]) -> dict[str, int]:
