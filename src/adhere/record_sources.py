@@ -15,7 +15,7 @@ from adhere.analysis.from_counts import records_of_counts
 from adhere.analysis.randomisation_test import N_REDRAWS, LoggedAllocation, RandomisationTest, randomisation_tests
 from adhere.analysis.records import Records
 from adhere.checks import check_integer
-from adhere.errors import InputError
+from adhere.errors import InputError, nearest
 from adhere.frames import is_frame
 from adhere.populations import Counts, as_population, built_in_populations
 from adhere.randomness import check_seed
@@ -35,6 +35,7 @@ _NEEDS_A_LOG = (
     " were drawn and what it knew."
 )
 MAX_REDRAWS = 10_000_000
+_COLUMNS = ("actual", "chosen", "count", "propensity", "reward", "stratum", "subject", "time")
 _SITE = ("site", "siteid")
 
 
@@ -46,7 +47,7 @@ class Read(NamedTuple):
 
 
 def records_of(
-    given: object, trial: str | None = None, *, control: str | None = None, **columns: str | None
+    given: object, trial: str | None = None, *, control: str | float | None = None, **columns: str | None
 ) -> Records:
     """The records in whatever was given.
 
@@ -70,7 +71,7 @@ def records_of(
 
 
 def records_and_allocation(
-    given: object, trial: str | None = None, *, control: str | None = None, **columns: str | None
+    given: object, trial: str | None = None, *, control: str | float | None = None, **columns: str | None
 ) -> Read:
     """As `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
     read = _read(given, trial, columns, with_allocation=True)
@@ -81,7 +82,7 @@ def analyse(
     given: object,
     trial: str | None = None,
     *,
-    control: str | None = None,
+    control: str | float | None = None,
     level: float = 0.95,
     margin: float = 0.05,
     lower_is_better: bool = False,
@@ -142,6 +143,9 @@ def analyse(
 
 
 def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *, with_allocation: bool) -> Read:
+    for role in columns:
+        if role not in _COLUMNS:
+            raise InputError("column", role, nearest(role, _COLUMNS))
     named = {role: title for role, title in columns.items() if title is not None}
     is_path = isinstance(given, (str, PathLike))
     if is_path and _is_population(str(given)):
@@ -191,5 +195,5 @@ def _of_a_trial(source: str, trial: str | None, columns: Mapping[str, str], with
     return Read(replace(records, source=f"trial {found.name} in {where}"), allocation)
 
 
-def _with_control(records: Records, control: str | None) -> Records:
+def _with_control(records: Records, control: str | float | None) -> Records:
     return records if control is None else replace(records, control=control_of(records.arms, control))

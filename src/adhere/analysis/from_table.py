@@ -18,7 +18,7 @@ from adhere.analysis.table_arms import IN_WORDS, TableArms, table_arms, warnings
 from adhere.analysis.table_probabilities import table_probabilities
 from adhere.errors import InputError
 from adhere.records.cells import Cells
-from adhere.records.columns import find_columns, find_optional, may_hold_probabilities
+from adhere.records.columns import check_roles, find_columns, find_optional, may_hold_probabilities
 from adhere.records.table import Table, open_table
 
 _EXPORTED: Final[tuple[str, ...]] = (
@@ -46,7 +46,7 @@ def read_records(
     time: str | None = None,
     count: str | None = None,
     subject: str | None = None,
-    control: str | None = None,
+    control: str | float | None = None,
 ) -> Records:
     """The records of a table: a path (.csv, .csv.gz, .tsv, .parquet) or a frame of polars, pandas or Arrow.
 
@@ -78,6 +78,7 @@ def read_records(
     }
     found = find_columns(table.source, table.titles, asked, table.hint)
     found |= find_optional(table.source, table.titles, asked)
+    check_roles(table.source, found)
     by_name = {title.upper(): title for title in reversed(table.titles)}
     # What is said of TRTA and AVAL is not said of other columns beside them.
     is_other = {name: by_name.get(of, found[role]) != found[role] for name, (of, role) in _SAID_OF.items()}
@@ -187,6 +188,10 @@ def _strata(cells: dict[str, Cells], order: Ints) -> tuple[tuple[str, ...], Ints
     if "stratum" not in cells:
         return (), None
     numbers, names = cells["stratum"].arms()
+    for number, name in enumerate(names):
+        if not name.isprintable():
+            where = cells["stratum"].where(int(np.argmax(numbers == number)))
+            raise InputError(where, name, "a name in printable text")
     numbers = numbers[order]
     if np.any(numbers < 0):
         names = [*names, "(missing)"]  # where the number is -1

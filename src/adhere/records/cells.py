@@ -26,7 +26,12 @@ Holds = Callable[[Floats], NDArray[np.bool_]]
 _A_REWARD = "a number from 0 to 1, true or false, or nothing (also NA) where it is missing"
 _A_DATE = "a number from 0 to 1, not a date: make it a success within a period (1) or none (0)"
 _RESCALED = "; rescale it: (value - lowest possible) / (highest possible - lowest possible)"
+_A_COUNT = "a whole number in digits alone, without a decimal mark or a mark between thousands"
+_ONE_VALUE = "one value in each row"
 _MISSING = -1
+# In the syntax that Python's and polars' regular expressions share; 12.0 is how libraries write a float.
+_UNCLEAR_COUNT = r"[.,]([^0]|0.|$)"
+_A_NUMBER, _A_FLOAT = r"^-?[0-9]+(\.[0-9]+)?$", r"^-?[0-9]+\.[0-9]+$"
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,12 @@ class Cells:
     table: Table
     title: str
     column: pl.Series
+
+    def __post_init__(self) -> None:
+        if self.column.dtype.is_nested():
+            where = f"{self.table.source}, column {self.title}"
+            sentence = f"{where}: got {self.column.dtype}, expected {_ONE_VALUE}"
+            raise InputError(where, str(self.column.dtype), _ONE_VALUE, sentence)
 
     def where(self, row: int) -> str:
         """The place of a cell, for an error message."""
@@ -59,7 +70,7 @@ class Cells:
 
         if column.dtype == pl.Object:
             return np.array([number(value) for value in column], dtype=np.int64), list(names)
-        column = column.fill_nan(None) if column.dtype.is_float() else column
+        column = column.fill_nan(None) if column.dtype.is_float() else self._without_point_zero(column)
         found = column.drop_nulls().unique(maintain_order=True)
         numbers = pl.Series([number(value) for value in found.to_list()], dtype=pl.Int64)
         return _replaced(column, found, numbers), list(names)
@@ -71,6 +82,10 @@ class Cells:
     def counts(self) -> NDArray[np.int64]:
         """Numbers of patients."""
         is_text = self.column.dtype == pl.String  # where null is an empty cell
+        if is_text:
+            unclear = self.column.str.contains(_UNCLEAR_COUNT).fill_null(False).arg_true()
+            if len(unclear):
+                raise InputError(self.where(unclear[0]), self.value(unclear[0]), _A_COUNT)
         return self._numbers(
             lambda where, value: _count(where, value or "" if is_text else value), _are_counts
         ).astype(np.int64)
@@ -113,6 +128,21 @@ class Cells:
         except ValueError:
             raise InputError(where, value, _A_REWARD) from None
         return _checked(where, value, lambda: check_reward(where, number))
+
+    def _without_point_zero(self, column: pl.Series) -> pl.Series:
+        """Names in a CSV file, 1.0 as 1 where a missing value made floats of whole numbers when it was written.
+
+        It did where all numbers have a point. Titles that end in such names say that they are meant as they stand.
+        """
+        if not self.table.separator or column.dtype != pl.String:
+            return column
+        names = column.drop_nulls().unique()
+        numbers = names.filter(names.str.contains(_A_NUMBER))
+        if not len(numbers) or not numbers.str.contains(_A_FLOAT).all():
+            return column
+        if any(title.endswith(tuple(numbers)) for title in self.table.titles):
+            return column
+        return column.str.replace(r"^(-?[0-9]+)\.0$", "$1")
 
     def _decimal(self, text: str) -> str:
         # Where columns are separated by semicolons, a comma in a number can only be a decimal point.

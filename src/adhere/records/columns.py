@@ -34,6 +34,7 @@ def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | N
     {'chosen': 'arm', 'actual': 'taken', 'reward': 'AVAL'}
     """
     known = {title.lower(): title for title in reversed(titles)}
+    _check_text(given)
     for role in ROLES:
         _check_known(source, titles, role, given.get(role))
     words = max(_VOCABULARIES, key=lambda names: sum(name.lower() in known for name in names.values()))
@@ -45,10 +46,13 @@ def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | N
         sentence = f"{source}: {listed} (found: {found_here}){hint}"
         raise InputError(source, ", ".join(titles), f"also {', '.join(missing)}", sentence)
     counts = [given.get("count"), *(_COUNTS if words is _VOCABULARIES[0] else reversed(_COUNTS))]
-    count = next((name for name in counts if name is not None and name.lower() in known), None)
+    used = {title.lower() for role, title in given.items() if title is not None and role != "count"}
+    free = [name for name in counts if name is not None and (name == given.get("count") or name.lower() not in used)]
+    count = next((name for name in free if name.lower() in known), None)
     found = {**wanted, "count": count} if count else wanted
     found = {role: known[title.lower()] for role, title in found.items()}
     _check_once(source, titles, found)
+    check_roles(source, found)
     return found
 
 
@@ -60,16 +64,28 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
     """
     known = {title.lower(): title for title in reversed(titles)}
     found = {}
+    used = {title.lower() for title in given.values() if title is not None}
     for role, names in _OPTIONAL.items():
         title = given.get(role)
         if role == "propensity" and title and any(one.startswith(title) and one != title for one in titles):
             continue  # the beginning of several
         _check_known(source, titles, role, title)
-        name = next((name for name in (title, *names) if name and name.lower() in known), None)
+        free = [title] if title else [name for name in names if name.lower() not in used]
+        name = next((name for name in free if name.lower() in known), None)
         if name:
             found[role] = known[name.lower()]
     _check_once(source, titles, found)
     return found
+
+
+def check_roles(source: str, found: Mapping[str, str]) -> None:
+    """Refuse a column that was found for two roles; who it was may say when, too, where subjects are numbered."""
+    expected = "one role for each column"
+    for title in found.values():
+        roles = [role for role, one in found.items() if one == title]
+        if len(roles) > 1 and {*roles} != {"time", "subject"}:
+            where = f"{source}, column {title}"
+            raise InputError(where, roles, expected, f"{where}: got {' and '.join(roles)}, expected {expected}")
 
 
 def may_hold_probabilities(titles: Sequence[str], prefix: str | None = None) -> list[str]:
@@ -103,6 +119,12 @@ def probability_columns(
 def _prefix_of(title: str, prefix: str | None) -> str:
     match = _PREFIX.match(title) if prefix is None else re.match(f"{re.escape(prefix)}(?=.)", title)
     return match[0] if match else ""
+
+
+def _check_text(given: Mapping[str, object]) -> None:
+    for role, title in given.items():
+        if title is not None and not isinstance(title, str):
+            raise InputError(role, title, "the name of a column, as text")
 
 
 def _check_known(source: str, titles: Sequence[str], role: str, title: str | None) -> None:
