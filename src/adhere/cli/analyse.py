@@ -116,9 +116,9 @@ def analyse(
 
     Reads who was assigned what (chosen), took what (actual) and with which outcome (reward, from 0 to 1, where 1 is
     the better end; --lower-is-better turns it round), and shows every view side by side with intervals:
-    intention-to-treat, compliers, as-treated, per-protocol, bounds without assumptions; then says which
-    of them can be trusted here. With the probability of each arm (a live trial logs it) there are
-    intervals that hold for adaptive allocation, whenever one stops.
+    intention-to-treat, compliers, as-treated, per-protocol, bounds that assume nothing of who complies; then says
+    which of them can be trusted here. With the probability of each arm (a live trial logs it) there are intervals
+    that hold for adaptive allocation, whenever one stops.
 
     \b
       adhere analyse stroke-aspirin
