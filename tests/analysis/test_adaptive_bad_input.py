@@ -21,9 +21,11 @@ from .made_records import any_records
 @given(records=any_records(), in_order=st.booleans(), data=st.data())
 def test_nothing_is_a_nan_and_nothing_raises(records: Records, in_order: bool, data: st.DataObject) -> None:
     shares = st.lists(st.sampled_from([0.0, 1e-300, 0.2, 1.0]), min_size=records.n_arms, max_size=records.n_arms)
-    rows = [data.draw(shares) for _ in range(len(records))]
-    probabilities = np.array([np.array(row) / (sum(row) or 1.0) for row in rows]).reshape(-1, records.n_arms)
+    rows = [data.draw(shares.filter(any)) for _ in range(len(records))]
+    probabilities = np.array([np.array(row) / sum(row) for row in rows]).reshape(-1, records.n_arms)
+    batch = np.sort(data.draw(st.lists(st.integers(0, 3), min_size=len(records), max_size=len(records))))
     given = replace(records, probabilities=probabilities, count=None if in_order else records.count)
+    given = replace(given, batch=batch) if data.draw(st.booleans()) else given
     sequences = confidence_sequences(given, n_grid=5)
     assert bool(sequences) != bool(why_not(given))
     for one in sequences:

@@ -12,7 +12,7 @@ from adhere.analysis.records import NOT_KNOWN, Floats, Ints, Records
 from adhere.analysis.running_bets import RunningBets
 from adhere.analysis.sequence_notes import note_on
 from adhere.analysis.view import View
-from adhere.checks import check_integer
+from adhere.checks import check_integer, check_reward, is_integer
 from adhere.errors import InputError
 
 _METHOD = "betting confidence sequence"
@@ -80,6 +80,13 @@ class RunningSequence:
         level: float = 0.95,
         n_grid: int = 1001,
     ) -> None:
+        for name, arm in (("treatment", treatment), ("control", control)):
+            if not is_integer(arm) or arm < 0:
+                raise InputError(name, arm, "the number of an arm, from 0 on, not its name")
+        if treatment == control:
+            raise InputError("control", control, "another arm than the treatment")
+        if not isinstance(view, View):
+            raise InputError("view", view, "View.INTENTION_TO_TREAT or View.COMPLIERS")
         if view not in (View.INTENTION_TO_TREAT, View.COMPLIERS):
             raise InputError("view", view.value, "intention-to-treat or compliers")
         if not 0.0 < level < 1.0:
@@ -97,6 +104,11 @@ class RunningSequence:
         call are taken as later.
         """
         treatment, control = self._pair
+        for name, arm in (("treatment", treatment), ("control", control)):
+            if arm >= records.n_arms:
+                raise InputError(name, arm, f"the number of an arm of the records, from 0 to {records.n_arms - 1}")
+        if records.probabilities is None:
+            raise InputError("records", records.name, "records with the probabilities of the arms", why_not(records))
         self._names = records.arms[treatment], records.arms[control]
         self._bets.add(records)
 
@@ -107,7 +119,7 @@ class RunningSequence:
 
         Without places in a log it is known from the next decision on.
         """
-        self._bets.report(entry, reward, actual, at)
+        self._bets.report(entry, None if reward is None else check_reward("reward", reward), actual, at)
 
     def sequence(self, n_times: int = 200) -> ConfidenceSequence:
         """The sets so far, at about `n_times` numbers of decisions."""

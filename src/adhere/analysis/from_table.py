@@ -11,7 +11,7 @@ from adhere.analysis.control import control_of
 from adhere.analysis.decision_order import decision_order, sorted_ties
 from adhere.analysis.digest import digest_of
 from adhere.analysis.names import sorted_names
-from adhere.analysis.record_warnings import missing_places
+from adhere.analysis.record_warnings import missing_places, unused_probabilities
 from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
 from adhere.analysis.repeated_subjects import check_subjects
 from adhere.analysis.table_arms import IN_WORDS, TableArms, table_arms, warnings_of
@@ -111,6 +111,9 @@ def read_records(
         none = "the counts add up to no patients" if len(patients) and not patients.any() else _NOBODY
         warnings.append(none + " and a count above 0" * (none == _NOBODY and counts is not None))
     warnings += warnings_of(arms, np.where(kept, patients, 0))
+    named = [title for title in probable if not title.lower().startswith("p_")]
+    if named and not arms.probabilities and "propensity" not in found:
+        warnings.append(unused_probabilities(named, arms.names))
     rewards = cells["reward"].rewards()
     probabilities = table_probabilities(table, found, series, arms, kept, warnings)
     order, batch, by, says = decision_order(cells, kept, probabilities is not None, warnings)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from adhere.errors import listed
+
 PROBABILITIES_NEEDED: Final = "methods for adaptive allocation need the probability of every arm for every patient"
 
 NO_ORDER: Final = (
@@ -25,6 +27,12 @@ def missing_probabilities(n: int, first: str) -> str:
     """Some probabilities are not known."""
     many = "1 row" if n == 1 else f"{n:,} rows"
     return f"probabilities are missing in {many}, first in {first}: {PROBABILITIES_NEEDED}"
+
+
+def unused_probabilities(titles: Sequence[str], arms: Sequence[str]) -> str:
+    """Columns are called as if they held probabilities, but of none of the arms."""
+    some = f"columns {listed(titles)} end" if len(titles) > 1 else f"column {titles[0]} ends"
+    return f"{some} with the name of no arm ({listed(arms)}): not read as probabilities"
 
 
 def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int, first: str = "") -> str:

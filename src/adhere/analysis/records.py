@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.analysis.record_checks import checked_columns
 from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING
 from adhere.protocols import TOOK_OTHER as TOOK_OTHER
 
@@ -75,6 +76,10 @@ class Records:
     order: str = "as given"
     head: str = ""
     digest: str = ""
+
+    def __post_init__(self) -> None:
+        for name, column in checked_columns(vars(self), NOT_KNOWN).items():
+            object.__setattr__(self, name, column)
 
     def __len__(self) -> int:
         return len(self.chosen)

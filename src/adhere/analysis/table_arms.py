@@ -12,7 +12,7 @@ import numpy as np
 from adhere.analysis.names import sorted_names
 from adhere.analysis.record_warnings import arms_alike
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Bools, Ints
-from adhere.errors import InputError
+from adhere.errors import InputError, listed
 from adhere.records.cells import Cells
 from adhere.records.columns import probability_columns
 from adhere.records.table import Table
@@ -52,6 +52,9 @@ def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], 
         where = f"{table.source}, column {cells['chosen'].title}"
         raise InputError(where, f"{len(assigned):,} different values", f"the names of at most {_MAX_ARMS} arms")
     probabilities = probability_columns(titles, assigned, prefix)
+    if prefix is not None and titles and not probabilities:
+        expected = f"how the columns of the arms' probabilities begin: {listed(prefix + name for name in assigned)}"
+        raise InputError(f"{table.source}, propensity", prefix, f"{expected} (found: {listed(titles)})")
     says_both = len(probabilities) == 1 and len(assigned) == 2  # the probability of one arm, hence of the other
     names = tuple(sorted_names(assigned) if says_both or not probabilities else probabilities)
     for number, name in enumerate(words):
@@ -59,8 +62,8 @@ def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], 
             continue
         if name not in names or not name.isprintable():
             where = cells["chosen"].where(int(np.argmax(chosen == number)))
-            listed = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
-            raise InputError(where, name, listed if name.isprintable() else "a name in printable text")
+            known = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
+            raise InputError(where, name, known if name.isprintable() else "a name in printable text")
     if len(names) < 2:
         found = f"only one arm was assigned: {names[0]!r}" if names else "no arm was assigned"
         raise InputError(table.source, names, "at least two arms", f"{table.source}: {found}; two can be compared")
