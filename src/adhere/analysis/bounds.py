@@ -25,7 +25,10 @@ _UNKNOWN = (
     "Missing outcomes, missing reports of what was taken, and imputed values count as unknown: the bounds are over "
     "everything that they can be."
 )
-_ANY_TIME = "The limits hold whenever one stops, if patients who come later are like those who came earlier."
+_ANY_TIME = (
+    "The limits hold whenever one stops, if patients who come later are like those who came earlier, and if the "
+    "probabilities of arms depended on the past alone, not on the patient (on a stratum, say)."
+)
 
 
 @dataclass(frozen=True)

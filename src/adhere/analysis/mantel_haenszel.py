@@ -33,8 +33,9 @@ def compare_strata(strata: Strata, level: float = 0.95) -> Contrast:
 
     References
     ----------
-    Mantel and Haenszel (1959), Journal of the National Cancer Institute 22; Greenland and Robins (1985), Biometrics
-    41; Sato (1989), Biometrics 45; Rothman and Greenland (1998), Modern Epidemiology, chapter 15.
+    Greenland and Robins (1985), Biometrics 41 (difference and ratio); Cochran (1954), Biometrics 10, and Mantel and
+    Haenszel (1959), Journal of the National Cancer Institute 22 (the test); Sato (1989), Biometrics 45; Rothman and
+    Greenland (1998), Modern Epidemiology, chapter 15.
 
     """
     used = [(treated, controls) for treated, controls in strata if treated.n and controls.n]

@@ -14,8 +14,9 @@ from adhere.analysis.records import NOT_KNOWN, Records
 from adhere.intervals import RewardSums
 
 _NEEDS = (
-    " Under adaptive allocation all this needs that patients who came later are like those who came earlier, and that"
-    " being reported does not depend on the outcome."
+    " Under adaptive allocation all this needs that patients who came later are like those who came earlier, that the"
+    " probabilities of arms depended on the past and not on the patient, and that being reported does not depend on"
+    " the outcome."
 )
 
 

@@ -42,11 +42,11 @@ _OF_SETS = {
     "Student": "Means of other outcomes: Student's interval.",
     "Miettinen": "Differences and ratios of two such means: the score interval of Miettinen and Nurminen (1985), "
     "Statistics in Medicine 4, 213–226.",
-    "Newcombe": "Largest differences, and extreme cases of missing values: Newcombe (1998), Statistics in Medicine "
-    "17, 873–890, method 10.",
-    "Mantel": "Strata: Mantel and Haenszel (1959), Journal of the National Cancer Institute 22, 719–748; the "
-    "variance of the difference by Sato (1989), Biometrics 45, 1323–1324, of the ratio by Greenland and Robins "
-    "(1985), Biometrics 41, 55–68.",
+    "Newcombe": "Largest differences: Newcombe (1998), Statistics in Medicine 17, 873–890, method 10.",
+    "Mantel": "Strata: differences and ratios with Mantel and Haenszel's weights, and the variance of the ratio, by "
+    "Greenland and Robins (1985), Biometrics 41, 55–68; that of the difference by Sato (1989), Biometrics 45, "
+    "1323–1324; the test by Cochran (1954), Biometrics 10, 417–451, and Mantel and Haenszel (1959), Journal of the "
+    "National Cancer Institute 22, 719–748.",
     "Anderson": "Compliers: Angrist, Imbens and Rubin (1996), JASA 91, 444–455; the set by Fieller (1954), JRSS B "
     "16, 175–185, which is that of Anderson and Rubin (1949), Annals of Mathematical Statistics 20, 46–63: it stays "
     "right where few comply, and is unbounded where the data say nothing.",

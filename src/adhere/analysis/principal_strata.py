@@ -54,7 +54,8 @@ def principal_strata(records: Records, *, adaptive: bool = False, level: float =
 
     Among those assigned the control who take the treatment are always-takers alone, among those assigned the
     treatment who do not are never-takers alone; the rest are compliers, whose means follow by subtraction. `adaptive`
-    makes all limits any-time valid: patients assigned one arm are alike whatever the allocation did.
+    makes all limits any-time valid: patients assigned one arm are alike whatever the allocation did, if it
+    depended on the past and not on the patient.
 
     References
     ----------

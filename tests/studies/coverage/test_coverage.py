@@ -224,7 +224,10 @@ def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
         Facts({name: polars.read_parquet(f"here/data/{name}.parquet") for name in TABLES})
     ):
         check_texts_are_whole(section)
-    assert "✓ holds" in Path("here/summary.md").read_text()
+    written = Path("here/summary.md").read_text()
+    assert "✓ holds" in written
+    assert "| confidence sequence | ever misses in at most 5% |" in written
+    assert "at the extremes | misses at the end in at most 5% |" in written  # not looked at before
     page = " ".join(reader.texts("h3"))
     assert "Bars and verdicts" in page
     assert "paper" not in page

@@ -21,11 +21,15 @@ FIXED_UNCERTAINTY = (
     "open in between."
 )
 ADAPTIVE_UNCERTAINTY = (
-    f"A sequence holds where the lower 99% limit of the share of trials in which it ever missed is at most "
-    f"{MOST_MISSES:.0%}. Its promise is a bound: it may miss far less often."
+    f"A sequence holds if it ever missed in at most {MOST_MISSES:.0%} of the trials of every cell; it fails where "
+    f"the lower 99% limit of that share is above {MOST_MISSES:.0%}, and is open in between, where chance may explain "
+    "it. Limits of bounds and extreme cases are judged so at the end of the trial alone. Their promise is a bound: "
+    "they may miss far less often."
 )
 TESTS_UNCERTAINTY = (
-    "Each share has a Monte Carlo interval. A test that never alarms keeps its promise too: see its power."
+    f"Each share has a Monte Carlo interval. A test holds if it raised false alarms in at most {MOST_MISSES:.0%} of "
+    f"the trials of every cell, fails where the lower 99% limit is above {MOST_MISSES:.0%}, and is open in between. "
+    "A test that never alarms keeps its promise too: see its power."
 )
 
 

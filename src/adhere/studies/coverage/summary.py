@@ -10,9 +10,9 @@ from adhere.studies.coverage.tables import FIXED_DESIGN
 from adhere.studies.coverage.verdicts import HOLDS
 
 LEGEND = (
-    "share: of trials in which the interval held the truth (fixed designs), ever missed it, or a test raised a false"
-    " alarm (adaptive designs, tests), in the population where it did worst. ✓ holds, ◐ open: too few trials to tell,"
-    " ✗ fails."
+    "share: of trials in which the interval held the truth (fixed designs), ever missed it (sequences), missed it at"
+    " the end (other limits in adaptive designs), or a test raised a false alarm, in the population where it did"
+    " worst. ✓ holds: the share keeps the bar; ◐ open: it does not, but chance may explain it; ✗ fails: it does not."
 )
 _SHARE = 9
 _HEADER = ("design", "what", "method", "bar", "cells", "in the worst cell", "median widths", "verdict")

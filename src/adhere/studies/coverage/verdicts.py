@@ -21,12 +21,16 @@ def covers_enough(n_covering: int, n: int) -> str:
 
 
 def misses_seldom(n_missing: int, n: int, most: float = MOST_MISSES) -> str:
-    """At most 5% of the trials, as far as the lower 99% limit of the share says.
+    """At most 5% of the trials; above it, only what chance does not explain is called a failure.
 
-    >>> misses_seldom(100, 2000), misses_seldom(150, 2000)
-    ('holds', 'fails')
+    It fails where the lower 99% limit of the share is above 5%.
+
+    >>> misses_seldom(100, 2000), misses_seldom(110, 2000), misses_seldom(150, 2000)
+    ('holds', 'open', 'fails')
     """
-    return HOLDS if n and wilson(n_missing, n, 0.99)[0] <= most else FAILS if n else OPEN
+    if n and n_missing / n <= most:
+        return HOLDS
+    return FAILS if n and wilson(n_missing, n, 0.99)[0] > most else OPEN
 
 
 def worst(verdicts: list[str]) -> str:
