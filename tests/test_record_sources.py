@@ -138,3 +138,16 @@ def test_the_trials_whose_counts_come_with_adhere(tmp_path: Path, monkeypatch: p
         records_of("stroke-aspirin", chosen="arm")
     table.write_csv("stroke-aspirin")  # a file of that name comes first
     assert records_of("stroke-aspirin").source == "stroke-aspirin"
+
+
+def test_probabilities_that_are_fixed_in_each_stratum_are_not_adaptive() -> None:
+    chosen = (["new"] * 40 + ["old"] * 10) * 2 + (["new"] * 10 + ["old"] * 40) * 2
+    table = pl.DataFrame({
+        "chosen": chosen, "actual": chosen, "reward": [0, 1] * 100, "stratum": ["a"] * 100 + ["b"] * 100,
+        "propensity_new": [0.8] * 100 + [0.2] * 100, "propensity_old": [0.2] * 100 + [0.8] * 100,
+    })  # fmt: skip
+    found = analyse(table)
+    assert not found.adaptive
+    assert found.balance is not None
+    assert found.balance.differ
+    assert analyse(table.drop("stratum")).adaptive

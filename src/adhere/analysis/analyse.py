@@ -124,9 +124,13 @@ def check_options(level: object, margin: object) -> None:
 
 
 def is_adaptive(records: Records) -> bool:
-    """Whether the probabilities of the arms are known and changed from one decision to the next."""
+    """Whether the probabilities of the arms are known and changed from one decision to the next in a stratum."""
     known = records.probabilities
-    return known is not None and len(known) > 0 and bool(np.any(np.abs(known - known[0]) > _SAME))
+    if known is None or not len(known):
+        return False
+    stratum = np.zeros(len(known), dtype=np.int64) if records.stratum is None else records.stratum
+    _, first, of_stratum = np.unique(stratum, return_index=True, return_inverse=True)
+    return bool(np.any(np.abs(known - known[first[of_stratum]]) > _SAME))
 
 
 def _turned(test: RandomisationTest) -> RandomisationTest:

@@ -81,7 +81,7 @@ def allocation_words(analysis: Analysis) -> str:
     if not analysis.has_probabilities:
         declared = "allocation declared fixed in advance"
         return declared if analysis.fixed_allocation else "probabilities of arms not given"
-    how = "adaptive allocation" if analysis.adaptive else "constant probabilities of arms"
+    how = "adaptive allocation" if analysis.adaptive else "probabilities of arms fixed"
     return f"{how}, order: {analysis.order}"
 
 
