@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from adhere.analysis.analyse import analyse_records
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 from adhere.analysis.effect_rows import effect_rows
@@ -16,10 +17,11 @@ from adhere.analysis.means import ArmMean
 from adhere.analysis.page import analysis_page
 from adhere.analysis.summary import summary
 from adhere.analysis.tables import means_table
-from adhere.analysis.texts import needed
+from adhere.analysis.texts import estimate, needed, p_value, percent
 from adhere.analysis.to_json import SCHEMA_VERSION, json_text, to_json
 from adhere.analysis.view import View
 from analysis.made_analysis import made
+from analysis.made_records import made as made_of
 from report.html_reader import Reader
 
 BAD = re.compile(r"\b(nan|inf|none|true|false)\b(?! without)", re.IGNORECASE)
@@ -226,3 +228,21 @@ def test_estimands_say_what_each_view_answers(of_three: Analysis) -> None:
     assert said["as-treated"].estimand.startswith("none without further assumptions")
     assert "any-time valid" in said["intention-to-treat"].says
     assert said["everybody (bounds)"].says.startswith("arm 1: from -0.200 to 0.300, limits [-0.300, 0.400]; arm 2:")
+
+
+def test_numbers_too_small_to_print_are_not_printed_as_something_else() -> None:
+    """0.0007 is not 0.001, what rounds to zero has no sign, and nobody counts 300 digits of patients."""
+    assert [p_value(p) for p in (0.0, 0.0007, 0.00099, 0.001)] == ["<0.001", "<0.001", "<0.001", "0.001"]
+    assert str(ConfidenceSet(-1e-9, -0.0, "delta method")) == "[0.000, 0.000]"
+    assert str(ConfidenceSet(-1e-9, -0.0, "", shape=Shape.OUTSIDE)) == "unbounded: below 0.000 or above 0.000"
+    assert estimate(-1e-9, None) == estimate(-1e-9, None, sign=True) == "0.000"
+    assert percent(Quantity(-1e-9, (ConfidenceSet(-1e-9, 0.5, ""),))) == "0.0% [0.0, 50.0]"
+    assert needed(Quantity(1e300)) == "benefit more than 10^9"
+    assert (
+        needed(Quantity(-1e300, (ConfidenceSet(-1e300, -20.0, ""),))) == "harm more than 10^9 (20 to more than 10^9)"
+    )
+    tiny = made_of([(0, 0, 2e-300, 9), (0, 1, 1e-300, 2), (1, 1, 3e-300, 9), (1, 0, 1e-300, 2)])
+    found = analyse_records(tiny)
+    for text in (summary(found), analysis_page(found)):
+        assert not re.search(r"[-−+]0\.0+(?![\d.])", text)
+        assert not re.search(r"\d{20}|(,\d{3}){5}", re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))

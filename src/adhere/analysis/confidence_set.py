@@ -64,7 +64,7 @@ class ConfidenceSet:
         if self.shape is Shape.EVERYTHING:
             return "unbounded: any value"
         low, high = (
-            f"{end:.3f}" if math.isfinite(end) else ("∞" if end > 0 else "-∞") for end in (self.low, self.high)
+            f"{end:z.3f}" if math.isfinite(end) else ("∞" if end > 0 else "-∞") for end in (self.low, self.high)
         )
         return f"[{low}, {high}]" if self.shape is Shape.INTERVAL else f"unbounded: below {low} or above {high}"
 

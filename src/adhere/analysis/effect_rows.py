@@ -59,7 +59,7 @@ class EffectRow(NamedTuple):
     def text(self) -> str:
         """Both in words."""
         if self.bar is not None:
-            return f"{self.bar[0]:.3f} to {self.bar[1]:.3f}" + (f" {self.found}" if self.found else "")
+            return f"{self.bar[0]:z.3f} to {self.bar[1]:z.3f}" + (f" {self.found}" if self.found else "")
         return UNKNOWN if self.value is None and self.found is None else estimate(self.value, self.found, sign=True)
 
     @property

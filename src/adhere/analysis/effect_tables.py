@@ -34,7 +34,7 @@ def effects_table(analysis: Analysis, treatment: str, control: str, *, nested: b
     for row in effect_rows(analysis, treatment, control):
         value = UNKNOWN if row.value is None else signed(row.value)
         if row.bar is not None:
-            value = f"{row.bar[0]:.3f} to {row.bar[1]:.3f}"
+            value = f"{row.bar[0]:z.3f} to {row.bar[1]:z.3f}"
         star = f" {STARRED}" if row.kind == NO_ESTIMAND else ""
         label = f"  {row.method}" if nested and row.view in seen else row.label
         seen.add(row.view)

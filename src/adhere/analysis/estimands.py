@@ -83,7 +83,7 @@ def estimands(
                 said[sequence.view.value][sequence.treatment] = text
     for bound in bounds.bounds:
         if bound.quantity == "effect" and bound.control == control and bound.assumption == "none":
-            text = bound.reason if bound.low is None else f"from {bound.low:.3f} to {bound.high:.3f}"
+            text = bound.reason if bound.low is None else f"from {bound.low:z.3f} to {bound.high:z.3f}"
             said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
     found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
     if not (adaptive and sequences):  # confidence sequences take missing outcomes at their worst case

@@ -159,7 +159,7 @@ def bands_figure(analysis: Analysis) -> ReportFigure | None:
         "sequences",
         f"{level} confidence sequences: which constant effects were not refuted after so many patients, whenever one "
         f"stops.{' Wide beginnings are cut off.' if any(map(is_cut, bands)) else ''}",
-        "; ".join(f"{one.title}: at the end {one.low[-1]:.3f} to {one.high[-1]:.3f}" for one in bands),
+        "; ".join(f"{one.title}: at the end {one.low[-1]:z.3f} to {one.high[-1]:z.3f}" for one in bands),
         lambda: band_over_time(
             bands,
             y_label="difference in mean outcome",

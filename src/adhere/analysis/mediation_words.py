@@ -47,19 +47,19 @@ def arm_sentence(
     if evidence.refutes(level) or evidence.differs(level):
         known = sorted((mean.value, chosen) for chosen, mean in means.items() if mean.value is not None)
         (low, lowest), *_, (high, highest) = known
-        within = f", by at most {most:.3f}, less than the margin of {margin:g}" if most <= margin else ""
+        within = f", by at most {most:z.3f}, less than the margin of {margin:g}" if most <= margin else ""
         return (
             f"Those who took {arm} fared differently depending on the arm they were assigned{within}: a mean outcome "
-            f"of {low:.3f} if assigned to {lowest}, {high:.3f} if assigned to {highest} ({_values(evidence)})."
+            f"of {low:z.3f} if assigned to {lowest}, {high:z.3f} if assigned to {highest} ({_values(evidence)})."
         )
     if most <= margin:
         return (
             f"Those who took {arm} fared alike whichever arm they were assigned: their mean outcomes differ by at "
-            f"most {most:.3f}, less than the margin of {margin:g}."
+            f"most {most:z.3f}, less than the margin of {margin:g}."
         )
     return (
         f"Not decided for {arm}: no difference by the arm assigned is shown among those who took it "
-        f"({_values(evidence)}), but there could be one of up to {most:.3f}, more than the margin of {margin:g}."
+        f"({_values(evidence)}), but there could be one of up to {most:z.3f}, more than the margin of {margin:g}."
     )
 
 
@@ -115,7 +115,7 @@ WHY = (
 
 def _values(evidence: Evidence) -> str:
     p = evidence.p_value
-    p_text = "" if p is None else "p < 0.001, " if p < 0.0005 else f"p = {p_value(p)}, "
+    p_text = "" if p is None else "p < 0.001, " if p < 0.001 else f"p = {p_value(p)}, "
     return f"{p_text}e-value {from_log(evidence.log_e)}"
 
 

@@ -25,7 +25,7 @@ def missing_sentence(
     sentences += [_extreme(case) for case in extremes.cases[:_NAMED]]
     if len(extremes.cases) > _NAMED:
         most = max(case.high - case.low for case in extremes.cases)
-        sentences.append(f"For no pair of arms is that range wider than {most:.3f}.")
+        sentences.append(f"For no pair of arms is that range wider than {most:z.3f}.")
     if extremes.why_no_compliers:
         sentences.append(f"There are no extreme cases among compliers: {extremes.why_no_compliers}.")
     filled = _both(sum(imputed_outcomes.values()), sum(imputed_taken.values()))

@@ -114,7 +114,7 @@ def bounds_table(analysis: Analysis) -> Listing:
         [
             one.treatment,
             ASSUMPTIONS.get(one.assumption, one.assumption),
-            UNKNOWN if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}",
+            UNKNOWN if one.low is None or one.high is None else f"{one.low:z.3f} to {one.high:z.3f}",
             str(one.limits or UNKNOWN),
         ]
         for one in analysis.bounds.bounds

@@ -10,6 +10,7 @@ from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Valid
 UNKNOWN = "–"  # where there is no number; a sentence says why
 ASSUMPTIONS = {"none": "without monotonicity", "monotonicity": "with monotonicity"}  # of bounds, in words
 _INFINITE = "∞"
+_MOST_PATIENTS = 1e9  # needed to treat, that are said as a number
 
 
 def signed(value: float) -> str:
@@ -38,7 +39,7 @@ def estimate(value: float | None, found: ConfidenceSet | None, *, sign: bool = F
     >>> estimate(0.2, ConfidenceSet(0.1, 0.3, "Wilson"))
     '0.200 [0.100, 0.300]'
     """
-    number = UNKNOWN if value is None else signed(value) if sign else f"{value:.3f}"
+    number = UNKNOWN if value is None else signed(value) if sign else f"{value:z.3f}"
     if found is None:
         return number
     return f"{number} {found}" if str(found).startswith("[") else f"{number}, {set_text(found)}"
@@ -59,8 +60,8 @@ def percent(one: Quantity) -> str:
     """
     if one.value is None:
         return UNKNOWN
-    ends = f" [{100 * one.sets[0].low:.1f}, {100 * one.sets[0].high:.1f}]" if one.sets else ""
-    return f"{100 * one.value:.1f}%{ends}"
+    ends = f" [{100 * one.sets[0].low:z.1f}, {100 * one.sets[0].high:z.1f}]" if one.sets else ""
+    return f"{100 * one.value:z.1f}%{ends}"
 
 
 def needed(one: Quantity) -> str:
@@ -107,6 +108,8 @@ def _patients(number: float) -> str:
     """
     if math.isinf(number):
         return _INFINITE
+    if number > _MOST_PATIENTS:
+        return "more than 10^9"
     if number < 9.95:
         return f"{number:.1f}"
     return f"{math.ceil(number * (1.0 - 1e-9)):,}"  # 1 / 0.05 is 20, whatever rounding says
@@ -118,7 +121,7 @@ def p_value(p: float | None) -> str:
     >>> p_value(0.00001), p_value(0.0312), p_value(1.0)
     ('<0.001', '0.031', '1.000')
     """
-    return UNKNOWN if p is None else "<0.001" if p < 0.0005 else f"{p:.3f}"
+    return UNKNOWN if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def from_log(log: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adhere.analysis.heterogeneity import heterogeneity_sentences
 from adhere.analysis.mediation_words import and_list
 from adhere.analysis.refuted import MONOTONICITY
-from adhere.analysis.texts import estimate, p_value, quantity, unique
+from adhere.analysis.texts import estimate, p_value, quantity, signed, unique
 from adhere.analysis.verdict_taken import on_what_was_taken
 from adhere.analysis.view import View
 
@@ -193,7 +193,7 @@ def _everybody(analysis: Analysis) -> Iterator[str]:
         if is_effect and bound.low is not None and bound.high is not None:
             limits = f" (with sampling error {bound.limits})" if bound.limits is not None else ""
             said.append(
-                f"{bound.treatment} against {bound.control} from {bound.low:+.3f} to {bound.high:+.3f}{limits}"
+                f"{bound.treatment} against {bound.control} from {signed(bound.low)} to {signed(bound.high)}{limits}"
             )
     if said:
         yield (
