@@ -102,6 +102,7 @@ def test_a_live_trial_is_read_as_its_log_says(view: View) -> None:
             taken = told.arm if rng.random() < 0.8 else "old"
             trial.report(told.id, actual=taken, reward=float(rng.random() < (0.8 if taken == "new" else 0.2)))
     records = trial.records()
+    assert (records.order, records.batch) == ("that of the log", None)
     decisions, _ = decisions_of(records, 1, 0, view)
     bets = RunningBets(1, 0, view, 0.95, 5)
     bets.add(records)

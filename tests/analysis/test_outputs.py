@@ -178,6 +178,7 @@ def test_page_is_one_valid_file_with_the_verdict_on_top(of_three: Analysis, html
     foot = " ".join(reader.texts("dd"))
     assert of_three.digest in foot
     assert "adhere 0.1.0" in foot
+    assert "Order" in " ".join(reader.texts("dt"))
     items = " ".join(reader.texts("li"))
     for reference in ("Wilson (1927)", "Newcombe (1998)", "Holm (1979)", "Simon and Simon (2011)"):
         assert reference in items

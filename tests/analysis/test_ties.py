@@ -189,6 +189,8 @@ def test_where_the_order_comes_from_is_said(make: Callable[[pl.DataFrame], pl.Da
     assert records.order == order
     no_order = "no column says in which order arms were assigned, so the order of the rows is taken for it"
     assert any(no_order in one for one in records.warnings) == (order == "that of the rows")
+    asked = make(frame).with_columns(day=pl.lit(1))
+    assert read_records(asked, time="day").order == "day (60 rows tied)"
     if "REC" in order.upper():
         assert records.chosen.tolist() == read_records(frame).chosen.tolist()
 

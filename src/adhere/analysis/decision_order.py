@@ -31,10 +31,16 @@ class DecisionOrder(NamedTuple):
     says: str
 
 
-def decision_order(cells: Mapping[str, Cells], kept: Bools, matters: bool, warnings: list[str]) -> DecisionOrder:
-    """The rows in the order of decision; a time that cannot be read is an error where the order matters."""
+def decision_order(
+    cells: Mapping[str, Cells], kept: Bools, matters: bool, warnings: list[str], *, by_time: bool = False
+) -> DecisionOrder:
+    """The rows in the order of decision; a time that cannot be read is an error where the order matters.
+
+    With `by_time` the time was asked for, and goes before numbers of records and recommendations.
+    """
     rows = np.flatnonzero(kept)
-    name = next((name for name in (*_NUMBERS, "time") if name in cells and not _is_text(name, cells[name])), None)
+    names = ("time", *_NUMBERS) if by_time else (*_NUMBERS, "time")
+    name = next((name for name in names if name in cells and not _is_text(name, cells[name])), None)
     if name is None:
         if matters:
             warnings.append(NO_ORDER)

@@ -83,7 +83,7 @@ def read_records(
     # What is said of TRTA and AVAL is not said of other columns beside them.
     is_other = {name: by_name.get(of, found[role]) != found[role] for name, (of, role) in _SAID_OF.items()}
     exported = {name: by_name[name] for name in _EXPORTED if name in by_name and not is_other.get(name)}
-    if "RECPOS" in exported:
+    if "RECPOS" in exported and time is None:
         found.pop("time", None)
     # Columns of every arm's probability say more than that of the arm chosen, unless the latter was asked for.
     is_one = propensity is not None and "propensity" in found
@@ -116,7 +116,8 @@ def read_records(
         warnings.append(unused_probabilities(named, arms.names))
     rewards = cells["reward"].rewards()
     probabilities = table_probabilities(table, found, series, arms, kept, warnings)
-    order, batch, by, says = decision_order(cells, kept, probabilities is not None, warnings)
+    is_asked = time is not None
+    order, batch, by, says = decision_order(cells, kept, probabilities is not None, warnings, by_time=is_asked)
     if by == "RECOMMENDATION_ID":
         found.pop("time", None)
     lacking = [name for name in _PLACES if name not in cells]

@@ -67,7 +67,12 @@ def analyse(
         str | None, typer.Option(metavar="COLUMN", help="The column with the stratum; of a log: site.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column with the order in which arms were assigned.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column with the order in which arms were assigned: a number, a date or a time. Rows with "
+            "the same value are taken as in no order.",
+        ),
     ] = None,
     count: CountColumn = None,
     subject: Annotated[
