@@ -141,3 +141,16 @@ def test_a_missing_extra_is_named_before_any_work(table: Path) -> None:
     assert said.startswith("error: adhere analyse needs the analysis extra: pip install 'adhere[analysis]' (in a ")
     said = run_without("jinja2", code=script + f"main(['analyse', {os.fspath(table)!r}, '--html', 'x.html'])")
     assert said.startswith("error: --html needs the report extra: pip install 'adhere[report]'")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_or_a_device_is_not_said_to_be_missing(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe.csv")
+    for name in ("pipe.csv", os.devnull):
+        done = in_this_process(capsys, "analyse", name)
+        check_complaint(done, f"{name} is a pipe or a device: save what it gives as a file")
+    check_complaint(
+        in_this_process(capsys, "analyse", "trial.csv", "--html", "-"),
+        "--html: got '-', expected a file: a page is not for a terminal",
+    )
+    assert sorted(path.name for path in table.parent.iterdir()) == ["pipe.csv", "trial.csv"]

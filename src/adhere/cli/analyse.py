@@ -190,6 +190,8 @@ def _check_destinations(source: str, html: Path | None, json_path: Path | None) 
     if json_path is not None:
         check_file("--json", json_path)
     if html is not None:
+        if str(html) == _STANDARD_OUTPUT:
+            raise InputError("--html", _STANDARD_OUTPUT, "a file: a page is not for a terminal")
         check_page("--html", html)
         if json_path is not None and html.resolve() == json_path.resolve():
             raise InputError("--html", str(html), "another file than --json")

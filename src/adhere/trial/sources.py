@@ -81,9 +81,10 @@ def is_log(path: Path) -> bool:
 def _begins(source: str, start: bytes) -> bool:
     path = Path(source)
     if not path.is_file():
-        sentence = (
-            f"{source} is a folder: give the name of a file in it" if path.is_dir() else f"{source} does not exist"
-        )
-        raise InputError("source", source, "a file, or postgresql://…", sentence if source else "")
+        why = "does not exist"
+        if path.exists():  # a pipe could be read once only, to see what it is
+            is_folder = "is a folder: give the name of a file in it"
+            why = is_folder if path.is_dir() else "is a pipe or a device: save what it gives as a file"
+        raise InputError("source", source, "a file, or postgresql://…", f"{source} {why}" if source else "")
     with path.open("rb") as file:
         return file.read(len(start)) == start
