@@ -8,11 +8,16 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from adhere.analysis.adaptive.randomisation_test import (
+    N_REDRAWS,
+    LoggedAllocation,
+    RandomisationTest,
+    randomisation_tests,
+)
 from adhere.analysis.analyse import analyse_records, check_options
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.control import control_of
-from adhere.analysis.from_counts import records_of_counts
-from adhere.analysis.randomisation_test import N_REDRAWS, LoggedAllocation, RandomisationTest, randomisation_tests
+from adhere.analysis.reading.control import control_of
+from adhere.analysis.reading.from_counts import records_of_counts
 from adhere.analysis.records import Records
 from adhere.checks import check_integer
 from adhere.errors import InputError, nearest
@@ -63,7 +68,7 @@ def records_of(
         The arm that the others are compared with.
     columns
         Which column of a table is meant: `chosen`, `actual`, `reward`, `propensity`, `stratum`, `time`, `count`,
-        `subject`, as `adhere.analysis.from_table.read_records` takes them. Of a log or a database of trials,
+        `subject`, as `adhere.analysis.reading.from_table.read_records` takes them. Of a log or a database of trials,
         `stratum="site"` makes each site a stratum.
 
     """
@@ -155,7 +160,7 @@ def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *
     if trial is not None:
         raise InputError("trial", trial, "a file of trials or postgresql://…: only there trials have names")
     if is_path or is_frame(given):
-        from adhere.analysis.from_table import read_records
+        from adhere.analysis.reading.from_table import read_records
 
         return Read(read_records(given, **named), None)
     for role, title in named.items():

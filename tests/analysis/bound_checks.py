@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.analysis.bounds import Bound, Bounds
+from adhere.analysis.bounding.bounds import Bound, Bounds
 from adhere.analysis.confidence_set import Shape
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Records
 

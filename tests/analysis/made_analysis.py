@@ -8,22 +8,22 @@ from itertools import combinations
 
 import numpy as np
 
-from adhere.analysis.aipw import AipwEstimate
-from adhere.analysis.allocation_check import AllocationCheck
+from adhere.analysis.adaptive.aipw import AipwEstimate
+from adhere.analysis.adaptive.allocation_check import AllocationCheck
+from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+from adhere.analysis.adaptive.randomisation_test import RandomisationTest
 from adhere.analysis.analysis import Analysis, Subgroup
-from adhere.analysis.bounds import Bound, Bounds
-from adhere.analysis.comparison import Comparison
-from adhere.analysis.confidence_sequence import ConfidenceSequence
+from adhere.analysis.bounding.bounds import Bound, Bounds
+from adhere.analysis.bounding.instrumental_inequality import InstrumentalInequality
+from adhere.analysis.bounding.missing import ExtremeCase, Missing
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
-from adhere.analysis.effects import Effects
-from adhere.analysis.estimands import estimands
+from adhere.analysis.fixed_sample.comparison import Comparison
+from adhere.analysis.fixed_sample.effects import Effects
+from adhere.analysis.fixed_sample.means import ArmMean
+from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.flow import ArmFlow, Flow
-from adhere.analysis.instrumental_inequality import InstrumentalInequality
-from adhere.analysis.means import ArmMean
-from adhere.analysis.mediation import ArmMediation, Mediation
-from adhere.analysis.missing import ExtremeCase, Missing
-from adhere.analysis.principal_strata import PrincipalStrata
-from adhere.analysis.randomisation_test import RandomisationTest
+from adhere.analysis.trust.estimands import estimands
+from adhere.analysis.trust.mediation import ArmMediation, Mediation
 from adhere.analysis.view import View
 
 UNKNOWN = Quantity(None, reason="nobody took the second arm")

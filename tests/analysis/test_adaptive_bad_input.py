@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adhere.analysis.aipw import aipw
-from adhere.analysis.allocation_check import allocation_check
-from adhere.analysis.confidence_sequence import confidence_sequences, why_not
+from adhere.analysis.adaptive.aipw import aipw
+from adhere.analysis.adaptive.allocation_check import allocation_check
+from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
 from adhere.analysis.records import Records
 
 from .made_records import any_records

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adhere.analysis.aipw import AipwEstimate, aipw
+from adhere.analysis.adaptive.aipw import AipwEstimate, aipw
 from adhere.analysis.confidence_set import Shape, Validity
 from adhere.analysis.records import NEVER, Records
 from adhere.analysis.view import View

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from adhere import Trial
-from adhere.analysis.allocation import Allocator
-from adhere.analysis.allocation_kernel import ACTUAL, OUTCOME, PLAY_TRIALS, RECOMMEND, REWARD, play_trials
+from adhere.analysis.adaptive.allocation import Allocator
+from adhere.analysis.adaptive.allocation_kernel import ACTUAL, OUTCOME, PLAY_TRIALS, RECOMMEND, REWARD, play_trials
+from adhere.analysis.adaptive.schedule import Schedule
 from adhere.analysis.records import NEVER, TOOK_NOTHING
-from adhere.analysis.schedule import Schedule
 from adhere.errors import InputError
 from adhere.randomness import stream_keys
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adhere.analysis.allocation_check import AllocationCheck, allocation_check
+from adhere.analysis.adaptive.allocation_check import AllocationCheck, allocation_check
 from adhere.analysis.records import Records
 
 from .adaptive_trial import adaptive_trial

@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from adhere.analysis.assigned_moments import OUTCOME, TAKEN, TREATED, UNTREATED, Assigned, Weights
 from adhere.analysis.cells import sums
-from adhere.analysis.effects import View, effects
-from adhere.analysis.principal_strata import principal_strata
+from adhere.analysis.fixed_sample.assigned_moments import OUTCOME, TAKEN, TREATED, UNTREATED, Assigned, Weights
+from adhere.analysis.fixed_sample.effects import View, effects
+from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import Floats
 
 from .made_records import MISSING, made

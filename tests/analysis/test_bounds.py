@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adhere.analysis import program_bounds
-from adhere.analysis.bounds import bounds
-from adhere.analysis.observed_cells import observed_cells
+from adhere.analysis.bounding import program_bounds
+from adhere.analysis.bounding.bounds import bounds
+from adhere.analysis.bounding.observed_cells import observed_cells
 
 from .bound_checks import ARMS, ends, from_cells, is_sensible, one
 from .made_records import made

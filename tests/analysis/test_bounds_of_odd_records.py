@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adhere.analysis.bounds import Bound, bounds
+from adhere.analysis.bounding.bounds import Bound, bounds
 from adhere.analysis.confidence_set import Shape, Validity
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
 

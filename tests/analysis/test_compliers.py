@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from adhere.analysis.confidence_set import Shape, Validity
-from adhere.analysis.effects import Comparison, View, effects
-from adhere.analysis.principal_strata import principal_strata
+from adhere.analysis.fixed_sample.effects import Comparison, View, effects
+from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
 from adhere.intervals import normal_quantile
 

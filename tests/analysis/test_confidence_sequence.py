@@ -8,20 +8,28 @@ import numpy as np
 import pytest
 
 from adhere import Trial
-from adhere.analysis.allocation_check import allocation_check
-from adhere.analysis.betting_steps import Past, lay_steps
-from adhere.analysis.confidence_sequence import (
+from adhere.analysis.adaptive.allocation_check import allocation_check
+from adhere.analysis.adaptive.betting_steps import Past, lay_steps
+from adhere.analysis.adaptive.confidence_sequence import (
     ConfidenceSequence,
     RunningSequence,
     confidence_sequences,
     why_no_compliers,
     why_not,
 )
-from adhere.analysis.confidence_sequence_kernel import CAP, RATE, SPREAD_0, SPREAD_1, SPREAD_2, WA_LOW, WB_LOW
+from adhere.analysis.adaptive.confidence_sequence_kernel import (
+    CAP,
+    RATE,
+    SPREAD_0,
+    SPREAD_1,
+    SPREAD_2,
+    WA_LOW,
+    WB_LOW,
+)
+from adhere.analysis.adaptive.pair_scores import pair_scores
+from adhere.analysis.adaptive.running_bets import RunningBets
 from adhere.analysis.confidence_set import Shape, Validity
-from adhere.analysis.pair_scores import pair_scores
 from adhere.analysis.records import NEVER, NOT_KNOWN, Records
-from adhere.analysis.running_bets import RunningBets
 from adhere.analysis.view import View
 from adhere.errors import InputError
 from oracle.confidence_sequence import Decision, log_wealth, refuted_at

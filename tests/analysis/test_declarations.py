@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from adhere import Trial
-from adhere.analysis.page import _lead
-from adhere.analysis.to_json import json_text
+from adhere.analysis.output.page import _lead
+from adhere.analysis.output.to_json import json_text
 from adhere.errors import InputError
 from adhere.record_sources import analyse
 from cli.running import in_this_process

@@ -13,9 +13,9 @@ from statsmodels.stats.multitest import multipletests
 
 from adhere.analysis.cells import cells_of
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
-from adhere.analysis.effects import NO_ESTIMAND, Comparison, Effects, View, effects, effects_from
-from adhere.analysis.means import means
-from adhere.analysis.principal_strata import principal_strata
+from adhere.analysis.fixed_sample.effects import NO_ESTIMAND, Comparison, Effects, View, effects, effects_from
+from adhere.analysis.fixed_sample.means import means
+from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
 from adhere.populations import stroke_aspirin
 from blocked import run_without
@@ -207,7 +207,7 @@ def test_a_million_entries_take_well_under_a_second_and_two_arms_about_a_millise
 
 def test_means_need_no_extra() -> None:
     code = """
-from adhere.analysis.means import View, arm_means
+from adhere.analysis.fixed_sample.means import View, arm_means
 from adhere.intervals import RewardSums
 every = [RewardSums(10, 8.0, 8.0), RewardSums(6, 3.0, 1.875, binary=False)]
 print([str(one.mean.sets[0]) for one in arm_means(View.INTENTION_TO_TREAT, ("old", "new"), every)])

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 
 from adhere.analysis.analyse import analyse_records
-from adhere.analysis.figures import flow_figure
 from adhere.analysis.flow import flow
+from adhere.analysis.output.figures import flow_figure
+from adhere.analysis.output.tables import compliance_table, flow_table
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
-from adhere.analysis.tables import compliance_table, flow_table
 
 from .made_records import MISSING, any_records, made
 

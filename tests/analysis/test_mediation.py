@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adhere.analysis.confidence_set import Validity
-from adhere.analysis.mediation import ArmMediation, mediation
-from adhere.analysis.mediation_evidence import evidence_of, log_bayes_factor, log_e_value
 from adhere.analysis.records import TOOK_NOTHING, Records
+from adhere.analysis.trust.mediation import ArmMediation, mediation
+from adhere.analysis.trust.mediation_evidence import evidence_of, log_bayes_factor, log_e_value
 from adhere.intervals import RewardSums, newcombe
 from adhere.populations import stroke_aspirin, stroke_heparin
 from oracle import mediation_evidence as oracle

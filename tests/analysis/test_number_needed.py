@@ -3,8 +3,8 @@ import math
 import pytest
 
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
-from adhere.analysis.effects import effects
-from adhere.analysis.number_needed import inverse, number_needed
+from adhere.analysis.fixed_sample.effects import effects
+from adhere.analysis.fixed_sample.number_needed import inverse, number_needed
 
 from .made_records import Row, made
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from adhere.analysis.cell_limits import cell_limits
+from adhere.analysis.bounding.cell_limits import cell_limits
 from adhere.analysis.confidence_set import Validity
-from adhere.analysis.effects import View, effects
-from adhere.analysis.principal_strata import principal_strata
+from adhere.analysis.fixed_sample.effects import View, effects
+from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING
 from adhere.intervals import wilson
 

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from adhere.analysis.from_table import read_records
+from adhere.analysis.reading.from_table import read_records
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
 from adhere.errors import InputError
 from same_records import assert_same_records

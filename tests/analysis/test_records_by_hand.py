@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import adhere
-from adhere.analysis.confidence_sequence import RunningSequence
-from adhere.analysis.digest import digest_of
-from adhere.analysis.from_table import read_records
+from adhere.analysis.adaptive.confidence_sequence import RunningSequence
+from adhere.analysis.reading.digest import digest_of
+from adhere.analysis.reading.from_table import read_records
 from adhere.analysis.records import Records
 from adhere.analysis.view import View
 from adhere.errors import InputError

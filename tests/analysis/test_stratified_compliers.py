@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adhere.analysis.effects import Comparison, View, effects
+from adhere.analysis.fixed_sample.effects import Comparison, View, effects
 from adhere.analysis.records import Records
 
 from .made_records import made

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from adhere.analysis.from_table import read_records
+from adhere.analysis.reading.from_table import read_records
 from adhere.errors import InputError
 from adhere.populations.records_table import read_records as population_records
 from adhere.record_sources import analyse, records_of

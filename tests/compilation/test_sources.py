@@ -98,5 +98,5 @@ def test_every_file_that_compiled_code_comes_from_names_its_folder() -> None:
     compiles = re.compile(r"^@(no_)?inline\b|\b(Gpu)?Kernel\(\w+", re.MULTILINE)
     package = Path(adhere.__file__).parent
     found = {file for file in package.rglob("*.py") if compiles.search(file.read_text())}
-    assert package / "analysis" / "confidence_sequence_kernel.py" in found
+    assert package / "analysis" / "adaptive" / "confidence_sequence_kernel.py" in found
     assert found <= _own_sources()

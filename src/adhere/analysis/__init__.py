@@ -1,6 +1,6 @@
 """What records say of a treatment when not everybody took it: arrays in, estimates with their intervals out.
 
-Each part can be called by itself, on `Records`: `from adhere.analysis.bounds import bounds`, and so on.
+Each part can be called by itself, on `Records`: `from adhere.analysis.bounding.bounds import bounds`, and so on.
 
 >>> from adhere.analysis import RunningSequence, View
 >>> running = RunningSequence(1, 0, View.INTENTION_TO_TREAT)
@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from adhere.analysis.adaptive.confidence_sequence import RunningSequence as RunningSequence
+    from adhere.analysis.adaptive.confidence_sequence import confidence_sequences as confidence_sequences
     from adhere.analysis.analysis import Analysis as Analysis
-    from adhere.analysis.confidence_sequence import RunningSequence as RunningSequence
-    from adhere.analysis.confidence_sequence import confidence_sequences as confidence_sequences
     from adhere.analysis.records import Records as Records
     from adhere.analysis.view import View as View
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Analysis": "analysis",
     "Records": "records",
-    "RunningSequence": "confidence_sequence",
+    "RunningSequence": "adaptive.confidence_sequence",
     "View": "view",
-    "confidence_sequences": "confidence_sequence",
+    "confidence_sequences": "adaptive.confidence_sequence",
 }
 __all__ = list(_HOMES)
 

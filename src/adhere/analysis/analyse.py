@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adhere.analysis.analysis import Analysis, Subgroup
-from adhere.analysis.digest import digest_of
+from adhere.analysis.reading.digest import digest_of
 from adhere.analysis.records import Records
 from adhere.checks import is_number
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
-    from adhere.analysis.randomisation_test import RandomisationTest
+    from adhere.analysis.adaptive.randomisation_test import RandomisationTest
 
 MAX_SUBGROUPS = 50
 MIN_LEVEL, MAX_LEVEL = 0.5, 0.9999
@@ -43,20 +43,20 @@ def analyse_records(
     for name, value in (("lower_is_better", lower_is_better), ("fixed_allocation", fixed_allocation)):
         if not isinstance(value, bool):
             raise InputError(name, value, "True or False")
-    from adhere.analysis.aipw import aipw
-    from adhere.analysis.allocation_check import allocation_check
-    from adhere.analysis.bounds import bounds
-    from adhere.analysis.cautions import warnings
-    from adhere.analysis.confidence_sequence import confidence_sequences, why_not
-    from adhere.analysis.effects import effects
-    from adhere.analysis.estimands import estimands
+    from adhere.analysis.adaptive.aipw import aipw
+    from adhere.analysis.adaptive.allocation_check import allocation_check
+    from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
+    from adhere.analysis.bounding.bounds import bounds
+    from adhere.analysis.bounding.missing import missing
+    from adhere.analysis.fixed_sample.effects import effects
+    from adhere.analysis.fixed_sample.principal_strata import principal_strata
+    from adhere.analysis.fixed_sample.stratum_balance import stratum_balance
     from adhere.analysis.flow import flow
-    from adhere.analysis.mediation import mediation
-    from adhere.analysis.missing import missing
-    from adhere.analysis.principal_strata import principal_strata
-    from adhere.analysis.refuted import without_promises
-    from adhere.analysis.stratum_balance import stratum_balance
-    from adhere.analysis.verdict import verdict
+    from adhere.analysis.trust.cautions import warnings
+    from adhere.analysis.trust.estimands import estimands
+    from adhere.analysis.trust.mediation import mediation
+    from adhere.analysis.trust.refuted import without_promises
+    from adhere.analysis.trust.verdict import verdict
 
     records = records if records.digest else replace(records, digest=digest_of(records))
     if lower_is_better:
@@ -139,8 +139,8 @@ def _turned(test: RandomisationTest) -> RandomisationTest:
 
 
 def _subgroups(records: Records, level: float) -> dict[str, Subgroup]:
-    from adhere.analysis.confidence_sequence import confidence_sequences, why_not
-    from adhere.analysis.effects import effects
+    from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
+    from adhere.analysis.fixed_sample.effects import effects
 
     if records.stratum is None or not 1 < len(records.strata) <= MAX_SUBGROUPS:
         return {}

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adhere.analysis.aipw import AipwEstimate
-    from adhere.analysis.allocation_check import AllocationCheck
-    from adhere.analysis.bounds import Bounds
-    from adhere.analysis.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.effects import Effects
-    from adhere.analysis.estimands import Estimand
+    from adhere.analysis.adaptive.aipw import AipwEstimate
+    from adhere.analysis.adaptive.allocation_check import AllocationCheck
+    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+    from adhere.analysis.adaptive.randomisation_test import RandomisationTest
+    from adhere.analysis.bounding.bounds import Bounds
+    from adhere.analysis.bounding.missing import Missing
+    from adhere.analysis.fixed_sample.effects import Effects
+    from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
+    from adhere.analysis.fixed_sample.stratum_balance import StratumBalance
     from adhere.analysis.flow import Flow
-    from adhere.analysis.mediation import Mediation
-    from adhere.analysis.missing import Missing
-    from adhere.analysis.principal_strata import PrincipalStrata
-    from adhere.analysis.randomisation_test import RandomisationTest
-    from adhere.analysis.stratum_balance import StratumBalance
+    from adhere.analysis.trust.estimands import Estimand
+    from adhere.analysis.trust.mediation import Mediation
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,19 @@ class Analysis:
 
     def summary(self, width: int = 100) -> str:
         """Everything in plain text, in lines of a width."""
-        from adhere.analysis.summary import summary
+        from adhere.analysis.output.summary import summary
 
         return summary(self, width)
 
     def to_json(self) -> dict[str, Any]:
         """Everything in plain values."""
-        from adhere.analysis.to_json import to_json
+        from adhere.analysis.output.to_json import to_json
 
         return to_json(self)
 
     def to_html(self) -> str:
         """One HTML file with figures and tables; needs the extra `report`."""
-        from adhere.analysis.page import analysis_page
+        from adhere.analysis.output.page import analysis_page
 
         return analysis_page(self)
 

@@ -144,7 +144,7 @@ def analyse(
     _check_destinations(source, html, json_path)
     import_all(imports)
 
-    from adhere.analysis.to_json import json_text
+    from adhere.analysis.output.to_json import json_text
     from adhere.record_sources import analyse as run
 
     with naming_options(), whole(), _progress(redraws) as on_progress:

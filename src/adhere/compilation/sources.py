@@ -15,7 +15,7 @@ _OWN_PARTS = (
     "compilation/*.py",
     "policies/*.py",
     "simulation/*.py",
-    "analysis/*_kernel.py",
+    "analysis/*/*_kernel.py",
     "trial/steps.py",
     "trial/lessons.py",
 )

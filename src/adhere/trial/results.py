@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from adhere.analysis.means import ArmMean, View, arm_means
+from adhere.analysis.fixed_sample.means import ArmMean, View, arm_means
 from adhere.intervals import RewardSums, wilson
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER

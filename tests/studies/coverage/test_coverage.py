@@ -11,7 +11,7 @@ import polars
 import pytest
 
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
-from adhere.analysis.effects import effects
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.records import Records
 from adhere.policies import as_policy
 from adhere.studies.coverage import bound_reports, fixed_reports

@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from adhere.analysis.allocation_kernel import FALL_BACK, FORGET
-from adhere.analysis.randomisation_test import LoggedAllocation, randomisation_tests
+from adhere.analysis.adaptive.allocation_kernel import FALL_BACK, FORGET
+from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
 from adhere.trial.design import Imputation
 from adhere.trial.engine import Choice, Engine
 from adhere.trial.events import AnyEvent, Created, Recommended

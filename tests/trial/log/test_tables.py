@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from adhere.analysis.from_table import read_records
+from adhere.analysis.reading.from_table import read_records
 from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
 from adhere.errors import InputError
 from adhere.store import open_store

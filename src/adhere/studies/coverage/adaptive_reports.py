@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adhere.analysis.aipw import aipw
-from adhere.analysis.allocation_check import allocation_check
-from adhere.analysis.confidence_sequence import confidence_sequences
-from adhere.analysis.effects import View, effects
+from adhere.analysis.adaptive.aipw import aipw
+from adhere.analysis.adaptive.allocation_check import allocation_check
+from adhere.analysis.adaptive.confidence_sequence import confidence_sequences
+from adhere.analysis.fixed_sample.effects import View, effects
 from adhere.analysis.records import Records
 from adhere.studies.coverage.alarms import Alarm, Test
 from adhere.studies.coverage.fixed_reports import (

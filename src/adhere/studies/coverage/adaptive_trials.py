@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adhere.analysis.allocation import Allocator
-from adhere.analysis.randomisation_test import LoggedAllocation
+from adhere.analysis.adaptive.allocation import Allocator
+from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
+from adhere.analysis.adaptive.schedule import Schedule
 from adhere.analysis.records import NEVER, NOT_KNOWN, Floats, Ints, Records
-from adhere.analysis.schedule import Schedule
 from adhere.randomness import stream_keys
 from adhere.studies.coverage.people import ARMS, People
 

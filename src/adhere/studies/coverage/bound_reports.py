@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adhere.analysis.bounds import Bound, Bounds, bounds
+from adhere.analysis.bounding.bounds import Bound, Bounds, bounds
+from adhere.analysis.bounding.observed_cells import observed_cells
 from adhere.analysis.confidence_set import ConfidenceSet, Validity
-from adhere.analysis.observed_cells import observed_cells
 from adhere.analysis.records import Floats, Records
 from adhere.studies.coverage.alarms import Alarm, Test
 from adhere.studies.coverage.people import ARMS, People

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from adhere.analysis.bounding.missing import missing
 from adhere.analysis.confidence_set import Quantity
-from adhere.analysis.effects import Comparison, View, effects
-from adhere.analysis.mediation import mediation
-from adhere.analysis.missing import missing
-from adhere.analysis.principal_strata import principal_strata
+from adhere.analysis.fixed_sample.effects import Comparison, View, effects
+from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import Records
+from adhere.analysis.trust.mediation import mediation
 from adhere.studies.coverage.alarms import Alarm, Test
 from adhere.studies.coverage.people import ARMS, People
 from adhere.studies.coverage.tally import Interval, Reported, promises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adhere.analysis.randomisation_test import LoggedAllocation, randomisation_tests
+from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
 from adhere.studies.coverage.alarms import Alarm, Test
 from adhere.studies.coverage.fixed_reports import ALPHA, NO_EFFECT
 from adhere.studies.coverage.people import People

@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from adhere.analysis.control import control_of
-from adhere.analysis.digest import digest_of
-from adhere.analysis.names import sorted_names
-from adhere.analysis.record_warnings import missing_probabilities, repeated_subjects
+from adhere.analysis.reading.control import control_of
+from adhere.analysis.reading.digest import digest_of
+from adhere.analysis.reading.names import sorted_names
+from adhere.analysis.reading.record_warnings import missing_probabilities, repeated_subjects
 from adhere.analysis.records import NEVER, NOT_KNOWN, Records
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 import numpy as np
 from msgspec.structs import replace
 
-from adhere.analysis.allocation_kernel import FALL_BACK, FORGET, RECOMMEND, REWARD
-from adhere.analysis.randomisation_test import LoggedAllocation
-from adhere.analysis.schedule import Schedule
+from adhere.analysis.adaptive.allocation_kernel import FALL_BACK, FORGET, RECOMMEND, REWARD
+from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
+from adhere.analysis.adaptive.schedule import Schedule
 from adhere.compilation.kernel import without_garbage_collection
 from adhere.errors import UnknownPolicyError
 from adhere.store import ReadTransaction

@@ -1,0 +1,171 @@
+"""Adaptively weighted, augmented inverse-probability-weighted estimates at one time fixed in advance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from adhere.analysis.adaptive.batches import batch_ends, batch_starts, least_of_batch
+from adhere.analysis.adaptive.confidence_sequence import why_no_compliers
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.fixed_sample.fieller import fieller
+from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
+from adhere.analysis.view import View
+from adhere.intervals import normal_quantile
+
+_METHOD: Final = "adaptively weighted AIPW"
+_SMALLEST: Final = 1e-100  # probabilities whose inverse can be squared
+_FEWEST: Final = 2  # outcomes of each arm without which there is no estimate
+
+
+@dataclass(frozen=True)
+class AipwEstimate:
+    """An effect estimated from data of an adaptive allocation, with an interval that holds in large samples."""
+
+    view: View
+    treatment: str
+    control: str
+    difference: Quantity
+    note: str
+
+
+class _Compared(NamedTuple):
+    """The decisions with all reports that are needed, as two arms i and j are compared on them."""
+
+    arm: Ints  # 1 for i, 0 for j, -1 for any other
+    probabilities: Floats  # of j and of i
+    reward: Floats
+    taken: Floats  # 1 where i was taken
+    seen: Ints
+    known_at: Ints
+    after: Ints  # the first decision after its batch, and so after it
+
+
+def aipw(records: Records, level: float = 0.95) -> tuple[AipwEstimate, ...]:
+    """Each pair of arms by intention-to-treat and, where they are defined, compliers; none without probabilities.
+
+    For decision t and arm a, Γ_t(a) = m_t(a) + 1{Z_t=a}·(Y_t - m_t(a))/π_t(a), m_t(a) the mean of the outcomes of arm
+    a known at t (before its batch, where the order is not known), shrunk towards ½ by one. The effect is the mean of
+    Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))): such scores have a standard deviation of
+    about 1/h_t, so that no few of them decide the variance. For compliers the same is done with D for Y; their ratio
+    has a Fieller set.
+
+    References
+    ----------
+    Hadad, Hirshberg, Zhan, Wager and Athey (2021), Proceedings of the National Academy of Sciences 118(15).
+
+    """
+    if records.probabilities is None or bool(np.any(records.patients != 1)):
+        return ()
+    estimates = []
+    for treatment, control in records.pairs:
+        views = [View.INTENTION_TO_TREAT]
+        if not why_no_compliers(records, treatment, control):
+            views.append(View.COMPLIERS)
+        for view in views:
+            compared = _compared(records, treatment, control, view)
+            names = records.arms[treatment], records.arms[control]
+            estimates.append(
+                AipwEstimate(view, *names, _difference(compared, view, level, names), _note(records, compared, view))
+            )
+    return tuple(estimates)
+
+
+def _compared(records: Records, treatment: int, control: int, view: View) -> _Compared:
+    assert records.probabilities is not None
+    of_pair = (records.chosen == treatment) | (records.chosen == control)
+    lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
+    kept = np.flatnonzero(~(of_pair & lacks) & ~np.isnan(records.probabilities).any(axis=1))
+    seen, known_at, after = kept, kept + 1, np.arange(1, len(kept) + 1)
+    if records.batch is not None:
+        seen, after = batch_starts(records.batch)[kept], batch_ends(records.batch[kept])
+    if records.seen is not None and records.reward_at is not None:
+        seen, known_at = records.seen[kept], records.reward_at[kept]
+        if records.batch is not None:
+            seen = least_of_batch(records.batch, records.seen)[kept]
+        if view is View.COMPLIERS and records.actual_at is not None:
+            known_at = np.maximum(known_at, records.actual_at[kept])
+    return _Compared(
+        arm=np.where(of_pair, records.chosen == treatment, -1)[kept].astype(np.int64),
+        probabilities=records.probabilities[kept][:, [control, treatment]],
+        reward=records.reward[kept],
+        taken=(records.actual[kept] == treatment).astype(np.float64),
+        seen=seen,
+        known_at=known_at,
+        after=after,
+    )
+
+
+def _difference(compared: _Compared, view: View, level: float, names: tuple[str, str]) -> Quantity:
+    counts = [int(np.sum((compared.arm == arm) & (compared.probabilities.min(axis=1) > 0.0))) for arm in (1, 0)]
+    n = sum(counts)
+    for name, count in zip(names, counts, strict=True):
+        if count < _FEWEST:
+            reason = f"Too few patients with an outcome ({count}) were assigned {name!r} by chance."
+            return Quantity(None, (), n, reason)
+    first, second = compared.probabilities.T
+    possible = (first > 0.0) & (second > 0.0)  # otherwise the weight is 0
+    smallest = float(compared.probabilities[possible].min())
+    if smallest < _SMALLEST:
+        return Quantity(None, (), n, f"A probability was {smallest:.0e}: the patient drawn with it would decide all.")
+    weights = np.sqrt(np.divide(first * second, first + second, out=np.zeros(len(first)), where=possible))
+    weights /= weights.sum()
+    scores = _scores(compared, compared.reward, possible)
+    effect = float(weights @ scores)
+    off = weights * (scores - effect)
+    variance = float(off @ off)
+    if view is View.INTENTION_TO_TREAT:
+        half = normal_quantile(level) * math.sqrt(variance)
+        limits = ConfidenceSet(effect - half, effect + half, _METHOD, Validity.ADAPTIVE, level=level)
+        return Quantity(effect, (limits,), n)
+    taken_scores = _scores(compared, compared.taken, possible)
+    taken = float(weights @ taken_scores)
+    taken_off = weights * (taken_scores - taken)
+    limits = fieller(
+        effect,
+        taken,
+        variance,
+        float(taken_off @ taken_off),
+        float(off @ taken_off),
+        level,
+        method=f"Fieller on {_METHOD}",
+        validity=Validity.ADAPTIVE,
+    )
+    if taken == 0.0:
+        return Quantity(None, (limits,), n, "The arm chosen did not change what was taken: no compliers were seen.")
+    return Quantity(effect / taken, (limits,), n)
+
+
+def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
+    """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn."""
+    scores = np.zeros(len(outcome))
+    seen = np.maximum.accumulate(compared.seen)
+    for arm, sign in ((1, 1.0), (0, -1.0)):
+        own = np.flatnonzero(compared.arm == arm)
+        first_step = np.maximum(compared.after[own], np.searchsorted(seen, compared.known_at[own]))
+        order = np.argsort(first_step, kind="stable")
+        n_known = np.cumsum(np.bincount(first_step, minlength=len(outcome))[: len(outcome)])
+        totals = np.concatenate([[0.0], np.cumsum(outcome[own[order]])])
+        mean = (0.5 + totals[n_known]) / (1.0 + n_known)
+        scores += sign * mean
+        chance = np.where(possible, compared.probabilities[:, arm], 1.0)[own]
+        scores[own] += sign * (outcome[own] - mean[own]) / chance
+    return np.where(possible, scores, 0.0)
+
+
+def _note(records: Records, compared: _Compared, view: View) -> str:
+    sentences = ["Holds in large samples, at one time fixed in advance."]
+    n_lacking = len(records) - len(compared.arm)
+    if n_lacking:
+        patients = "patient lacks" if n_lacking == 1 else "patients lack"
+        sentences.append(
+            f"{n_lacking:,} {patients} a report: left out, as if they would have fared like the others of their arm."
+        )
+    if records.estimated is not None and records.estimated.any():
+        sentences.append("Some probabilities were estimated by drawing.")
+    if view is View.COMPLIERS:
+        sentences.append("Under monotonicity, and if the arm chosen acts through the arm taken alone.")
+    return " ".join(sentences)

@@ -1,0 +1,204 @@
+"""Many plays of a policy over given patients: what each takes and gains under each arm, and when it is reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from adhere.analysis.adaptive.allocation_kernel import NO_FAULT, PLAY_TRIALS, Room
+from adhere.analysis.adaptive.schedule import Schedule
+from adhere.analysis.records import Floats, Ints
+from adhere.errors import InputError
+from adhere.policies import ComplianceAwareLearner, as_policy
+from adhere.policies.policy import TrialShape
+from adhere.protocols import TOOK_NOTHING
+from adhere.randomness import Words
+
+OnProgress = Callable[[int], None]
+_POLL_SECONDS = 0.1
+_TASKS_PER_THREAD = 8
+
+
+class Allocations(NamedTuple):
+    """What was recommended to each patient of each run, and the probability that each arm had."""
+
+    chosen: Ints  # [run, patient]
+    probabilities: Floats  # [run, patient, arm]
+
+
+class Totals(NamedTuple):
+    """What is left of runs that are too many to be kept."""
+
+    sums: Floats  # [run, arm] of the known outcomes of those told the arm
+    counts: Ints  # [run, arm] how many these are
+
+
+class Allocator:
+    """A policy, compiled, that plays trials of given patients on all cores.
+
+    The run with the keys `stream_keys(s, r, 1)` recommends as a live trial does whose seed is s and whose run is r:
+    the same arms with the same probabilities, if the same is reported at the same times.
+
+    Parameters
+    ----------
+    policy
+        A policy or its text.
+    n_arms
+        How many arms there are.
+    schedule
+        The order of recommendations and reports.
+    horizon
+        What the policy is told of the number of patients; the number that there is if nothing is given.
+    reward_values
+        Every reward that can occur, for policies that recycle.
+
+    Examples
+    --------
+    Two patients who take what they are told, and are helped by arm 1 alone:
+
+    >>> from adhere.randomness import stream_keys
+    >>> allocator = Allocator("thompson", 2, Schedule.delayed(delay=0, n_patients=2))
+    >>> played = allocator.play([[0, 1], [0, 1]], [[0.0, 1.0], [0.0, 1.0]], stream_keys(1, first_run=0, n_runs=3))
+    >>> played.chosen.shape, played.probabilities[:, 0].tolist()
+    ((3, 2), [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
+
+    """
+
+    def __init__(
+        self,
+        policy: object,
+        n_arms: int,
+        schedule: Schedule,
+        *,
+        horizon: int | None = None,
+        reward_values: Sequence[float] = (0.0, 1.0),
+    ) -> None:
+        self.policy = as_policy(policy).resolved(n_arms, horizon or max(1, schedule.n_patients))
+        self._sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
+        self._compiled = self.policy.assemble(
+            TrialShape(n_arms, tuple(sorted({float(one) for one in reward_values})))
+        )
+        self._n_arms, self._schedule = n_arms, schedule
+
+    def play(
+        self, actual: ArrayLike, reward: ArrayLike, keys: Words, on_progress: OnProgress = lambda n: None
+    ) -> Allocations:
+        """Play a trial for each row of keys; everything about it is kept.
+
+        Parameters
+        ----------
+        actual
+            What each patient takes under each arm, by [patient, arm] or by [run, patient, arm]: the number of an arm,
+            TOOK_NOTHING or TOOK_OTHER.
+        reward
+            What each patient gains under each arm, likewise. Where the schedule has no report, it may be anything.
+        keys
+            Those of the runs, as `stream_keys` gives them.
+        on_progress
+            Is told how many runs were done since the last time, about ten times a second.
+
+        """
+        shape = (len(keys), self._schedule.n_patients)
+        played = Allocations(np.zeros(shape, np.int64), np.zeros((*shape, self._n_arms)))
+        none = Totals(np.zeros((0, 0)), np.zeros((0, 0), np.int64))
+        self._run(
+            actual, reward, np.zeros(0), keys, lambda runs: (*(one[runs] for one in played), *none), on_progress
+        )
+        return played
+
+    def redraw(
+        self, reward: Floats, outcome: Floats, keys: Words, on_progress: OnProgress = lambda n: None
+    ) -> Totals:
+        """Play trials in which a patient's reward is the same under each arm, and add up outcomes by arm.
+
+        `reward` is what the policy learns from, by row of the schedule, `outcome` what is added up, by patient (NaN
+        where it is not known). Nothing is
+        kept of a run but its sums, so that memory does not grow with runs times patients. What was taken is not
+        told: this is for policies that do not learn from it.
+        """
+        totals = Totals(np.zeros((len(keys), self._n_arms)), np.zeros((len(keys), self._n_arms), np.int64))
+        no_probabilities = np.zeros((0, 0, 0))
+
+        def outputs(runs: slice) -> Any:
+            chosen = np.zeros((1, self._schedule.n_patients), np.int64)
+            return chosen, no_probabilities, *(one[runs] for one in totals)
+
+        shape = (len(reward), self._n_arms)
+        rewards = np.broadcast_to(reward[:, None], shape)
+        self._run(np.full(shape, TOOK_NOTHING), rewards, outcome, keys, outputs, on_progress)
+        return totals
+
+    def _run(
+        self, actual: ArrayLike, reward: ArrayLike, outcome: Floats, keys: Words, outputs: Callable[[slice], Any],
+        on_progress: OnProgress,
+    ) -> None:  # fmt: skip
+        n_runs, rule, initial = len(keys), self._compiled.rule, self._compiled.state
+        given = (self._schedule.steps, self._taken(actual, n_runs), self._gained(reward, n_runs))
+        if len(self._schedule.steps) not in (1, n_runs):
+            raise InputError("schedule", f"{len(self._schedule.steps)} runs", f"1 run, or {n_runs}")
+        stop = np.zeros(1, np.int64)
+
+        def arguments(runs: slice, done: Ints) -> Any:
+            own = (one[runs] if len(one) > 1 else one for one in given)
+            room = Room.of(self._compiled, self._schedule.n_patients)
+            return rule, initial, keys[runs], *own, self._sees_both_arms, outcome, room, *outputs(runs), done, stop
+
+        def run(runs: slice, done: Ints) -> None:
+            own = arguments(runs, done)
+            arm = PLAY_TRIALS.compiled(*own)(*own)
+            if arm != NO_FAULT:
+                expected = f"a whole number from 0 to {self._n_arms - 1}"
+                raise InputError(f"arm chosen by {self.policy}", arm, expected)
+
+        # Compiled once, by the first thread, before the others look for it.
+        first = arguments(slice(0, 1), np.zeros(1, np.int64))
+        _in_threads(n_runs, lambda: PLAY_TRIALS.compiled(*first), run, stop, on_progress)
+
+    def _taken(self, actual: ArrayLike, n_runs: int) -> NDArray[np.int64]:
+        return self._by_run("actual", np.asarray(actual, np.int64), n_runs)
+
+    def _gained(self, reward: ArrayLike, n_runs: int) -> Floats:
+        return self._by_run("reward", np.asarray(reward, np.float64), n_runs)
+
+    def _by_run(self, name: str, given: NDArray[Any], n_runs: int) -> NDArray[Any]:
+        expected = (self._schedule.n_rows, self._n_arms)
+        by_run = given[None] if given.ndim == 2 else given
+        if by_run.shape[1:] != expected or len(by_run) not in (1, n_runs):
+            wanted = f"one of shape {expected} or {(n_runs, *expected)}"
+            raise InputError(name, f"an array of shape {given.shape}", wanted)
+        return np.ascontiguousarray(by_run)
+
+
+def _in_threads(
+    n_runs: int,
+    prepare: Callable[[], object],
+    run: Callable[[slice, Ints], None],
+    stop: Ints,
+    on_progress: OnProgress,
+) -> None:
+    """Run blocks of runs on all cores, in short waits, so that progress shows and Ctrl-C is heard."""
+    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    size = max(1, -(-n_runs // (_TASKS_PER_THREAD * n_threads)))
+    blocks = [slice(start, min(n_runs, start + size)) for start in range(0, n_runs, size)]
+    done = [np.zeros(1, np.int64) for _ in blocks]
+    pool, told = ThreadPoolExecutor(n_threads), 0
+    try:
+        pending: Any = {pool.submit(prepare)}
+        rest = list(zip(blocks, done, strict=True))
+        while pending:
+            finished, pending = wait(pending, _POLL_SECONDS, FIRST_EXCEPTION)
+            for one in finished:
+                one.result()
+            if not pending and rest:
+                pending, rest = {pool.submit(run, *one) for one in rest}, []
+            now = sum(int(one[0]) for one in done)
+            on_progress(now - told)
+            told = now
+    finally:
+        stop[0] = 1
+        pool.shutdown(wait=False, cancel_futures=True)

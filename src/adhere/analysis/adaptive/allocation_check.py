@@ -1,0 +1,130 @@
+"""Were arms drawn with the probabilities in the log? A bet against it, valid whenever one stops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from adhere.analysis.adaptive.batches import batch_starts
+from adhere.analysis.records import Floats, Ints, Records
+
+_BETS: Final = tuple(side * 2.0**-power for power in range(1, 10) for side in (1, -1))
+_N_LOOKS: Final = 500
+_MAX_LOG: Final = 700.0
+_OR_ORDER: Final = " The probabilities are wrong, or the rows are not in the order of assignment."
+
+
+@dataclass(frozen=True)
+class AllocationCheck:
+    """How often each arm was assigned and was to be expected, and what a bet against the log has won.
+
+    e is the average over the arms of the bets on each of them, when it was largest; `log_e_by_arm` are theirs at
+    that time. By Ville's inequality it ever reaches 1/α with a probability of at most α if arms are drawn as logged:
+    there it is rejected.
+    """
+
+    arms: tuple[str, ...]
+    observed: tuple[int, ...]
+    expected: tuple[float, ...]
+    log_e_by_arm: tuple[float, ...]
+    log_e: float
+    rejected: bool
+    sentence: str
+
+
+def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck | None:
+    """Bet on and against every arm; None where no exact probabilities were logged.
+
+    For arm j and each of several λ the product Π(1 + λ·(1{Z=j} - π_j)) is a martingale if arms are drawn with the
+    logged probabilities. The bet on arm j is the average over λ = ±1/2, ±1/4, …, ±1/512.
+
+    >>> chosen, half = np.array([0, 1] * 50), np.full((100, 2), 0.5)
+    >>> records = Records("a", "b", ("old", "new"), chosen, chosen, np.ones(100), probabilities=half)
+    >>> print(allocation_check(records).sentence)
+    No evidence against the log: arms were assigned about as often as it says (e = 1; 20 or more would reject).
+    """
+    kept = records.is_exact
+    if records.probabilities is None or not kept.any():
+        return None
+    batch = None if records.batch is None else records.batch[kept]
+    drawn = _Drawn(records.chosen[kept], records.probabilities[kept], records.patients[kept], batch)
+    # Of two arms one mirrors the other, and λ stands on both sides: what bets on them win is the same.
+    bet_on = (0,) if records.n_arms == 2 else range(records.n_arms)
+    by_arm = np.array([_log_e(drawn, arm) for arm in bet_on])
+    together = _log_mean(by_arm)
+    best = int(np.argmax(together))
+    log_e = float(together[best])
+    rejected = drawn.n_impossible() > 0 or log_e >= -math.log(1.0 - level)
+    observed = np.bincount(drawn.chosen, weights=drawn.patients, minlength=records.n_arms)
+    expected = drawn.patients @ drawn.probabilities
+    n_refused = int(records.patients[~kept].sum())
+    return AllocationCheck(
+        arms=records.arms,
+        observed=tuple(int(n) for n in observed),
+        expected=tuple(float(n) for n in expected),
+        log_e_by_arm=tuple(float(e) for e in by_arm[:, best]) * (records.n_arms // len(by_arm)),
+        log_e=log_e,
+        rejected=rejected,
+        sentence=_sentence(drawn, records.arms, observed - expected, rejected, _told(log_e, level))
+        + _OR_ORDER * (rejected and records.seen is None and drawn.n_impossible() == 0)
+        + (f" {n_refused:,} without exact probabilities left out." if n_refused else ""),
+    )
+
+
+def _sentence(drawn: _Drawn, arms: tuple[str, ...], too_many: Floats, rejected: bool, e: str) -> str:
+    if n_impossible := drawn.n_impossible():
+        many = "patients were" if n_impossible > 1 else "patient was"
+        return f"The log is wrong: {n_impossible:,} {many} assigned an arm whose logged probability is 0."
+    if not np.any((drawn.probabilities > 0.0) & (drawn.probabilities < 1.0)):
+        return "Every arm was assigned with probability 1: there is nothing to check the log by."
+    if not rejected:
+        return f"No evidence against the log: arms were assigned about as often as it says ({e})."
+    furthest = int(np.argmax(np.abs(too_many)))
+    return (
+        f"Arms were not drawn with the logged probabilities ({e}): {arms[furthest]!r} was assigned"
+        f" {abs(too_many[furthest]):,.0f} times {'more' if too_many[furthest] > 0 else 'fewer'} than expected."
+        " No method that uses the probabilities can be trusted."
+    )
+
+
+class _Drawn(NamedTuple):
+    chosen: Ints
+    probabilities: Floats
+    patients: Ints
+    batch: Ints | None
+
+    def n_impossible(self) -> int:
+        """Patients assigned an arm that could not have been drawn."""
+        own = self.probabilities[np.arange(len(self.chosen)), self.chosen]
+        return int(self.patients[own == 0.0].sum())
+
+    def looks(self) -> Ints:
+        """Where the stretches between two looks begin; rows of counts are in no order, so one looks at the end.
+
+        Nor is a batch, so one looks between batches.
+        """
+        n_looks = min(len(self.chosen), _N_LOOKS) if bool(np.all(self.patients == 1)) else 1
+        looks = np.linspace(0, len(self.chosen), n_looks, endpoint=False).astype(np.int64)
+        return looks if self.batch is None else np.unique(batch_starts(self.batch)[looks])
+
+
+def _log_e(drawn: _Drawn, arm: int) -> Floats:
+    """The logarithm of what the bets on one arm have won at each look."""
+    surprise, looks = (drawn.chosen == arm) - drawn.probabilities[:, arm], drawn.looks()
+    won = [np.cumsum(np.add.reduceat(drawn.patients * np.log1p(bet * surprise), looks)) for bet in _BETS]
+    return _log_mean(np.array(won))
+
+
+def _log_mean(logs: Floats) -> Floats:
+    """The logarithm of the mean over the first axis."""
+    top = logs.max(axis=0)
+    means: Floats = top + np.log(np.mean(np.exp(logs - top), axis=0))
+    return means
+
+
+def _told(log_e: float, level: float) -> str:
+    e = f"{math.exp(log_e):.2g}" if log_e < _MAX_LOG else f"10^{log_e / math.log(10.0):.0f}"
+    return f"e = {e}; {1.0 / (1.0 - level):.3g} or more would reject"

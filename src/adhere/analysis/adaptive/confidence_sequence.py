@@ -1,0 +1,202 @@
+"""Confidence sequences for effects under adaptive allocation: sets that hold whenever one stops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adhere.analysis.adaptive.running_bets import RunningBets
+from adhere.analysis.adaptive.sequence_notes import note_on
+from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.records import NOT_KNOWN, Floats, Ints, Records
+from adhere.analysis.view import View
+from adhere.checks import check_integer, check_reward, is_integer
+from adhere.errors import InputError
+
+_METHOD = "betting confidence sequence"
+_MAX_GRID = 100_001
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceSequence:
+    """The effects that the records do not refute, after every number of decisions.
+
+    After `times[m]` decisions they lie from `low[m]` to `high[m]`; `final` is the set at the end. Where no constant
+    effect is left, `final` is empty, `drift_at` is the number of decisions after which it was so, and `times` end
+    before. `log_wealth_at_zero` is the logarithm of the largest wealth so far of the two bets against "no effect",
+    `p_value` = min(1, 2 / wealth) the p-value that follows, valid whenever one stops. `n_used` counts the decisions
+    between the two arms whose outcome is known, `n_pending` those that entered at their worst case.
+    """
+
+    view: View
+    treatment: str
+    control: str
+    final: ConfidenceSet
+    times: Ints
+    low: Floats
+    high: Floats
+    estimate: float | None
+    log_wealth_at_zero: float
+    p_value: float
+    n_used: int
+    n_pending: int
+    drift_at: int | None
+    note: str
+
+
+class RunningSequence:
+    """A confidence sequence that grows with its records: the same sets, to the last bit, as from all of them at once.
+
+    Decisions whose outcome is known are played once. Those from the first pending outcome on are played again when
+    the sequence is asked for, since its factor is not settled yet.
+
+    Parameters
+    ----------
+    treatment, control
+        The arms, by number.
+    view
+        INTENTION_TO_TREAT or COMPLIERS.
+    level
+        The probability that no set of the sequence ever misses.
+    n_grid
+        How many effects from -1 to 1 are tried; an even number is raised by one, so that 0 is tried.
+
+    >>> records = Records("a", "b", ("old", "new"), np.array([0, 1] * 200), np.array([0, 1] * 200),
+    ...                   np.array([0.0, 1.0] * 200), probabilities=np.full((400, 2), 0.5))
+    >>> running = RunningSequence(1, 0)
+    >>> running.update(records)
+    >>> print(running.sequence().final)
+    [0.930, 1.000]
+
+    """
+
+    def __init__(
+        self,
+        treatment: int,
+        control: int,
+        view: View = View.INTENTION_TO_TREAT,
+        level: float = 0.95,
+        n_grid: int = 1001,
+    ) -> None:
+        for name, arm in (("treatment", treatment), ("control", control)):
+            if not is_integer(arm) or arm < 0:
+                raise InputError(name, arm, "the number of an arm, from 0 on, not its name")
+        if treatment == control:
+            raise InputError("control", control, "another arm than the treatment")
+        if not isinstance(view, View):
+            raise InputError("view", view, "View.INTENTION_TO_TREAT or View.COMPLIERS")
+        if view not in (View.INTENTION_TO_TREAT, View.COMPLIERS):
+            raise InputError("view", view.value, "intention-to-treat or compliers")
+        if not 0.0 < level < 1.0:
+            raise InputError("level", level, "a number between 0 and 1, such as 0.95")
+        check_integer("n_grid", n_grid, 3, _MAX_GRID)
+        self._view, self._level = view, level
+        self._pair = treatment, control
+        self._names = str(treatment), str(control)
+        self._bets = RunningBets(treatment, control, view, level, n_grid)
+
+    def update(self, records: Records) -> None:
+        """Go on with decisions made after all those before; their outcomes may be missing as yet.
+
+        Places in the log, if any, are those of the whole log. A batch of decisions must be whole: those of the next
+        call are taken as later.
+        """
+        treatment, control = self._pair
+        for name, arm in (("treatment", treatment), ("control", control)):
+            if arm >= records.n_arms:
+                raise InputError(name, arm, f"the number of an arm of the records, from 0 to {records.n_arms - 1}")
+        if records.probabilities is None:
+            raise InputError("records", records.name, "records with the probabilities of the arms", why_not(records))
+        self._names = records.arms[treatment], records.arms[control]
+        self._bets.add(records)
+
+    def report(
+        self, entry: int, *, reward: float | None = None, actual: int | None = None, at: int | None = None
+    ) -> None:
+        """Tell the outcome, or the arm taken, of an earlier decision (counted from 0), known from place `at` on.
+
+        Without places in a log it is known from the next decision on.
+        """
+        self._bets.report(entry, None if reward is None else check_reward("reward", reward), actual, at)
+
+    def sequence(self, n_times: int = 200) -> ConfidenceSequence:
+        """The sets so far, at about `n_times` numbers of decisions."""
+        bets = self._bets
+        wealth = bets.wealth()
+        refuted_at, largest = wealth.refuted_at(), float(wealth.log_largest[len(wealth.theta) // 2])
+        last = refuted_at.max()
+        drift_at = int(last) if math.isfinite(last) else None
+        end = bets.n_entries if drift_at is None else drift_at - 1
+        times = np.unique(np.linspace(min(1, end), end, n_times).round().astype(np.int64))
+        is_left = refuted_at > times[:, None]
+        low = wealth.theta[is_left.argmax(axis=1)]
+        high = wealth.theta[len(refuted_at) - is_left[:, ::-1].argmax(axis=1)]
+        if drift_at is None:
+            final = ConfidenceSet(float(low[-1]), float(high[-1]), _METHOD, Validity.ANY_TIME, level=self._level)
+        else:
+            final = ConfidenceSet(math.inf, -math.inf, _METHOD, Validity.ANY_TIME, Shape.EMPTY, self._level)
+        return ConfidenceSequence(
+            view=self._view,
+            treatment=self._names[0],
+            control=self._names[1],
+            final=final,
+            times=times,
+            low=low,
+            high=high,
+            estimate=wealth.balance() if bets.is_informative and drift_at is None else None,
+            log_wealth_at_zero=largest,
+            p_value=min(1.0, 2.0 * math.exp(-largest)),
+            n_used=bets.n_used,
+            n_pending=bets.n_pending,
+            drift_at=drift_at,
+            note=note_on(self._view, bets, drift_at),
+        )
+
+
+def confidence_sequences(
+    records: Records, level: float = 0.95, n_grid: int = 1001, n_times: int = 200
+) -> tuple[ConfidenceSequence, ...]:
+    """A sequence for each pair of arms, every other arm against control first: intention-to-treat, then compliers.
+
+    None where `why_not` says why; none for compliers where nothing is known of what was taken, or where patients
+    assigned one of the two arms took a third.
+    """
+    if why_not(records):
+        return ()
+    sequences = []
+    for treatment, other in records.pairs:
+        no_compliers = why_no_compliers(records, treatment, other)
+        for view in (View.INTENTION_TO_TREAT,) if no_compliers else (View.INTENTION_TO_TREAT, View.COMPLIERS):
+            running = RunningSequence(treatment, other, view, level, n_grid)
+            running.update(records)
+            sequence = running.sequence(n_times)
+            sequences.append(replace(sequence, note=f"{sequence.note} {no_compliers}".strip()))
+    return tuple(sequences)
+
+
+def why_not(records: Records) -> str:
+    """Why there are no confidence sequences of these records, in a sentence; empty if there are."""
+    if records.probabilities is None:
+        return (
+            "Without the probability of each arm at each decision there is no interval that holds for adaptive"
+            " allocation: fixed-sample intervals hold only if these probabilities did not depend on earlier outcomes."
+        )
+    if records.count is not None and bool(np.any(records.count != 1)):
+        return "Counts do not say in which order decisions were made, which a confidence sequence needs."
+    if not records.is_exact.any():
+        return "The probabilities of the arms were estimated by drawing; a confidence sequence needs exact ones."
+    return ""
+
+
+def why_no_compliers(records: Records, treatment: int, control: int) -> str:
+    """Why the effect on compliers is not estimated for two arms, in a sentence; empty if it is."""
+    of_pair = (records.chosen == treatment) | (records.chosen == control)
+    actual = records.actual[of_pair]
+    if not np.any(actual != NOT_KNOWN):
+        return "No effect on compliers: nobody reported what was taken."
+    if bool(np.any((actual >= 0) & (actual != treatment) & (actual != control))):
+        first, second = records.arms[treatment], records.arms[control]
+        return f"No effect on compliers: of those assigned {first!r} or {second!r}, some took a third arm."
+    return ""

@@ -1,0 +1,101 @@
+"""The decisions between two arms, as the scores of confidence sequences need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from adhere.analysis.adaptive.batches import batch_ends, batch_starts, least_of_batch
+from adhere.analysis.records import NEVER, NOT_KNOWN, Bools, Floats, Ints, Records
+from adhere.analysis.view import View
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """The decisions for one of two arms i and j, in order; all others bet nothing and change nothing.
+
+    With Z the arm chosen and π the probabilities, `weight` is w = (1{Z=i}·π_j - 1{Z=j}·π_i) / (π_i + π_j), which is
+    Z - π where there are two arms, and `largest` the most that it could have been to either side. `reward` and
+    `taken` (Y and D) are NaN where they are not known; `final` says that nothing more will be heard. `known_at` is
+    the place from which both are known, and `seen` the place up to which reports were known at the decision. `entry`
+    counts all decisions, from 1; `batch_end` is the last entry of the same batch, the entry itself where the order is
+    known.
+    """
+
+    entry: Ints
+    batch_end: Ints
+    weight: Floats
+    largest: Floats
+    reward: Floats
+    taken: Floats
+    final: Bools
+    known_at: Ints
+    seen: Ints
+
+    def __len__(self) -> int:
+        return len(self.entry)
+
+    def __getitem__(self, kept: slice | Bools) -> PairScores:
+        return PairScores(*(getattr(self, one.name)[kept] for one in fields(self)))
+
+    def followed_by(self, others: PairScores) -> PairScores:
+        """These and later ones."""
+        return PairScores(
+            *(np.concatenate([getattr(self, one.name), getattr(others, one.name)]) for one in fields(self))
+        )
+
+    @property
+    def is_known(self) -> Bools:
+        """Whether everything that the score needs is known."""
+        return ~(np.isnan(self.reward) | np.isnan(self.taken))
+
+
+def pair_scores(records: Records, treatment: int, control: int, view: View, n_before: int = 0) -> PairScores:
+    """The usable decisions for one of two arms; `n_before` decisions came before these records.
+
+    For intention-to-treat D says whether the treatment was chosen, for compliers whether it was taken. Without places
+    in a log, an outcome is known before the next decision, or the next batch of them.
+    """
+    assert records.probabilities is not None
+    of_pair = (records.chosen == treatment) | (records.chosen == control)
+    entries = np.flatnonzero(of_pair & records.is_exact)
+    is_treated = records.chosen[entries] == treatment
+    first, second = records.probabilities[entries, treatment], records.probabilities[entries, control]
+    either = first + second
+    possible = either > 0.0  # or the arm that was chosen had no probability: no bet
+    either = np.where(possible, either, 1.0)
+    reward, actual = records.reward[entries], records.actual[entries]
+    if view is View.INTENTION_TO_TREAT:
+        taken = is_treated.astype(np.float64)
+    else:
+        taken = np.where(actual == NOT_KNOWN, np.nan, actual == treatment)
+    missing = np.isnan(reward) | np.isnan(taken)
+    number = entries + n_before + 1
+    known_at, seen, end = number, number - 1, number
+    if records.batch is not None:
+        seen = (batch_starts(records.batch) + n_before)[entries]
+        end = (batch_ends(records.batch) + n_before)[entries]
+    if records.seen is not None and records.reward_at is not None:
+        known_at, seen = records.reward_at[entries], records.seen[entries]
+        if records.batch is not None:
+            seen = least_of_batch(records.batch, records.seen)[entries]
+        if view is View.COMPLIERS and records.actual_at is not None:
+            known_at = np.maximum(known_at, records.actual_at[entries])
+    return PairScores(
+        entry=number,
+        batch_end=end,
+        weight=np.where(possible, np.where(is_treated, second, -first) / either, 0.0),
+        largest=np.where(possible, np.maximum(first, second) / either, 1.0),
+        reward=reward,
+        taken=taken,
+        final=np.zeros(len(entries), dtype=np.bool_) if records.lost is None else records.lost[entries],
+        known_at=np.where(missing, NEVER, known_at),
+        seen=seen,
+    )
+
+
+def information(scores: PairScores) -> float:
+    """How many patients allocated half and half would tell as much: Σ 4·π_i·π_j / (π_i + π_j)²."""
+    larger = scores.largest
+    return float(4.0 * np.sum(larger * (1.0 - larger)))

@@ -1,0 +1,130 @@
+"""Bets against every effect between two arms, played as records come."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adhere.analysis.adaptive.batches import batch_ends, batch_starts
+from adhere.analysis.adaptive.betting_steps import Past, lay_steps
+from adhere.analysis.adaptive.pair_scores import PairScores, information, pair_scores
+from adhere.analysis.adaptive.wealth import Wealth
+from adhere.analysis.records import NEVER, Records
+from adhere.analysis.view import View
+from adhere.errors import InputError
+from adhere.protocols import TOOK_NOTHING, TOOK_OTHER
+
+_PIECE = 2**16  # decisions whose rows are in memory at a time, or a few more to the end of a batch
+
+
+class RunningBets:
+    """The wealth up to the first pending outcome, and the decisions from there on."""
+
+    def __init__(self, treatment: int, control: int, view: View, level: float, n_grid: int) -> None:
+        self._treatment, self._control, self._view, self._level = treatment, control, view, level
+        self._settled = Wealth(n_grid + 1 - n_grid % 2)
+        self._past = Past()
+        self._open: PairScores | None = None
+        self._is_played = bytearray()  # of every decision, whether it is one between the two arms
+        self._has_places = False
+        self.n_entries = 0  # decisions, of all arms
+        self.n_refused = 0  # those whose probabilities were not logged or were estimated
+        self.n_took_neither = 0
+        self.n_imputed = 0
+        self.information = 0.0
+        self.smallest = 1.0
+        self._n_closed_known = 0
+
+    @property
+    def n_used(self) -> int:
+        """Decisions between the two arms whose outcome is known."""
+        return self._n_closed_known + (0 if self._open is None else int(self._open.is_known.sum()))
+
+    @property
+    def n_pending(self) -> int:
+        """Decisions between the two arms that enter at their worst case."""
+        return self._past.n_steps + (0 if self._open is None else len(self._open)) - self.n_used
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether any decision that was left to chance has a known outcome."""
+        return self.n_used > 0 and self.information > 0.0
+
+    def add(self, records: Records) -> None:
+        """Further decisions."""
+        scores = pair_scores(records, self._treatment, self._control, self._view, self.n_entries)
+        self._has_places = records.seen is not None and records.reward_at is not None
+        is_played = np.zeros(len(records), dtype=np.uint8)
+        is_played[scores.entry - self.n_entries - 1] = 1
+        self._is_played += is_played.tobytes()
+        self.n_entries += len(records)
+        self._describe(records, scores)
+        self._open = scores if self._open is None else self._open.followed_by(scores)
+        self._settle()
+
+    def _describe(self, records: Records, scores: PairScores) -> None:
+        """Count what a note has to say."""
+        assert records.probabilities is not None
+        exact = records.is_exact
+        of_pair = (records.chosen == self._treatment) | (records.chosen == self._control)
+        used = of_pair & exact
+        self.n_refused += int(np.sum(of_pair & ~exact))
+        if self._view is View.COMPLIERS:
+            self.n_took_neither += int(np.sum(np.isin(records.actual[used], (TOOK_NOTHING, TOOK_OTHER))))
+        for imputed in (records.imputed_reward, records.imputed_actual if self._view is View.COMPLIERS else None):
+            self.n_imputed += 0 if imputed is None else int(np.sum(imputed[used]))
+        self.information += information(scores)
+        both = records.probabilities[used][:, [self._treatment, self._control]]
+        self.smallest = min(self.smallest, float(both.min(initial=1.0)))
+
+    def report(self, entry: int, reward: float | None, actual: int | None, at: int | None) -> None:
+        """What came later for an earlier decision."""
+        if not 0 <= entry < self.n_entries:
+            raise InputError("entry", entry, f"the number of an earlier decision, from 0 to {self.n_entries - 1}")
+        if self._has_places and at is None:
+            raise InputError("at", at, "the place in the log from which the report counts")
+        assert self._open is not None
+        if self._view is View.INTENTION_TO_TREAT and reward is None:
+            return  # what was taken changes nothing
+        scores, number = self._open, entry + 1
+        place = int(np.searchsorted(scores.entry, number))
+        if place == len(scores) or scores.entry[place] != number:
+            if self._is_played[entry]:
+                raise InputError("entry", entry, "a decision whose outcome is not known yet")
+            return  # another arm was chosen: it changes nothing
+        if reward is not None:
+            scores.reward[place] = reward
+        if actual is not None and self._view is View.COMPLIERS:
+            scores.taken[place] = actual == self._treatment
+        if not np.isnan(scores.reward[place] + scores.taken[place]) and scores.known_at[place] == NEVER:
+            scores.known_at[place] = self.n_entries if at is None else at
+        self._settle()
+
+    def _settle(self) -> None:
+        """Play the decisions before the first whose outcome may still come, for good."""
+        assert self._open is not None
+        may_come = ~(self._open.is_known | self._open.final)
+        n = len(self._open)
+        if may_come.any():  # a batch is played as a whole
+            n = int(batch_starts(self._open.batch_end)[may_come.argmax()])
+        if n == 0:
+            return
+        played, self._open = self._open[:n], self._open[n:]
+        self._past = self._play(self._settled, played)
+        self._n_closed_known += int(played.is_known.sum())
+
+    def wealth(self) -> Wealth:
+        """What the bets have won, with every outcome that is not known at its worst case."""
+        wealth = self._settled.copy()
+        if self._open is not None:
+            self._play(wealth, self._open)
+        return wealth
+
+    def _play(self, wealth: Wealth, scores: PairScores) -> Past:
+        past, ends, start = self._past, batch_ends(scores.batch_end), 0
+        while start < len(scores):
+            end = int(ends[min(start + _PIECE, len(scores)) - 1])
+            n_before = past.n_steps
+            steps, past = lay_steps(past, scores[start:end], self._level)
+            wealth.follow(steps, n_before, self._level)
+            start = end
+        return past

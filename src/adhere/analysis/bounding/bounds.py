@@ -1,0 +1,170 @@
+"""Bounds on each arm's mean and each average effect, whoever did not take what they were told and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from adhere.analysis.bounding.instrumental_inequality import InstrumentalInequality, instrumental_inequality
+from adhere.analysis.bounding.observed_cells import ObservedCells, observed_cells
+from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.records import Records
+
+_ASSUMPTIONS = ("none", "monotonicity")
+_REFUTED = "The data refute the assumption behind the bounds: no population fits them, even allowing for chance."
+_NOT_MONOTONE = "The data refute monotonicity: some take an arm when told another one, but not when told to take it."
+_NEAREST = (
+    "By chance no population fits the observed shares; these are the bounds by the nearest shares that one fits."
+)
+_LUMPED = (
+    "So many different things were taken that each bound keeps apart only what it compares and lumps the rest: "
+    "it holds, but may be wider than it need be."
+)
+_NOT_BINARY = "Outcomes are not all 0 or 1: the bounds hold, but may be wider than the data allow."
+_UNKNOWN = (
+    "Missing outcomes, missing reports of what was taken, and imputed values count as unknown: the bounds are over "
+    "everything that they can be."
+)
+_ANY_TIME = (
+    "The limits hold whenever one stops, if patients who come later are like those who came earlier, and if the "
+    "probabilities of arms depended on the past alone, not on the patient (on a stratum, say)."
+)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Between which values a mean or an average effect of the whole population lies.
+
+    Parameters
+    ----------
+    quantity
+        "mean", of everybody taking `treatment`; or "effect", of everybody taking `treatment` instead of `control`.
+    assumption
+        "none" but that what people were told matters only through what they took; or "monotonicity": besides,
+        whoever takes an arm when told another one takes it when told it (for two arms: there are no defiers).
+    low, high
+        The bounds by the observed shares; None where `reason` says why there are none.
+    limits
+        What the bounds are with the sampling error of the shares; empty where the data refute the assumption.
+
+    """
+
+    quantity: str
+    treatment: str
+    control: str | None
+    assumption: str
+    low: float | None
+    high: float | None
+    limits: ConfidenceSet | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Every mean and effect between its bounds, without and with monotonicity, and the test of the assumption."""
+
+    bounds: tuple[Bound, ...]
+    inequality: InstrumentalInequality
+    notes: tuple[str, ...] = ()
+
+
+def bounds(records: Records, *, adaptive: bool, level: float = 0.95) -> Bounds:
+    """Bounds on every arm's mean and every pair's average effect, with limits that hold for all of them at once.
+
+    Parameters
+    ----------
+    records
+        The records; a reward from 0 to 1 that is neither counts as that share of a success.
+    adaptive
+        Whether the allocation learned, or one may have stopped because of what one saw: then the limits on cells
+        hold at any time, which those of a fixed sample do not.
+    level
+        With which probability all limits hold.
+
+    Examples
+    --------
+    Nobody of 172 on placebo took the drug, and 101 of 165 told to take it did (Balke and Pearl 1997):
+
+    >>> import numpy as np
+    >>> chosen, actual, reward, count = np.array(
+    ...     [[0, 0, 0, 158], [0, 0, 1, 14], [1, 0, 0, 52], [1, 0, 1, 12], [1, 1, 0, 23], [1, 1, 1, 78]]
+    ... ).T
+    >>> lipid = Records("lipid", "", ("placebo", "drug"), chosen, actual, reward.astype(float), count=count)
+    >>> for one in bounds(lipid, adaptive=False).bounds[:3]:
+    ...     print(one.quantity, one.treatment, f"{one.low:.4f} to {one.high:.4f}, limits", one.limits)
+    mean placebo 0.0814 to 0.0814, limits [0.035, 0.155]
+    mean drug 0.4727 to 0.8606, limits [0.366, 0.925]
+    effect drug 0.3913 to 0.7792, limits [0.211, 0.890]
+
+    References
+    ----------
+    Balke and Pearl (1997), Journal of the American Statistical Association 92.
+
+    """
+    from adhere.analysis.bounding.program_bounds import Target, has_one_program, program_bounds
+
+    cells = observed_cells(records)
+    targets: list[Target] = [{arm: 1} for arm in range(records.n_arms)]
+    targets += [{treatment: 1, control: -1} for treatment, control in records.pairs]
+    found: list[Bound] = []
+    if not cells.told:
+        for assumption in _ASSUMPTIONS:
+            found += [_bound(records, one, assumption, "Nobody was assigned an arm.") for one in targets]
+        return Bounds(tuple(found), instrumental_inequality(cells, 0.0))
+    limits = cells.limits(level, any_time=adaptive, binary=records.is_binary)
+    kind = "Robbins" if adaptive else "Clopper–Pearson" if records.is_binary else "Hoeffding"
+    method = f"linear program within {kind} limits on the cells"
+    validity = Validity.ANY_TIME if adaptive else Validity.FIXED
+    distances = []
+    for assumption in _ASSUMPTIONS:
+        solved = program_bounds(cells, limits, targets, monotone=assumption == "monotonicity")
+        distances.append(solved.distance)
+        for i, target in enumerate(targets):
+            if solved.by_shares is None or solved.by_limits is None:
+                reason = _REFUTED if distances[0] > 1.0 else _NOT_MONOTONE
+                empty = ConfidenceSet(0.0, 0.0, method, validity, Shape.EMPTY, level)
+                found.append(_bound(records, target, assumption, reason, limits=empty))
+                continue
+            (low, high), (least, most) = solved.by_shares[i], solved.by_limits[i]
+            if solved.is_nearest and assumption == "monotonicity":
+                low, high = _at_most(found[i], low, high)
+            interval = ConfidenceSet(min(low, least), max(high, most), method, validity, Shape.INTERVAL, level)
+            reasons = [_NEAREST] * solved.is_nearest + _not_taken(records, cells, target)
+            found.append(_bound(records, target, assumption, " ".join(reasons), low, high, interval))
+    notes = (
+        (_LUMPED, not has_one_program(cells)),
+        (_NOT_BINARY, not records.is_binary),
+        (_UNKNOWN, bool(cells.unknown)),
+        (_ANY_TIME, adaptive),
+    )
+    return Bounds(
+        tuple(found), instrumental_inequality(cells, distances[0]), tuple(note for note, holds in notes if holds)
+    )
+
+
+def _bound(
+    records: Records,
+    target: Mapping[int, int],
+    assumption: str,
+    reason: str,
+    low: float | None = None,
+    high: float | None = None,
+    limits: ConfidenceSet | None = None,
+) -> Bound:
+    treatment, *control = (records.arms[arm] for arm in target)
+    quantity = "effect" if control else "mean"
+    return Bound(quantity, treatment, control[0] if control else None, assumption, low, high, limits, reason)
+
+
+def _at_most(without: Bound, low: float, high: float) -> tuple[float, float]:
+    """Bounds by the nearest shares, no wider than those that assume less."""
+    if without.low is None or without.high is None:
+        return low, high
+    inside = max(low, without.low), min(high, without.high)
+    return inside if inside[0] <= inside[1] else (without.low, without.high)
+
+
+def _not_taken(records: Records, cells: ObservedCells, target: Mapping[int, int]) -> list[str]:
+    """That nobody took an arm, of whose outcomes the data then say nothing."""
+    taken = cells.taken.sum(axis=(0, 2)) + cells.no_outcome.sum(axis=0)
+    return [f"Nobody is known to have taken {records.arms[arm]!r}." for arm in target if not taken[arm]]

@@ -1,0 +1,189 @@
+"""How far missing values could move an effect: all of them at their worst, or at their best, for the treatment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from adhere.analysis.cells import Cells, cells_of
+from adhere.analysis.confidence_set import ConfidenceSet, Validity
+from adhere.analysis.fixed_sample.means import variance_of
+from adhere.analysis.fixed_sample.score_interval import TwoProportions, score_difference
+from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
+from adhere.analysis.view import View
+from adhere.intervals import RewardSums
+
+
+@dataclass(frozen=True)
+class ExtremeCase:
+    """An effect with every missing value at its worst (`low`) and at its best (`high`) for the treatment.
+
+    `limits` reaches from the least lower end of the confidence interval to its largest upper end, over all values
+    that the missing ones can have.
+    """
+
+    view: View
+    treatment: str
+    control: str
+    low: float
+    high: float
+    limits: ConfidenceSet
+
+
+@dataclass(frozen=True)
+class ExtremeCases:
+    """Those that there are, and why compliers have none where they do not."""
+
+    cases: tuple[ExtremeCase, ...] = ()
+    why_no_compliers: str = ""
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """The values from 0 to 1 that are known of those assigned an arm, and of how many none is."""
+
+    known: RewardSums
+    n_unknown: int
+
+    @property
+    def n(self) -> int:
+        return self.known.n + self.n_unknown
+
+    @property
+    def least(self) -> float:
+        """The sum of all values where the unknown ones are 0."""
+        return min(self.known.total, float(self.known.n))
+
+    @property
+    def most(self) -> float:
+        """The sum where they are 1."""
+        return self.least + self.n_unknown
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A difference of means at its worst and its best, and its confidence limits."""
+
+    low: float
+    high: float
+    limits: tuple[float, float]
+    method: str
+
+
+def extreme_cases(records: Records, adaptive: bool, level: float) -> ExtremeCases:
+    """Of each pair of arms of which values are missing."""
+    cells = cells_of(records)
+    arms = [
+        _Arm(known, int(n) - known.n) for n, known in zip(cells.patients.sum(axis=1), cells.by_chosen(), strict=True)
+    ]
+    cases, why = [], ""
+    for treatment, control in records.pairs:
+        one, other = arms[treatment], arms[control]
+        if not one.n or not other.n:
+            continue
+        names = records.arms[treatment], records.arms[control]
+        unknown = one.n_unknown or other.n_unknown
+        if unknown:
+            found = _difference(one, other, level, adaptive)
+            cases.append(_case(View.INTENTION_TO_TREAT, names, found, level, adaptive))
+        if unknown or cells.patients[[treatment, control], NOT_KNOWN].any():
+            among = _compliers(cells, (one, other), (treatment, control), adaptive, level)
+            if isinstance(among, str):
+                why = why or among
+            else:
+                cases.append(_case(View.COMPLIERS, names, among, level, adaptive))
+    return ExtremeCases(tuple(cases), why)
+
+
+def _case(view: View, names: tuple[str, str], found: _Range, level: float, adaptive: bool) -> ExtremeCase:
+    validity = Validity.ANY_TIME if adaptive else Validity.FIXED
+    limits = ConfidenceSet(*found.limits, f"{found.method} at the extremes", validity, level=level)
+    return ExtremeCase(view, *names, found.low, found.high, limits)
+
+
+def _difference(one: _Arm, other: _Arm, level: float, any_time: bool) -> _Range:
+    low, high = one.least / one.n - other.most / other.n, one.most / one.n - other.least / other.n
+    if any_time:
+        from adhere.analysis.bounding.cell_limits import cell_limits
+
+        n = np.array([one.n, other.n, one.n, other.n], dtype=np.float64)
+        sums = np.minimum([one.least, other.most, one.most, other.least], n)
+        lows, highs = cell_limits(sums, n, level, 2, any_time=True)
+        return _Range(low, high, (float(lows[0] - highs[1]), float(highs[2] - lows[3])), "Robbins' mixture")
+    # The score interval moves with the proportions: its lower end is least at the worst, its upper at the best.
+    lowest, _ = score_difference(TwoProportions(one.least, one.n, other.most, other.n), level)
+    _, highest = score_difference(TwoProportions(one.most, one.n, other.least, other.n), level)
+    if (one.known.binary and other.known.binary) or min(one.n, other.n) < 2:
+        return _Range(low, high, (lowest, highest), "Miettinen–Nurminen")
+    ends = _welch_at_worst(one, other, level), -_welch_at_worst(other, one, level)
+    if not variance_of(one.known) and not variance_of(other.known):  # complete data may not vary, see compare_groups
+        ends = min(lowest, ends[0]), max(highest, ends[1])
+    return _Range(low, high, ends, "Welch")
+
+
+def _welch_at_worst(one: _Arm, other: _Arm, level: float) -> float:
+    """The least that the lower end of Welch's interval can be, whatever the unknown values are.
+
+    For a given t it is concave in each unknown value, so least where all of them are 0 or 1, and convex in how many
+    are 1. t has the fewest degrees of freedom that it can have.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import stdtrit
+
+    t = float(stdtrit(min(one.n, other.n) - 1, (1.0 + level) / 2.0))
+
+    def end(shares: Iterable[float]) -> float:
+        groups = [_completed(arm, share) for arm, share in zip((one, other), shares, strict=True)]
+        spread = sum(variance_of(group) / group.n for group in groups)
+        return groups[0].total / groups[0].n - groups[1].total / groups[1].n - t * math.sqrt(spread)
+
+    inside = minimize(end, (0.0, 1.0), method="L-BFGS-B", bounds=((0.0, 1.0), (0.0, 1.0)), options={"ftol": 1e-14})
+    return max(-1.0, min(float(inside.fun), *(end(corner) for corner in product((0.0, 1.0), repeat=2))))
+
+
+def _completed(arm: _Arm, share: float) -> RewardSums:
+    """With that share of the unknown values at 1, the others at 0."""
+    ones = arm.n_unknown * float(share)
+    return RewardSums(arm.n, arm.known.total + ones, arm.known.squares + ones, binary=False)
+
+
+def _compliers(
+    cells: Cells, assigned: tuple[_Arm, _Arm], pair: tuple[int, int], adaptive: bool, level: float
+) -> _Range | str:
+    """The difference by assignment over that in who took the treatment, each with half of the error (Bonferroni).
+
+    An effect on outcomes from 0 to 1 lies between -1 and 1, however small the share of compliers. Where everybody
+    took what they were assigned, compliers are everybody. Without a range it is said why.
+    """
+    treatment, control = pair
+    if len(cells.arms) > 2:
+        return "with more than two arms the effect among compliers is not a ratio of two differences"
+    if cells.patients[:, [TOOK_NOTHING, TOOK_OTHER]].any():
+        return "some patients took nothing or something else, so that more than two things were taken"
+    took, took_control = (_takers(cells, chosen, treatment) for chosen in pair)
+    if took.least == took.n and not took_control.most:
+        return _difference(*assigned, level, adaptive)
+    each = (1.0 + level) / 2
+    effect, share = _difference(*assigned, each, adaptive), _difference(took, took_control, each, adaptive)
+    if share.low <= 0.0:
+        names = cells.arms[treatment], cells.arms[control]
+        return f"it is not certain that more of those assigned {names[0]} took it than of those assigned {names[1]}"
+    low, high = _ratio((effect.low, effect.high), (share.low, share.high))
+    return _Range(low, high, _ratio(effect.limits, share.limits), effect.method)
+
+
+def _takers(cells: Cells, chosen: int, treatment: int) -> _Arm:
+    row = cells.patients[chosen]
+    n_unknown, taking = int(row[NOT_KNOWN]), float(row[treatment])
+    return _Arm(RewardSums(int(row.sum()) - n_unknown, taking, taking), n_unknown)
+
+
+def _ratio(above: tuple[float, float], below: tuple[float, float]) -> tuple[float, float]:
+    if below[0] <= 0.0:
+        return -1.0, 1.0
+    every = [numerator / denominator for numerator in above for denominator in below]
+    return max(-1.0, min(every)), min(1.0, max(every))

@@ -1,0 +1,214 @@
+"""The effect on those who take the treatment just when assigned to it: the complier average effect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from adhere.analysis.cells import Cells
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.fixed_sample.assigned_moments import (
+    OUTCOME,
+    TAKEN,
+    TREATED,
+    UNTREATED,
+    Assigned,
+    Contrasts,
+    TwoAssigned,
+)
+from adhere.analysis.fixed_sample.comparison import Comparison
+from adhere.analysis.fixed_sample.mantel_haenszel import NO_STRATUM, alone_note, compare_strata
+from adhere.analysis.fixed_sample.means import View
+from adhere.analysis.fixed_sample.number_needed import number_needed
+from adhere.analysis.fixed_sample.score_interval import two_sided
+from adhere.analysis.fixed_sample.stratified_moments import StratifiedAssigned, stratified_pair
+from adhere.analysis.fixed_sample.two_arms import Contrast, compare_groups, not_negative
+from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
+from adhere.intervals import normal_quantile
+
+ANDERSON_RUBIN = "Fieller, Anderson–Rubin"
+DELTA = "delta method (fails with weak instruments)"
+ASSUMES = (
+    "Assumes that arms were assigned at random, that assignment acts through what is taken alone, and that nobody "
+    "does the opposite of what they are assigned (no defiers)."
+)
+_NOT_TAKING = " Those who took nothing or something else count as not taking {treatment}."
+_LEFT_OUT = " Leaves out {n} of {total} assigned of whom it is not known what they took."
+_MISSING = (
+    " Of {n} patients what they took is known but not the outcome: it counts as the mean of those who were assigned "
+    "the same and took the same (missing at random given both)."
+)
+_COMPLETE = (
+    " Uses the {n} of {total} assigned of whom both what was taken and the outcome are known, which is right if they "
+    "are like the others of their stratum and arm assigned."
+)
+NO_OUTCOMES = (
+    "of none of those who were assigned one arm and took one thing is the outcome known, so that their mean is not"
+)
+SINGLE = "one arm has a single patient of whom all is known: how sure this is cannot be said"
+_SINGLES = "no stratum has two patients of an arm of whom all is known: how sure this is cannot be said"
+_MIXTURE = (
+    "some of those assigned {treatment} or {control} took a third arm: their choice among the other arms would make "
+    "any such estimate a mixture of effects of different arms, with weights that may be negative (Kirkeboen, Leuven "
+    "and Mogstad 2016); see the bounds"
+)
+
+
+def complier_comparison(
+    cells: Cells, treatment: int, control: int, level: float = 0.95, *, stratified: bool = False
+) -> Comparison:
+    """Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) of one pair of arms, its robust Anderson–Rubin set, then the delta method.
+
+    D is 1 for those who took the treatment. With more than two arms there is an estimate only where nobody assigned
+    either arm took a third. `stratified`, both differences are means of those within strata, weighted as Mantel and
+    Haenszel do, which is two-stage least squares with a constant for each stratum.
+
+    References
+    ----------
+    Imbens and Angrist (1994), Econometrica 62; Abadie (2002), Journal of the American Statistical Association 97;
+    Kirkeboen, Leuven and Mogstad (2016), Quarterly Journal of Economics 131.
+
+    """
+    names = cells.arms[treatment], cells.arms[control]
+    pair = (stratified_pair if stratified else assigned_pair)(cells, treatment, control)
+    note = ASSUMES
+    if any(cells.cell(arm, taken).n for arm in (treatment, control) for taken in (TOOK_NOTHING, TOOK_OTHER)):
+        note += _NOT_TAKING.format(treatment=names[0])
+    total = int(cells.patients[[treatment, control]].sum())
+    n_alone = pair.n_alone if isinstance(pair, StratifiedAssigned) else 0
+    if isinstance(pair, TwoAssigned):
+        note += _LEFT_OUT.format(n=total - pair.n, total=total) if pair.n < total else ""
+        note += _MISSING.format(n=pair.n_without_outcome) if pair.n_without_outcome else ""
+    elif pair.n + n_alone < total:
+        note += _COMPLETE.format(n=pair.n + n_alone, total=total)
+    note += alone_note(n_alone)
+    reason = _obstacle(cells, pair, treatment, control)
+    if reason:
+        nothing = Quantity(None, n=pair.n, reason=reason)
+        return Comparison(View.COMPLIERS, *names, nothing, nothing, nothing, stratified=stratified, note=note)
+    difference, p_value = _effect(pair, level)
+    if difference.value is None:
+        difference = Quantity(None, difference.sets, pair.n, first_stage_reason(pair, *names))
+    return Comparison(
+        View.COMPLIERS,
+        *names,
+        difference,
+        _ratio(pair, level) if difference.value is not None else Quantity(None, (), pair.n, difference.reason),
+        number_needed(difference),
+        p_value,
+        stratified=stratified,
+        note=note,
+    )
+
+
+def assigned_pair(cells: Cells, treatment: int, control: int) -> TwoAssigned:
+    """Those assigned either arm, as far as it is known what they took; takers took the treatment."""
+    treated, controls = (
+        Assigned(
+            cells.cell(arm, treatment),
+            cells.others(arm, treatment),
+            int(cells.patients[arm, treatment]),
+            int(np.delete(cells.patients[arm], [treatment, NOT_KNOWN]).sum()),
+        )
+        for arm in (treatment, control)
+    )
+    return TwoAssigned(treated, controls)
+
+
+def complied_fully(pair: Contrasts) -> bool:
+    """Whether everybody took the treatment just when assigned to it."""
+    return pair.n_takers == (pair.n_assigned[0], 0)
+
+
+def first_stage_reason(pair: Contrasts, treatment: str, control: str) -> str:
+    """Why there are no compliers to estimate an effect for, where assignment did not raise the share that took it."""
+    shares = [f"{100 * share:.1f}%" for share in pair.means(TAKEN)]
+    took = f"{shares[0]} of those assigned {treatment} took it, and {shares[1]} of those assigned {control} did"
+    weighted = " (weighted by stratum)" if isinstance(pair, StratifiedAssigned) else ""
+    return f"{took}{weighted}: assignment did not make more people take it, so that no compliers are seen"
+
+
+def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> str:
+    if isinstance(pair, StratifiedAssigned) and not pair.n:
+        return NO_STRATUM
+    assigned = pair.n_assigned
+    if isinstance(pair, TwoAssigned):
+        assigned = pair.treatment.everyone.n, pair.control.everyone.n
+    for arm, n in zip((treatment, control), assigned, strict=True):
+        if not n:
+            return f"of nobody assigned {cells.arms[arm]} both what was taken and the outcome are known"
+    third = [arm for arm in range(len(cells.arms)) if arm not in (treatment, control)]
+    if cells.patients[[[treatment], [control]], third].any():
+        return _MIXTURE.format(treatment=cells.arms[treatment], control=cells.arms[control])
+    if not any(pair.n_takers):
+        return f"nobody assigned either arm took {cells.arms[treatment]}: there are no compliers"
+    if isinstance(pair, TwoAssigned) and not (pair.treatment.has_outcomes and pair.control.has_outcomes):
+        return NO_OUTCOMES
+    return ""
+
+
+def _everyone(pair: Contrasts, level: float) -> Contrast:
+    """The arms compared as intention-to-treat does."""
+    if isinstance(pair, StratifiedAssigned):
+        return compare_strata(pair.outcomes, level)
+    assert isinstance(pair, TwoAssigned)
+    return compare_groups(pair.treatment.everyone, pair.control.everyone, level)
+
+
+def _effect(pair: Contrasts, level: float) -> tuple[Quantity, float | None]:
+    taken = pair.contrast(TAKEN)
+    if complied_fully(pair):  # then compliers are everybody
+        everyone = _everyone(pair, level)
+        delta = _delta(pair, everyone.difference.value or 0.0, level)
+        sets = (*everyone.difference.sets, delta) if everyone.difference.sets else ()
+        return replace(everyone.difference, sets=sets), everyone.p_value
+    if taken <= 0.0:
+        found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN) if pair.has_variances else None
+        # A bounded set around a negative share of compliers would be one of the effect on defiers.
+        return Quantity(None, (found,) if found and not found.is_bounded else (), pair.n), None
+    value = pair.contrast(OUTCOME) / taken
+    if not pair.has_variances:
+        return Quantity(value, n=pair.n, reason=_single(pair)), None
+    smoothed = not pair.variance((1.0, -value, 0.0))  # nothing varies: that does not make it certain
+    variance = pair.variance(OUTCOME, smoothed=smoothed)
+    p_value = two_sided(pair.contrast(OUTCOME) / math.sqrt(variance)) if variance else None
+    found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN, smoothed=smoothed)
+    return Quantity(value, (found, _delta(pair, value, level)), pair.n), p_value
+
+
+def _delta(pair: Contrasts, value: float, level: float) -> ConfidenceSet:
+    """Two-stage least squares' interval, with its robust variance (not corrected for small samples)."""
+    error = math.sqrt(pair.residual_variance((1.0, -value, 0.0))) / pair.contrast(TAKEN)
+    half = normal_quantile(level) * error
+    return ConfidenceSet(value - half, value + half, DELTA, Validity.APPROXIMATE, level=level)
+
+
+def _ratio(pair: Contrasts, level: float) -> Quantity:
+    """The ratio of the compliers' means, treated and untreated.
+
+    Its variances are smoothed: with rare outcomes a few empty cells would make it look surer than it is.
+    """
+    if complied_fully(pair):
+        return _everyone(pair, level).ratio
+    treated, untreated = pair.contrast(TREATED), pair.contrast(UNTREATED)
+    found = not_negative(pair.fieller(TREATED, UNTREATED, level, smoothed=True)) if pair.has_variances else None
+    if untreated <= 0.0 or treated < 0.0:
+        which = "without treatment is not above" if untreated <= 0.0 else "with treatment is below"
+        sets = (found,) if found and not found.is_bounded else ()
+        return Quantity(None, sets, pair.n, f"the estimated mean of compliers {which} 0")
+    ratio = treated / untreated
+    if found is None:
+        return Quantity(ratio, n=pair.n, reason=_single(pair))
+    if not ratio:
+        return Quantity(ratio, (found,), pair.n)
+    residual = (-ratio * UNTREATED[0], 0.0, TREATED[2] - ratio * UNTREATED[2])
+    relative = math.sqrt(pair.residual_variance(residual)) / treated
+    factor = math.exp(min(700.0, normal_quantile(level) * relative))
+    delta = ConfidenceSet(ratio / factor, ratio * factor, DELTA, Validity.APPROXIMATE, level=level)
+    return Quantity(ratio, (found, delta), pair.n)
+
+
+def _single(pair: Contrasts) -> str:
+    return _SINGLES if isinstance(pair, StratifiedAssigned) else SINGLE

@@ -1,0 +1,151 @@
+"""Effects of each pair of arms by four views: intention-to-treat, compliers, as-treated, per-protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from adhere.analysis.cells import Cells, cells_of
+from adhere.analysis.confidence_set import Quantity
+from adhere.analysis.fixed_sample.comparison import Comparison as Comparison
+from adhere.analysis.fixed_sample.compliers import assigned_pair, complier_comparison
+from adhere.analysis.fixed_sample.mantel_haenszel import alone_note, compare_strata
+from adhere.analysis.fixed_sample.means import ArmMean as ArmMean
+from adhere.analysis.fixed_sample.means import View as View
+from adhere.analysis.fixed_sample.means import means_of, validity_of
+from adhere.analysis.fixed_sample.multiplicity import adjusted
+from adhere.analysis.fixed_sample.number_needed import number_needed
+from adhere.analysis.fixed_sample.principal_strata import complier_means
+from adhere.analysis.fixed_sample.two_arms import Contrast, compare_groups
+from adhere.analysis.records import MOST_COMPARED, NOT_KNOWN, Records, pairs_of
+from adhere.intervals import RewardSums
+
+_USES = "all views but compliers without strata use the others (complete cases), intention-to-treat by arm assigned."
+NO_ESTIMAND = "no estimand without further assumptions"
+_NOT_BINARY = "a number needed to treat counts successes, and outcomes here are not all 0 or 1"
+_WHO = {
+    View.INTENTION_TO_TREAT: "assigned {arm}",
+    View.AS_TREATED: "who took {arm}",
+    View.PER_PROTOCOL: "who were assigned {arm} and took it",
+}
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Every arm's mean and every pair's comparison, by view; where strata are given, the stratified one first."""
+
+    means: tuple[ArmMean, ...]
+    comparisons: tuple[Comparison, ...]
+    notes: tuple[str, ...] = ()
+
+
+def effects(records: Records, level: float = 0.95) -> Effects:
+    """Compare each pair of arms by every view.
+
+    Missing outcomes and what is not known to have been taken are left out (complete cases; the notes count them), but
+    for compliers without strata a missing outcome counts as the mean of those assigned the same who took the same.
+    As-treated and per-protocol say what the groups differ by, not what the treatment does.
+
+    >>> import numpy as np
+    >>> chosen, taken = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 0, 0])
+    >>> count, reward = np.array([30, 70, 30, 20, 15, 35]), np.array([1.0, 0.0] * 3)
+    >>> found = effects(Records("", "", ("none", "drug"), chosen, taken, reward, count=count))
+    >>> for one in found.comparisons:
+    ...     print(one.view.value, round(one.difference.value, 3), one.difference.sets[0])
+    intention-to-treat 0.15 [0.016, 0.279]
+    compliers 0.3 [0.035, 0.565]
+    as-treated 0.3 [0.142, 0.445]
+    per-protocol 0.3 [0.132, 0.453]
+    """
+    found = effects_from(cells_of(records), level)
+    if records.imputed_reward is not None and records.imputed_reward.any():
+        n = int(records.patients[records.imputed_reward].sum())
+        note = f"{n} {'outcome was' if n == 1 else 'outcomes were'} assumed by the trial's rule for missing reports."
+        return Effects(found.means, found.comparisons, (*found.notes, note))
+    return found
+
+
+def effects_from(cells: Cells, level: float = 0.95) -> Effects:
+    """Compare each pair of arms by every view, from counts and sums alone (about a millisecond for two arms)."""
+    found = means_of(cells, level)
+    if len(cells.arms) == 2:
+        treatment = 1 - cells.control
+        pair = assigned_pair(cells, treatment, cells.control)
+        treated, untreated = complier_means(pair, level)
+        found += (
+            ArmMean(View.COMPLIERS, cells.arms[cells.control], untreated),
+            ArmMean(View.COMPLIERS, cells.arms[treatment], treated),
+        )
+    is_binary = bool((cells.total == cells.squares).all())
+    comparisons = tuple(
+        one if is_binary else replace(one, number_needed=Quantity(None, n=one.difference.n, reason=_NOT_BINARY))
+        for family in _families(cells, level)
+        for one in adjusted(family, cells.arms[cells.control])
+    )
+    return Effects(found, comparisons, tuple(_notes(cells)))
+
+
+def _families(cells: Cells, level: float) -> Iterator[list[Comparison]]:
+    """The comparisons of all pairs, view by view."""
+    every = pairs_of(len(cells.arms), cells.control)
+    assigned, taken, as_assigned = cells.by_chosen(), cells.by_actual(), cells.as_assigned()
+    if cells.strata:
+        strata = [cells.by_stratum(arm) for arm in range(len(cells.arms))]
+        yield [_stratified(cells, strata, *pair, level) for pair in every]
+    yield [_unstratified(View.INTENTION_TO_TREAT, cells.arms, assigned, *pair, level) for pair in every]
+    if cells.strata:
+        yield [complier_comparison(cells, *pair, level, stratified=True) for pair in every]
+    yield [complier_comparison(cells, *pair, level) for pair in every]
+    yield [_unstratified(View.AS_TREATED, cells.arms, taken, *pair, level) for pair in every]
+    yield [_unstratified(View.PER_PROTOCOL, cells.arms, as_assigned, *pair, level) for pair in every]
+
+
+def _unstratified(
+    view: View, arms: Sequence[str], sums: Sequence[RewardSums], treatment: int, control: int, level: float
+) -> Comparison:
+    note = "" if view is View.INTENTION_TO_TREAT else NO_ESTIMAND
+    for arm in (treatment, control):
+        if not sums[arm].n:
+            who = _WHO[view].format(arm=arms[arm])
+            nothing = Quantity(None, reason=f"no outcome is known of patients {who}")
+            return Comparison(view, arms[treatment], arms[control], nothing, nothing, nothing, note=note)
+    contrast = compare_groups(sums[treatment], sums[control], level, validity_of(view))
+    return _comparison(view, arms[treatment], arms[control], contrast, note=note)
+
+
+def _stratified(
+    cells: Cells, strata: Sequence[Sequence[RewardSums]], treatment: int, control: int, level: float
+) -> Comparison:
+    inside = list(zip(strata[treatment], strata[control], strict=True))
+    contrast = compare_strata(inside, level)
+    alone = sum(one.n + two.n for one, two in inside if not (one.n and two.n))
+    arms = cells.arms[treatment], cells.arms[control]
+    return _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=alone_note(alone).strip())
+
+
+def _comparison(
+    view: View, treatment: str, control: str, contrast: Contrast, *, stratified: bool = False, note: str = ""
+) -> Comparison:
+    return Comparison(
+        view,
+        treatment,
+        control,
+        contrast.difference,
+        contrast.ratio,
+        number_needed(contrast.difference),
+        contrast.p_value,
+        stratified=stratified,
+        note=note,
+    )
+
+
+def _notes(cells: Cells) -> Iterator[str]:
+    if len(cells.arms) > MOST_COMPARED:
+        yield f"With more than {MOST_COMPARED} arms each is compared with control alone."
+    total, known = int(cells.patients.sum()), int(cells.n.sum())
+    if known < total:
+        views = "intention-to-treat, as-treated and per-protocol"
+        yield f"{total - known} of {total} outcomes are missing; {views} use the others (complete cases)."
+    unknown = int(cells.patients[:, NOT_KNOWN].sum())
+    if unknown:
+        yield f"What {unknown} of {total} patients took is not known; only intention-to-treat counts them."

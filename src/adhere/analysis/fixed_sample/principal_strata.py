@@ -1,0 +1,183 @@
+"""Who would take the treatment: always, never, or just when assigned to it; and how each of them fares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from adhere.analysis.bounding.cell_limits import cell_limits
+from adhere.analysis.cells import Cells, cells_of
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
+from adhere.analysis.fixed_sample.any_time_strata import (
+    any_time_complier_mean,
+    any_time_difference,
+    any_time_mean,
+)
+from adhere.analysis.fixed_sample.assigned_moments import TAKEN, TREATED, UNTREATED, TwoAssigned, Weights
+from adhere.analysis.fixed_sample.compliers import ASSUMES, NO_OUTCOMES, SINGLE, assigned_pair
+from adhere.analysis.fixed_sample.means import mean_of
+from adhere.analysis.fixed_sample.two_arms import compare_groups
+from adhere.analysis.records import TOOK_OTHER, Records
+from adhere.intervals import RewardSums
+
+ALWAYS, NEVER_TAKERS, COMPLIERS = "always-takers", "never-takers", "compliers"
+TREATED_COMPLIERS, UNTREATED_COMPLIERS = "compliers, treated", "compliers, untreated"
+_REFUTED = (
+    "The data refute that there are no defiers: {high} of those assigned {control} took {treatment}, more than the "
+    "{low} of those assigned {treatment}, and by more than chance explains."
+)
+_DOUBTFUL = (
+    "Fewer of those assigned {treatment} took it ({low}) than of those assigned {control} ({high}): by chance, or "
+    "because there are defiers."
+)
+
+
+@dataclass(frozen=True)
+class PrincipalStrata:
+    """Shares of always-takers, never-takers and compliers, and their mean outcomes, for two arms and no defiers.
+
+    `shares` has "always-takers", "never-takers", "compliers"; `means` "always-takers", "never-takers",
+    "compliers, treated", "compliers, untreated". Both are empty where `reason` says why.
+    """
+
+    shares: Mapping[str, Quantity] = field(default_factory=dict)
+    means: Mapping[str, Quantity] = field(default_factory=dict)
+    reason: str = ""
+    note: str = ""
+    refuted: bool = False  # that there are no defiers, by a negative share of compliers
+
+
+def principal_strata(records: Records, *, adaptive: bool = False, level: float = 0.95) -> PrincipalStrata:
+    """Split the patients of two arms by what they would take under either assignment.
+
+    Among those assigned the control who take the treatment are always-takers alone, among those assigned the
+    treatment who do not are never-takers alone; the rest are compliers, whose means follow by subtraction. `adaptive`
+    makes all limits any-time valid: patients assigned one arm are alike whatever the allocation did, if it
+    depended on the past and not on the patient.
+
+    References
+    ----------
+    Angrist, Imbens and Rubin (1996), Journal of the American Statistical Association 91; Imbens and Rubin (1997),
+    Review of Economic Studies 64; Frangakis and Rubin (2002), Biometrics 58.
+
+    """
+    cells = cells_of(records)
+    found = strata_from(cells, level)
+    return _any_time(cells, found, level) if adaptive and found.shares else found
+
+
+def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
+    """The same from counts and sums alone."""
+    if len(cells.arms) != 2:
+        return PrincipalStrata(reason="there are principal strata of this kind for two arms only")
+    control, treatment = cells.control, 1 - cells.control
+    took = [_taking(cells, arm, treatment) for arm in (treatment, control)]
+    for arm, one in zip((treatment, control), took, strict=True):
+        if not one.n:
+            return PrincipalStrata(reason=f"what was taken is known of nobody assigned {cells.arms[arm]}")
+    compliers = compare_groups(took[0], took[1], level).difference
+    shares = {
+        ALWAYS: mean_of(took[1], level),
+        NEVER_TAKERS: mean_of(_others(took[0]), level),
+        COMPLIERS: compliers,
+    }
+    note, refuted = ASSUMES, compliers.sets[0].high < 0.0
+    if compliers.value is not None and compliers.value < 0.0:
+        words = _REFUTED if refuted else _DOUBTFUL
+        percent = [f"{100 * one.total / one.n:.1f}%" for one in took]
+        note = words.format(
+            treatment=cells.arms[treatment], control=cells.arms[control], low=percent[0], high=percent[1]
+        )
+        shares[COMPLIERS] = Quantity(None, compliers.sets, compliers.n, note)
+    return PrincipalStrata(shares, _means(cells, treatment, control, level), note=note, refuted=refuted)
+
+
+def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalStrata:
+    control, treatment = cells.control, 1 - cells.control
+    took = _taking(cells, treatment, treatment), _taking(cells, control, treatment)
+    pair = assigned_pair(cells, treatment, control)
+    shares, means = found.shares, found.means
+    return replace(
+        found,
+        shares={
+            ALWAYS: any_time_mean(shares[ALWAYS], took[1], level),
+            NEVER_TAKERS: any_time_mean(shares[NEVER_TAKERS], _others(took[0]), level),
+            COMPLIERS: any_time_difference(shares[COMPLIERS], took, level),
+        },
+        means={
+            ALWAYS: any_time_mean(means[ALWAYS], pair.control.takers, level),
+            NEVER_TAKERS: any_time_mean(means[NEVER_TAKERS], pair.treatment.others, level),
+            TREATED_COMPLIERS: any_time_complier_mean(means[TREATED_COMPLIERS], pair, treated=True, level=level),
+            UNTREATED_COMPLIERS: any_time_complier_mean(means[UNTREATED_COMPLIERS], pair, treated=False, level=level),
+        },
+    )
+
+
+def _taking(cells: Cells, arm: int, treatment: int) -> RewardSums:
+    """Taking the treatment as a 0/1 outcome, of all assigned an arm of whom it is known what they took."""
+    row = cells.patients[arm]
+    takers, n = int(row[treatment]), int(row[:2].sum() + row[TOOK_OTHER:].sum())
+    return RewardSums(n, float(takers), float(takers))
+
+
+def _others(taking: RewardSums) -> RewardSums:
+    rest = taking.n - taking.total
+    return RewardSums(taking.n, rest, rest)
+
+
+def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str, Quantity]:
+    found = {
+        ALWAYS: _exact_mean(cells.cell(control, treatment), level),
+        NEVER_TAKERS: _exact_mean(cells.others(treatment, treatment), level),
+    }
+    for name in (ALWAYS, NEVER_TAKERS):
+        if found[name].value is None:
+            found[name] = Quantity(None, reason=f"no outcome of {name} is known")
+    pair = assigned_pair(cells, treatment, control)
+    found[TREATED_COMPLIERS], found[UNTREATED_COMPLIERS] = complier_means(pair, level)
+    return found
+
+
+def _exact_mean(sums: RewardSums, level: float) -> Quantity:
+    """The mean of a group that may be small: Clopper and Pearson's limits, where outcomes are 0 or 1."""
+    found = mean_of(sums, level)
+    if not sums.n or not sums.binary:
+        return found
+    low, high = cell_limits(np.array([sums.total]), np.array([float(sums.n)]), level, 1, any_time=False)
+    exact = ConfidenceSet(float(low[0]), float(high[0]), "Clopper–Pearson", level=level)
+    return replace(found, sets=(exact,))
+
+
+def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Quantity]:
+    """The compliers' mean outcomes with and without treatment (Abadie 2002), with Fieller's sets.
+
+    Where nobody assigned the control took the treatment, those who took it are compliers, so that Wilson's (or
+    Student's) interval holds; likewise for the untreated where everybody assigned the treatment took it.
+    """
+    if min(pair.treatment.everyone.n, pair.control.everyone.n) == 0:
+        nothing = Quantity(None, reason="what was taken and the outcome are known of nobody in one of the arms")
+        return nothing, nothing
+    if pair.contrast(TAKEN) <= 0.0:
+        nothing = Quantity(None, n=pair.n, reason="assignment did not make more people take the treatment")
+        return nothing, nothing
+    treated = mean_of(pair.treatment.takers, level) if not pair.control.n_takers else None
+    untreated = mean_of(pair.control.others, level) if not pair.treatment.n_others else None
+    if not pair.treatment.has_outcomes or not pair.control.has_outcomes:
+        nothing = Quantity(None, n=pair.n, reason=NO_OUTCOMES)
+        return treated or nothing, untreated or nothing
+    return treated or _complier_mean(pair, TREATED, level), untreated or _complier_mean(pair, UNTREATED, level)
+
+
+def _complier_mean(pair: TwoAssigned, weights: Weights, level: float) -> Quantity:
+    value = pair.contrast(weights) / pair.contrast(TAKEN)
+    if not pair.has_variances:
+        return Quantity(value, n=pair.n, reason=SINGLE)
+    found = pair.fieller(weights, TAKEN, level, smoothed=True)
+    if not 0.0 <= value <= 1.0:
+        reason = "the estimate is not from 0 to 1, as means are: by chance, or because the assumptions fail"
+        return Quantity(value, (found,), pair.n, reason)
+    if found.shape is Shape.INTERVAL:
+        found = replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+    return Quantity(value, (found,), pair.n)

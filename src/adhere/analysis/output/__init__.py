@@ -1,0 +1,1 @@
+"""An analysis as text, page, figures and JSON."""

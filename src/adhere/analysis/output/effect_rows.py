@@ -1,0 +1,160 @@
+"""Every estimate of one effect: each view by each method, the bounds, and what missing values could do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.output.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
+from adhere.analysis.view import View
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis, Subgroup
+    from adhere.analysis.bounding.bounds import Bound
+    from adhere.analysis.fixed_sample.comparison import Comparison
+
+NO_ESTIMAND = "no estimand without further assumptions"
+MIXES_STRATA = "mixes strata"  # whose shares assigned differ
+NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
+BOUNDS = "bounds and their limits"
+EXTREMES = "missing values at their extremes"
+REFUTED = Validity.REFUTED.value
+KINDS = (*(one.value for one in Validity if one is not Validity.REFUTED), NO_ESTIMAND, BOUNDS, EXTREMES, REFUTED)
+STRATIFIED, UNSTRATIFIED = ", stratified", ", unstratified"
+MISLEADING = (View.AS_TREATED, View.PER_PROTOCOL)
+
+
+class EffectRow(NamedTuple):
+    """One estimate of the effect of a treatment: by which view and method, and what it promises."""
+
+    view: str
+    method: str  # empty where the view has one only
+    kind: str
+    value: float | None
+    found: ConfidenceSet | None
+    bar: tuple[float, float] | None = None
+    reason: str = ""
+    p: float | None = None  # of a set without a table of p-values
+    mixes_strata: bool = False
+
+    @property
+    def label(self) -> str:
+        """View and method."""
+        return f"{self.view}, {self.method}" if self.method else self.view
+
+    @property
+    def holds(self) -> str:
+        """What its set promises, and for which allocation."""
+        if self.mixes_strata:
+            return MIXES_STRATA
+        if self.found is None:
+            return UNKNOWN
+        if self.kind in (NOT_ADAPTIVE, REFUTED):
+            return self.kind
+        return self.found.validity.value + ("" if self.p is None else f", p {p_value(self.p)}")
+
+    @property
+    def text(self) -> str:
+        """Both in words."""
+        if self.bar is not None:
+            return f"{self.bar[0]:z.3f} to {self.bar[1]:z.3f}" + (f" {self.found}" if self.found else "")
+        return UNKNOWN if self.value is None and self.found is None else estimate(self.value, self.found, sign=True)
+
+    @property
+    def pieces(self) -> list[tuple[float, float]]:
+        """The set as intervals."""
+        if self.found is None or self.found.shape is Shape.EMPTY:
+            return []
+        if self.found.shape is Shape.EVERYTHING:
+            return [(-math.inf, math.inf)]
+        if self.found.shape is Shape.OUTSIDE:
+            return [(-math.inf, self.found.low), (self.found.high, math.inf)]
+        return [(self.found.low, self.found.high)]
+
+
+def pairs(analysis: Analysis) -> list[tuple[str, str]]:
+    """Every pair of treatment and control, those against the trial's control first."""
+    found = dict.fromkeys((one.treatment, one.control) for one in analysis.effects.comparisons)
+    return sorted(found, key=lambda pair: pair[1] != analysis.control)
+
+
+def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[EffectRow]:
+    """Every estimate of one effect."""
+    pair = (treatment, control)
+    rows: list[EffectRow] = []
+    for view in View:
+        for one in analysis.effects.comparisons:
+            if one.view is view and (one.treatment, one.control) == pair:
+                rows += _compared(analysis, one)
+        for sequence in analysis.sequences:
+            if sequence.view is view and (sequence.treatment, sequence.control) == pair:
+                kind = _kind(view, sequence.final)
+                row = EffectRow(view.value, "confidence sequence", kind, sequence.estimate, sequence.final)
+                rows.append(row._replace(p=sequence.p_value))
+        for weighted in analysis.aipw:
+            if weighted.view is view and (weighted.treatment, weighted.control) == pair:
+                found, *_ = (*weighted.difference.sets, None)
+                kind = Validity.ADAPTIVE.value if found is None else _kind(view, found)
+                value, why = weighted.difference.value, weighted.difference.reason
+                rows.append(EffectRow(view.value, "AIPW", kind, value, found, reason=why))
+        for extreme in analysis.missing.extremes if any(_n_missing(analysis)) else ():
+            if extreme.view is view and (extreme.treatment, extreme.control) == pair:
+                bar = (extreme.low, extreme.high)
+                rows.append(EffectRow(view.value, "missing at extremes", EXTREMES, None, extreme.limits, bar))
+    rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
+    if analysis.balance is not None and analysis.balance.differ:
+        rows = [one._replace(mixes_strata=not one.view.endswith(STRATIFIED)) for one in rows]
+    rows = [
+        one._replace(kind=REFUTED) if one.found and one.found.validity is Validity.REFUTED else one for one in rows
+    ]
+    if analysis.adaptive:
+        rows = [one._replace(kind=NOT_ADAPTIVE) if one.kind == Validity.FIXED.value else one for one in rows]
+    return rows
+
+
+def assigned_effect(
+    group: Subgroup, treatment: str, control: str, *, adaptive: bool
+) -> tuple[float | None, ConfidenceSet | None] | None:
+    """The intention-to-treat effect in a subgroup, with the set that holds for its allocation; None without one."""
+    pair = (View.INTENTION_TO_TREAT, treatment, control)
+    for sequence in group.sequences if adaptive else ():
+        if (sequence.view, sequence.treatment, sequence.control) == pair:
+            return sequence.estimate, sequence.final
+    for one in group.effects.comparisons:
+        if (one.view, one.treatment, one.control) == pair:
+            return one.difference.value, one.difference.sets[0] if one.difference.sets else None
+    return None
+
+
+def _n_missing(analysis: Analysis) -> list[int]:
+    return [*analysis.missing.outcomes.values(), *analysis.missing.taken.values()]
+
+
+def view_name(analysis: Analysis, one: Comparison) -> str:
+    """The view of a comparison, and whether it is stratified where there is another that is."""
+    if one.stratified:
+        return one.view.value + STRATIFIED
+    has_strata = any(other.stratified and other.view is one.view for other in analysis.effects.comparisons)
+    return one.view.value + UNSTRATIFIED * has_strata
+
+
+def _compared(analysis: Analysis, one: Comparison) -> Iterator[EffectRow]:
+    view = view_name(analysis, one)
+    if not one.difference.sets:
+        kind = NO_ESTIMAND if one.view in MISLEADING else Validity.FIXED.value
+        yield EffectRow(view, "", kind, one.difference.value, None, reason=one.difference.reason)
+    for found in one.difference.sets:
+        method = found.method if len(one.difference.sets) > 1 else ""
+        yield EffectRow(view, method, _kind(one.view, found), one.difference.value, found)
+
+
+def _kind(view: View, found: ConfidenceSet) -> str:
+    return NO_ESTIMAND if view in MISLEADING else found.validity.value
+
+
+def _bounded(one: Bound) -> EffectRow:
+    bar = None if one.low is None or one.high is None else (one.low, one.high)
+    how = ASSUMPTIONS.get(one.assumption, one.assumption)
+    return EffectRow("bounds", how, BOUNDS, None, one.limits, bar, one.reason)

@@ -1,0 +1,229 @@
+"""The figures of an analysis: who took what, all views on one axis, sets as patients came, strata side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from adhere.analysis.analysis import Subgroup
+from adhere.analysis.confidence_set import Shape
+from adhere.analysis.output.effect_rows import (
+    KINDS,
+    NOT_ADAPTIVE,
+    REFUTED,
+    EffectRow,
+    assigned_effect,
+    effect_rows,
+    pairs,
+)
+from adhere.analysis.output.tables import MOST_ARMS, level_text
+from adhere.analysis.output.texts import percent
+from adhere.analysis.reading.names import apart_from
+from adhere.analysis.view import View
+from adhere.report.compliance_matrix import MOST_HALF, share_text
+from adhere.report.section import ReportFigure
+
+if TYPE_CHECKING:
+    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.flow import ArmFlow
+    from adhere.report.band_over_time import Band
+    from adhere.report.consort_flow import FlowBox
+    from adhere.report.forest_plot import ForestRow
+
+_MOST_BANDS, _MOST_STRATA_ROWS, _MOST_MATRIX = 12, 60, 12
+_ZERO = "no difference"
+
+
+def forest_figure(analysis: Analysis) -> ReportFigure | None:
+    """All views of every treatment against the control on one axis; of many arms, intention-to-treat alone."""
+    from adhere.report.forest_plot import forest_plot, marks_in_words
+
+    is_small = len(analysis.arms) <= MOST_ARMS
+    rows = [
+        _forest_row(f"{treatment} against {control}", row)
+        for treatment, control in pairs(analysis)
+        if control == analysis.control
+        for row in effect_rows(analysis, treatment, control)
+        if is_small or row.view.startswith(View.INTENTION_TO_TREAT.value)
+    ]
+    if not rows:
+        return None
+    level = level_text(analysis)
+    is_refuted = any(row.kind == REFUTED for row in rows)
+    refuted = " Grey and hollow: the data refute what it rests on." if is_refuted else ""
+    return ReportFigure(
+        "forest",
+        f"Every view on one axis: estimates with {level} sets. Bars are bounds, and the lines through them their "
+        f"limits.{refuted}{marks_in_words(rows)}",
+        "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
+        lambda: forest_plot(
+            rows,
+            kinds=(NOT_ADAPTIVE, *KINDS[1:]) if analysis.adaptive else KINDS,  # no figure has both
+            x_label="difference in mean outcome (above zero the treatment does better)",
+            heading=f"estimate [{level} set]",
+            zero=_ZERO,
+            hollow=(REFUTED,),
+        ),
+        wide=True,
+    )
+
+
+def _forest_row(group: str, row: EffectRow) -> ForestRow:
+    from adhere.report.forest_plot import ForestRow
+
+    return ForestRow(group, row.label, row.kind, row.value, row.pieces, row.text.replace("-", "−"), row.bar)
+
+
+def flow_figure(analysis: Analysis) -> ReportFigure:
+    """The flow of patients in the manner of CONSORT."""
+    from adhere.report.consort_flow import FlowColumn, consort_flow
+
+    found = analysis.flow
+    columns = [FlowColumn(f"assigned {one.arm}: {one.assigned:,}", list(_flow_boxes(one))) for one in found.arms]
+    left_out = [f"{reason}: {_rows(n)}" for reason, n in found.left_out.items() if n]
+    dashed = (
+        "Dashed: did not take what was assigned, or it or the outcome is not known. Shares are of those assigned."
+    )
+    return ReportFigure(
+        "flow",
+        "From assignment to outcome. What was taken, and below it whether the outcome is known, are two splits of "
+        f"the same patients: each adds up to those assigned. {dashed}",
+        "; ".join(f"{one.heading}, {', '.join(box.text for box in one.boxes)}" for one in columns),
+        lambda: consort_flow(
+            f"patients: {analysis.n_patients:,}", ["left out", *left_out] if left_out else [], columns
+        ),
+        wide=True,
+    )
+
+
+def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
+    from adhere.report.consort_flow import FlowBox
+
+    def text(what: str, n: int) -> str:
+        return f"{what}: {n:,} ({share_text(n / one.assigned)})" if one.assigned else f"{what}: {n:,}"
+
+    yield FlowBox(text(f"took {one.arm}", one.took_it))
+    others = {arm: n for arm, n in one.took_others.items() if n}
+    if len(others) > MOST_ARMS:
+        others = {"another arm": one.crossed_over}
+    arms = {one.arm, *one.took_others}
+    off_path = [
+        *((f"took {arm}", n) for arm, n in others.items()),
+        (f"took {apart_from(arms, 'nothing')}", one.took_nothing),
+        (f"took {apart_from(arms, 'something else')}", one.took_other),
+        ("not reported", one.not_reported),
+        ("lost to follow-up", one.lost),
+    ]
+    yield from (FlowBox(text(what, n), True) for what, n in off_path if n)
+    yield FlowBox(text("outcome known", one.outcome_known), opens=True)
+    ends = {"outcome imputed": one.outcome_imputed, "outcome missing": one.outcome_missing}
+    yield from (FlowBox(text(what, n), True) for what, n in ends.items() if n)
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n:,} rows"
+
+
+def matrix_figure(analysis: Analysis) -> ReportFigure | None:
+    """What was taken by what was assigned; none for many arms, whose table says it."""
+    from adhere.report.compliance_matrix import MatrixRow, compliance_matrix
+
+    arms = analysis.flow.arms
+    if len(arms) > _MOST_MATRIX:
+        return None
+    more = {
+        "nothing": [one.took_nothing for one in arms],
+        "something else": [one.took_other for one in arms],
+        "not known": [one.not_reported + one.lost for one in arms],
+    }
+    rows = []
+    for number, one in enumerate(arms):
+        taken = {arm: one.took_it if arm == one.arm else one.took_others.get(arm, 0) for arm in analysis.arms}
+        taken |= {apart_from(analysis.arms, f"({what})"): n[number] for what, n in more.items() if any(n)}
+        rows.append(MatrixRow(one.arm, taken, percent(one.compliance)))
+    level = level_text(analysis)
+    return ReportFigure(
+        "compliance",
+        f"What was taken, by the arm assigned: shares of all who were assigned it. Framed: took it. At the right the "
+        f"share of those whose report is known, with its {level} interval.",
+        "; ".join(f"assigned {row.label}, took it: {row.took_it}" for row in rows),
+        lambda: compliance_matrix(rows, interval=f"took it [{level}]"),
+        wide=len(rows[0].taken) > MOST_HALF,
+    )
+
+
+def bands_figure(analysis: Analysis) -> ReportFigure | None:
+    """Confidence sequences against the control as patients came."""
+    from adhere.report.band_over_time import band_over_time, is_cut
+
+    bands = [
+        _band(analysis, one) for one in analysis.sequences if one.control == analysis.control and len(one.times)
+    ][:_MOST_BANDS]
+    if not bands:
+        return None
+    level = level_text(analysis)
+    return ReportFigure(
+        "sequences",
+        f"{level} confidence sequences: which constant effects were not refuted after so many patients, whenever one "
+        f"stops.{' Wide beginnings are cut off.' if any(map(is_cut, bands)) else ''}",
+        "; ".join(f"{one.title}: at the end {one.low[-1]:z.3f} to {one.high[-1]:z.3f}" for one in bands),
+        lambda: band_over_time(
+            bands,
+            y_label="difference in mean outcome",
+            band=f"{level} confidence sequence",
+            beside=f"{level} fixed-sample interval, beside it",
+        ),
+        wide=True,
+    )
+
+
+def _band(analysis: Analysis, one: ConfidenceSequence) -> Band:
+    from adhere.report.band_over_time import Band
+
+    beside = None
+    for compared in analysis.effects.comparisons:
+        is_same = (compared.view, compared.treatment, compared.control) == (one.view, one.treatment, one.control)
+        if is_same and compared.difference.sets and compared.difference.sets[0].is_bounded and beside is None:
+            found = compared.difference.sets[0]
+            beside = (found.low, found.high) if found.shape is Shape.INTERVAL else None
+    several = len(analysis.arms) > 2
+    title = f"{one.view.value}: {one.treatment} against {one.control}" if several else one.view.value
+    times, low, high = one.times.tolist(), one.low.tolist(), one.high.tolist()
+    return Band(title, times, low, high, one.estimate, beside, one.drift_at)
+
+
+def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
+    """The intention-to-treat effect in each stratum, and in all of them."""
+    from adhere.report.forest_plot import forest_plot, marks_in_words
+
+    every = Subgroup(analysis.n_patients, analysis.effects, analysis.sequences)
+    groups = {"all patients": every} | {
+        f"{name} ({one.n_patients:,})": one for name, one in analysis.subgroups.items()
+    }
+    rows = [
+        _forest_row(f"{pair[0]} against {pair[1]}", EffectRow(name, "", kind, *found))
+        for pair in pairs(analysis)
+        if pair[1] == analysis.control
+        for name, one in groups.items()
+        for kind in ["all patients" if one is every else "stratum"]
+        if (found := assigned_effect(one, *pair, adaptive=analysis.adaptive))
+    ]
+    if len(groups) < 2 or not rows:
+        return None
+    level = level_text(analysis)
+    return ReportFigure(
+        "subgroups",
+        f"Intention-to-treat by stratum, with {level} sets that are not corrected for the number of strata"
+        f"{'; any-time valid, as the allocation adapted' if analysis.adaptive else ''}."
+        f"{marks_in_words(rows[:_MOST_STRATA_ROWS])}",
+        "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
+        lambda: forest_plot(
+            rows[:_MOST_STRATA_ROWS],
+            kinds=["stratum", "all patients"],
+            x_label="difference in mean outcome",
+            heading=f"estimate [{level} set]",
+            zero=_ZERO,
+        ),
+        wide=True,
+    )

@@ -1,0 +1,96 @@
+"""What must be known to read the tables of an analysis, each thing said once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from adhere.analysis.output.effect_rows import NO_ESTIMAND
+from adhere.analysis.output.tables import STARRED
+from adhere.analysis.output.texts import sentence, unique
+
+if TYPE_CHECKING:
+    from adhere.analysis.adaptive.aipw import AipwEstimate
+    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.confidence_set import Quantity
+    from adhere.analysis.fixed_sample.comparison import Comparison
+
+    _Noted = Comparison | ConfidenceSequence | AipwEstimate
+
+_STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told may differ from those who do not."
+_MOST_ALIKE = 3  # notes that differ in the names of arms alone
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z0-9])")
+
+
+def notes_of(analysis: Analysis) -> list[str]:
+    """The notes of all parts; what is said of some views or pairs of arms only names them."""
+    parts: dict[str, Iterable[_Noted]] = {
+        "": analysis.effects.comparisons,
+        "confidence sequence": analysis.sequences,
+        "AIPW": analysis.aipw,
+    }
+    said = [_STAR, *(note for part, found in parts.items() for note in _of_pairs(part, found))]
+    said += [*analysis.effects.notes, analysis.why_no_sequences, *analysis.bounds.notes, *analysis.flow.notes]
+    said += [sentence(one.reason) for one in analysis.randomisation if one.reason]
+    said += [analysis.strata.note, *_reasons(analysis)]
+    known = {*analysis.warnings, *analysis.verdict, analysis.strata.reason}
+    each = [one for one in unique(said) if one not in known]
+    each = [one for one in each if not any(one in other and one != other for other in each)]
+    return list(_folded(each, analysis.arms))
+
+
+def _folded(notes: Sequence[str], arms: Sequence[str]) -> Iterator[str]:
+    """Of notes that are alike but for names of arms and numbers, the first few, and how many more there are."""
+    names = "|".join(sorted(map(re.escape, arms), key=len, reverse=True))
+    varying = re.compile(rf"(?<!\w)(?:{names}|\d[\d,.%]*)(?!\w)")
+    alike: dict[str, list[str]] = {}
+    for one in notes:
+        alike.setdefault(varying.sub("", one), []).append(one)
+    for group in alike.values():
+        yield from group[:_MOST_ALIKE]
+        if len(group) > _MOST_ALIKE:
+            yield f"{len(group) - _MOST_ALIKE} more notes like the last; the JSON has them all."
+
+
+def _of_pairs(part: str, found: Iterable[_Noted]) -> Iterator[str]:
+    """Sentences by whom they hold for, those of the same together: all, the views, or single pairs of them."""
+    whose: dict[str, list[tuple[str, str]]] = {}
+    every: dict[str, list[str]] = {}
+    for one in found:
+        pair = f"{one.treatment} against {one.control}"
+        every.setdefault(one.view.value, []).append(pair)
+        for text in _BETWEEN_SENTENCES.split(" ".join(one.note.split())):
+            if text and text.rstrip(".") != NO_ESTIMAND:
+                whose.setdefault(text, []).append((one.view.value, pair))
+    together: dict[str, list[str]] = {}
+    for text, labels in whose.items():
+        together.setdefault(_named(part, labels, every), []).append(text)
+    for name, texts in together.items():
+        yield f"{name[:1].upper()}{name[1:]}: {' '.join(texts)}" if name else " ".join(texts)
+
+
+def _named(part: str, labels: Sequence[tuple[str, str]], every: Mapping[str, Sequence[str]]) -> str:
+    """Whom a sentence is about; a view all of whose pairs it is about stands for them."""
+    names = []
+    for view in dict.fromkeys(view for view, _ in labels):
+        pairs = list(dict.fromkeys(pair for one, pair in labels if one == view))
+        listed = ", ".join(pairs) if len(pairs) <= _MOST_ALIKE else f"{len(pairs)} pairs"
+        names += [view if {*pairs} == {*every[view]} else f"{view} of {listed}"]
+    if part and names == list(every):
+        return part
+    return "; ".join(f"{part}, {name}" if part else name for name in names)
+
+
+def _reasons(analysis: Analysis) -> list[str]:
+    """Why numbers are missing from the tables."""
+    quantities: list[Quantity] = [one.mean for one in analysis.effects.means]
+    for one in analysis.effects.comparisons:
+        quantities += [one.difference, one.ratio, one.number_needed]
+    quantities += [one.compliance for one in analysis.flow.arms]
+    quantities += [*analysis.strata.shares.values(), *analysis.strata.means.values()]
+    quantities += [one.largest_difference for one in analysis.mediation.arms]
+    quantities += [one.difference for one in analysis.aipw]
+    found = [one.reason for one in quantities] + [one.reason for one in analysis.bounds.bounds]
+    return [sentence(reason) for reason in dict.fromkeys(found) if reason]

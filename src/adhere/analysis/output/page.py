@@ -1,0 +1,253 @@
+"""An analysis as one HTML file: the verdict on top, then every view in figures and tables, methods and data last."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from adhere.analysis.output import figures, tables
+from adhere.analysis.output.effect_rows import pairs
+from adhere.analysis.output.effect_tables import (
+    effects_table,
+    pairs_table,
+    ratios_table,
+    sequences_table,
+    subgroups_table,
+)
+from adhere.analysis.output.methods import WORDS, methods
+from adhere.analysis.output.notes import notes_of
+from adhere.analysis.output.summary import allocation_words, arms_words, outcome_words
+from adhere.analysis.output.texts import estimate, p_value, percent, quantity, sentence, unique
+from adhere.analysis.view import View
+from adhere.report.numbers import counted
+from adhere.report.page import Opening, page
+from adhere.report.section import Listing, ReportFigure, Section
+from adhere.report.style import SETTINGS, figure_file
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis
+
+
+def analysis_page(analysis: Analysis) -> str:
+    """The page; the same analysis gives the same bytes."""
+    import matplotlib
+
+    sections = list(_sections(analysis))
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
+    opening = Opening("In words", unique(analysis.verdict), unique(analysis.warnings))
+    title = f"{analysis.name}: what the records say"
+    foot = _foot(analysis)
+    return page(
+        title, sections, drawn, foot, lead=_lead(analysis), glossary=WORDS, figure_files=False, opening=opening
+    )
+
+
+def _lead(analysis: Analysis) -> str:
+    patients = counted(analysis.n_patients, "patient")
+    return f"{patients}, assigned to {arms_words(analysis)}; {allocation_words(analysis)}; {outcome_words(analysis)}."
+
+
+def _foot(analysis: Analysis) -> dict[str, str]:
+    columns = ", ".join(f"{name} from {column}" for name, column in analysis.columns.items())
+    said = {
+        "Data": analysis.source,
+        "Digest": analysis.digest,
+        "Head of the log": analysis.head,
+        "Patients": f"{analysis.n_patients:,}",
+        "Columns": columns,
+        "Order": analysis.order,
+        "Outcome": outcome_words(analysis).removeprefix("outcome: "),
+        "Level": tables.level_text(analysis),
+        "Margin": f"{analysis.mediation.margin:g}",
+        "Version": f"adhere {analysis.version}",
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def _sections(analysis: Analysis) -> Iterator[Section]:
+    yield _effects(analysis)
+    yield Section(
+        "estimands",
+        "What each view estimates",
+        question="Which question does each view answer, and what must be true for it?",
+        result="Intention-to-treat asks what assigning does; compliers, what taking does to those who comply; the "
+        "bounds, what taking would do to everybody.",
+        uncertainty="As-treated and per-protocol answer no question of either kind without further assumptions.",
+        listings=[_estimands(analysis)],
+    )
+    yield _flow(analysis)
+    if analysis.sequences:
+        yield _sequences(analysis)
+    yield _bounds(analysis)
+    yield Section(
+        "trust",
+        "Can what was taken be trusted?",
+        question="Given what was taken, does the outcome depend on what was assigned?",
+        result=analysis.mediation.sentence,
+        uncertainty="That the data do not refute it does not make it so: within the margin is what would be needed.",
+        details=[one.sentence for one in analysis.mediation.arms if one.sentence],
+        listings=_filled(tables.mediation_table(analysis)),
+    )
+    yield Section(
+        "missing",
+        "Missing values",
+        question="What is not known, and how much could it change?",
+        result=analysis.missing.sentence,
+        uncertainty="Extreme cases take every missing value at its worst, then at its best, for the treatment.",
+        listings=_filled(tables.missing_table(analysis)),
+    )
+    subgroups = subgroups_table(analysis)
+    if subgroups.rows:
+        yield Section(
+            "subgroups",
+            "Subgroups",
+            question="Does the effect differ from stratum to stratum?",
+            result=f"Intention-to-treat in each of {len(analysis.subgroups)} strata, beside all patients.",
+            uncertainty="Intervals are not corrected for the number of strata: of many, some miss.",
+            figures=_drawn(figures.subgroups_figure(analysis)),
+            listings=[Listing(subgroups.caption, subgroups.header, subgroups.rows, folded=len(subgroups.rows) > 12)],
+        )
+    if analysis.randomisation:
+        yield _randomisation(analysis)
+    yield Section(
+        "notes",
+        "Notes on these numbers",
+        question="What else must be known to read them?",
+        result="What each part of this page assumes here, and why numbers are missing where they are.",
+        uncertainty="",
+        details=notes_of(analysis),
+    )
+    yield Section(
+        "methods",
+        "Methods",
+        question="How were these numbers computed?",
+        result="Every formula and its reference are in docs/analysis.md of adhere.",
+        uncertainty="",
+        details=methods(analysis),
+    )
+
+
+def _effects(analysis: Analysis) -> Section:
+    every = pairs(analysis)
+    against = [pair for pair in every if pair[1] == analysis.control]
+    is_small = len(analysis.arms) <= tables.MOST_ARMS
+    listings = [effects_table(analysis, *pair) for pair in against] if is_small else []
+    listings = [Listing(one.caption, one.header, one.rows, len(listings) > 2) for one in listings]
+    if against:
+        listings += [pairs_table(analysis, against)] if len(against) > 1 else []
+        ratios = ratios_table(analysis, against)
+        listings.append(Listing(ratios.caption, ratios.header, ratios.rows, len(ratios.rows) > 12))
+    if len(every) > len(against):
+        others = pairs_table(analysis, every[len(against) :])
+        listings.append(Listing("The other pairs of arms: intention-to-treat", others.header, others.rows, True))
+    return Section(
+        "effects",
+        "Every view side by side",
+        question="What did the treatment do?",
+        result=_effects_result(analysis),
+        uncertainty=_effects_uncertainty(analysis),
+        figures=_drawn(figures.forest_figure(analysis)),
+        listings=[*listings, tables.means_table(analysis)],
+    )
+
+
+def _effects_result(analysis: Analysis) -> str:
+    said: dict[str, str] = {}
+    for one in analysis.effects.comparisons:
+        if one.view is View.INTENTION_TO_TREAT and one.control == analysis.control:
+            said.setdefault(one.treatment, quantity(one.difference, sign=True))
+    for sequence in analysis.sequences if analysis.adaptive else ():
+        if sequence.view is View.INTENTION_TO_TREAT and sequence.control == analysis.control:
+            text = estimate(sequence.estimate, sequence.final, sign=True)
+            said[sequence.treatment] = f"{text}, any-time valid"
+    if not said:
+        return "No two arms can be compared."
+    each = [f"{arm} {text}" for arm, text in list(said.items())[: tables.MOST_ARMS]]
+    more = f"; and {len(said) - len(each)} more in the table" if len(said) > len(each) else ""
+    return f"Difference in mean outcome, assigned it rather than {analysis.control}: {'; '.join(each)}{more}."
+
+
+def _effects_uncertainty(analysis: Analysis) -> str:
+    level = tables.level_text(analysis)
+    if analysis.adaptive:
+        return (
+            f"The allocation adapted: only sets marked any-time valid keep their {level} whenever one stops, and "
+            "those of AIPW at a time fixed in advance; fixed-sample ones may miss more often."
+        )
+    if analysis.has_probabilities:
+        return f"Fixed-sample sets keep their {level} for one look at the end, any-time valid ones at any time."
+    if analysis.fixed_allocation:
+        return f"Fixed-sample sets keep their {level}, as the allocation was declared fixed and this the only look."
+    return f"Fixed-sample sets keep their {level} if arms were drawn with fixed probabilities, and for one look."
+
+
+def _estimands(analysis: Analysis) -> Listing:
+    rows = [[one.view, one.estimand, one.strategy, one.assumes, one.says] for one in analysis.estimands]
+    header = ["view", "estimand", "strategy, ICH E9(R1)", "assumes", "says here"]
+    return Listing("Estimands in words", header, rows)
+
+
+def _flow(analysis: Analysis) -> Section:
+    total = analysis.flow.total
+    return Section(
+        "flow",
+        "Flow of patients, and compliance",
+        question="Who took what, and of whom is the outcome known?",
+        result=f"{percent(total.compliance)} of those whose report is known took what they were assigned; "
+        f"the outcome of {total.outcome_known:,} of {counted(total.assigned, 'patient')} is known.",
+        uncertainty=f"Intervals of shares are Wilson's, {tables.level_text(analysis)}.",
+        figures=_drawn(figures.flow_figure(analysis), figures.matrix_figure(analysis)),
+        listings=[tables.flow_table(analysis), tables.compliance_table(analysis)],
+    )
+
+
+def _sequences(analysis: Analysis) -> Section:
+    check = analysis.allocation
+    return Section(
+        "sequences",
+        "As patients came",
+        question="What was known when, and were arms drawn as the records say?",
+        result=check.sentence if check else "Sets that hold whenever one stops.",
+        uncertainty="The target is an effect that is constant over time; where none fits any more, the set is empty.",
+        figures=_drawn(figures.bands_figure(analysis)),
+        listings=[sequences_table(analysis), *([tables.allocation_table(analysis)] if check else [])],
+    )
+
+
+def _bounds(analysis: Analysis) -> Section:
+    return Section(
+        "bounds",
+        "Bounds and principal strata",
+        question="What follows without assumptions on why people take what they take, and who complies?",
+        result=analysis.bounds.inequality.sentence,
+        uncertainty="Bounds are not intervals: more data narrow their limits, not the bounds.",
+        details=[sentence(one) for one in unique([analysis.strata.reason, analysis.strata.note])],
+        listings=_filled(tables.bounds_table(analysis), tables.strata_table(analysis)),
+    )
+
+
+def _randomisation(analysis: Analysis) -> Section:
+    run = [one for one in analysis.randomisation if one.p_value is not None]
+    shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run[: tables.MOST_ARMS]]
+    more = f"; and {len(run) - len(shown)} more in the table" if len(run) > len(shown) else ""
+    return Section(
+        "replay",
+        "Randomisation test by replay",
+        question="Could the allocation alone have made the difference, if nobody's outcome hung on it?",
+        result=f"{'; '.join(shown)}{more}." if run else "It was not run.",
+        uncertainty="It tests that no outcome, nor when it is reported, depends on the arm assigned.",
+        details=unique([one.reason for one in analysis.randomisation]),
+        listings=_filled(tables.randomisation_table(analysis)),
+    )
+
+
+def _filled(*listings: Listing) -> list[Listing]:
+    return [one for one in listings if one.rows]
+
+
+def _drawn(*found: ReportFigure | None) -> list[ReportFigure]:
+    return [one for one in found if one is not None]

@@ -1,0 +1,151 @@
+"""An analysis for a terminal: tables and sentences within 100 columns, the verdict last, notes at the foot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from adhere.analysis.output.effect_rows import pairs
+from adhere.analysis.output.effect_tables import effects_table, pairs_table, ratios_table, subgroups_table
+from adhere.analysis.output.notes import notes_of
+from adhere.analysis.output.tables import (
+    MOST_ARMS,
+    allocation_table,
+    bounds_table,
+    compliance_table,
+    flow_table,
+    means_table,
+    mediation_table,
+    randomisation_table,
+    strata_table,
+)
+from adhere.analysis.output.texts import sentence, unique
+from adhere.report.numbers import counted
+from adhere.report.text_table import text_table
+from adhere.report.wrapping import paragraph
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis
+    from adhere.report.section import Listing
+
+WIDEST, NARROWEST = 100, 60
+_MOST_SUBGROUPS = 12  # rows
+_DIGEST = 12  # letters shown of it
+
+
+def summary(analysis: Analysis, width: int = WIDEST) -> str:
+    """Everything that matters, in lines of at most `width` letters, nor more than 100."""
+    width = max(NARROWEST, min(width, WIDEST))
+    parts = [paragraph(headline(analysis), width)]
+    parts += [paragraph(f"warning: {one}", width) for one in unique(analysis.warnings)]
+    parts += _flow(analysis, width)
+    parts += _effects(analysis, width)
+    parts += _trust(analysis, width)
+    parts += _allocation(analysis, width)
+    parts += _subgroups(analysis, width)
+    if analysis.verdict:
+        parts.append("In words\n" + "\n".join(_item(one, width) for one in unique(analysis.verdict)))
+    notes = notes_of(analysis)
+    if notes:
+        parts.append("Notes\n" + "\n".join(_item(one, width) for one in notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def headline(analysis: Analysis) -> str:
+    """What was analysed: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
+    arms = arms_words(analysis)
+    if len(analysis.arms) > MOST_ARMS:
+        arms = f"{len(analysis.arms)} arms, control {analysis.control}"
+    digest = f"; data {analysis.digest.rpartition(':')[2][:_DIGEST]}" if analysis.digest else ""
+    digest += f", head {analysis.head[:_DIGEST]}" if analysis.head else ""
+    patients = counted(analysis.n_patients, "patient")
+    said = f"{analysis.name}: {patients}; {arms}; {allocation_words(analysis)}{digest}"
+    return f"{said}; adhere {analysis.version}; {outcome_words(analysis)}"
+
+
+def arms_words(analysis: Analysis) -> str:
+    """The arms, and which is the control unless its name says so."""
+    known = analysis.control.lower() == "control"
+    return ", ".join(arm + (" (control)" if arm == analysis.control and not known else "") for arm in analysis.arms)
+
+
+def outcome_words(analysis: Analysis) -> str:
+    """Which end of the outcome is the better one."""
+    if analysis.lower_is_better:
+        return "outcome: lower is better, read as 1 − the value given"
+    return "outcome: 1 is read as the better end of the scale"
+
+
+def allocation_words(analysis: Analysis) -> str:
+    """What is known of how arms were drawn."""
+    if not analysis.has_probabilities:
+        declared = "allocation declared fixed in advance"
+        return declared if analysis.fixed_allocation else "probabilities of arms not given"
+    how = "adaptive allocation" if analysis.adaptive else "probabilities of arms fixed"
+    return f"{how}, order: {analysis.order}"
+
+
+def _item(text: str, width: int) -> str:
+    first, *others = paragraph(text, width - 4, "").split("\n")
+    return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])
+
+
+def _flow(analysis: Analysis, width: int) -> Iterator[str]:
+    yield _table(flow_table(analysis), width)
+    yield _table(compliance_table(analysis), width)
+    yield "Missing values\n" + paragraph(analysis.missing.sentence, width, "  ")
+
+
+def _effects(analysis: Analysis, width: int) -> Iterator[str]:
+    yield _table(means_table(analysis), width)
+    every = pairs(analysis)
+    against_control = [pair for pair in every if pair[1] == analysis.control]
+    if len(analysis.arms) <= MOST_ARMS:
+        for pair in against_control:
+            yield _table(effects_table(analysis, *pair, nested=True), width, "lrll")
+            yield _table(ratios_table(analysis, [pair]), width, "l")
+        others = every[len(against_control) :]
+    else:
+        others = against_control
+    if others:
+        yield _table(pairs_table(analysis, others), width)
+    n_left = len(every) - len(others) - (len(against_control) if len(analysis.arms) <= MOST_ARMS else 0)
+    if n_left:
+        yield paragraph(f"{counted(n_left, 'more pair')} of arms, and every view of each: --json or --html.", width)
+    if len(analysis.arms) <= MOST_ARMS and bounds_table(analysis).rows:
+        yield _table(bounds_table(analysis), width)
+    yield paragraph(analysis.bounds.inequality.sentence, width)
+    strata = strata_table(analysis)
+    if strata.rows:
+        yield _table(strata, width, "llrl")
+    elif analysis.strata.reason:
+        yield "Principal strata\n" + paragraph(sentence(analysis.strata.reason), width, "  ")
+
+
+def _trust(analysis: Analysis, width: int) -> Iterator[str]:
+    table = mediation_table(analysis)
+    said = paragraph(analysis.mediation.sentence, width, "  ")
+    yield f"{_table(table, width)}\n{said}" if table.rows else f"{table.caption}\n{said}"
+
+
+def _allocation(analysis: Analysis, width: int) -> Iterator[str]:
+    if analysis.allocation is not None:
+        said = paragraph(analysis.allocation.sentence, width, "  ")
+        yield f"{_table(allocation_table(analysis), width)}\n{said}"
+    tests = randomisation_table(analysis)
+    if tests.rows:
+        yield _table(tests, width)
+
+
+def _subgroups(analysis: Analysis, width: int) -> Iterator[str]:
+    table = subgroups_table(analysis)
+    if not table.rows:
+        return
+    shown = table.rows[:_MOST_SUBGROUPS]
+    more = len(table.rows) - len(shown)
+    text = "\n".join([table.caption, text_table([table.header, *shown], width, "lrl")])
+    yield text + (f"\n  and {more:,} more rows: --json or --html" if more else "")
+
+
+def _table(listing: Listing, width: int, align: str = "") -> str:
+    return "\n".join([paragraph(listing.caption, width), text_table([listing.header, *listing.rows], width, align)])

@@ -1,0 +1,217 @@
+"""The tables of an analysis, the same for a terminal and for a page: who took what, means, bounds, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from adhere.analysis.confidence_set import Quantity
+from adhere.analysis.output.effect_rows import NOT_ADAPTIVE
+from adhere.analysis.output.texts import ASSUMPTIONS, UNKNOWN, from_log, p_value, percent, quantity, signed
+from adhere.analysis.reading.names import apart_from
+from adhere.analysis.view import View
+from adhere.report.section import Listing
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.flow import ArmFlow
+
+MOST_ARMS = 6  # with a column of their own
+STARRED = "*"  # a view without an estimand
+
+
+def level_text(analysis: Analysis) -> str:
+    """The level of the intervals.
+
+    >>> f"{0.999:.6%}".rstrip("0%")
+    '99.9'
+    """
+    whole, _, part = f"{analysis.level:.4%}".removesuffix("%").partition(".")
+    return f"{whole}.{part.rstrip('0')}%" if part.rstrip("0") else f"{whole}%"
+
+
+def promise(analysis: Analysis) -> str:
+    """What stands behind the caption of a table of fixed-sample sets where the allocation adapted."""
+    return f" ({NOT_ADAPTIVE})" if analysis.adaptive else ""
+
+
+def flow_table(analysis: Analysis) -> Listing:
+    """Patients by the arm assigned, a column for each arm; of many arms a row each. What is all zeros is left out."""
+    every = [*analysis.flow.arms, *([analysis.flow.total] if len(analysis.flow.arms) > 1 else [])]
+    names = [*analysis.arms, apart_from(analysis.arms, analysis.flow.total.arm)][: len(every)]
+    columns: dict[str, list[int]] = {
+        "assigned": [one.assigned for one in every],
+        "took it": [one.took_it for one in every],
+        "took another arm": [one.crossed_over for one in every],
+        "took nothing": [one.took_nothing for one in every],
+        "took something else": [one.took_other for one in every],
+        "not reported": [one.not_reported for one in every],
+        "lost before reporting it": [one.lost for one in every],
+        "outcome known": [one.outcome_known for one in every],
+        "outcome imputed": [one.outcome_imputed for one in every],
+        "outcome missing": [one.outcome_missing for one in every],
+        "of which lost to follow-up": [one.outcome_lost for one in every],
+    }
+    always = ("assigned", "took it", "took another arm", "outcome known", "outcome missing")
+    kept = {name: numbers for name, numbers in columns.items() if name in always or any(numbers)}
+    caption = "Flow: patients by the arm assigned"
+    if len(analysis.arms) <= MOST_ARMS:
+        down = [[name, *(f"{number:,}" for number in numbers)] for name, numbers in kept.items()]
+        return Listing(caption, ["", *names], down)
+    rows = [[name, *(f"{numbers[row]:,}" for numbers in kept.values())] for row, name in enumerate(names)]
+    return Listing(caption, ["arm", *kept], rows)
+
+
+def compliance_table(analysis: Analysis) -> Listing:
+    """Of those whose report is known, how many took what."""
+    found, is_small = analysis.flow.arms, len(analysis.arms) <= MOST_ARMS
+    taken: dict[str, list[float | None]] = (
+        {arm: [one.matrix[arm].value for one in found] for arm in analysis.arms}
+        if is_small
+        else {"another arm": [_another(one) for one in found]}
+    )
+    more = {
+        "nothing": [one.nothing.value for one in found],
+        "something else": [one.something_else.value for one in found],
+    }
+    names = set(taken)
+    taken |= {apart_from(names, what): shares for what, shares in more.items() if any(shares)}
+    rows = []
+    for row, one in enumerate(found):
+        cells = [UNKNOWN if (share := shares[row]) is None else f"{share:.1%}" for shares in taken.values()]
+        rows.append([one.arm, *cells, percent(one.compliance)])
+    caption = "Compliance: what was taken (across), of those whose report is known, by the arm assigned (down)"
+    return Listing(caption, ["assigned", *taken, f"took it [{level_text(analysis)}]"], rows)
+
+
+def _another(one: ArmFlow) -> float | None:
+    if one.compliance.value is None:
+        return None
+    return sum(share.value or 0.0 for arm, share in one.matrix.items() if arm != one.arm)
+
+
+def means_table(analysis: Analysis) -> Listing:
+    """Each arm's mean outcome by view."""
+    found: dict[str, dict[View, Quantity]] = {arm: {} for arm in analysis.arms}
+    for one in analysis.effects.means:
+        found[one.arm][one.view] = one.mean
+    views = [view for view in View if any(view in means for means in found.values())]
+    heads = [view.value + (f" {STARRED}" if view in (View.AS_TREATED, View.PER_PROTOCOL) else "") for view in views]
+    rows = [[arm, *(_mean(means.get(view), view) for view in views)] for arm, means in found.items()]
+    return Listing(f"Mean outcome [{level_text(analysis)}], patients{promise(analysis)}", ["arm", *heads], rows)
+
+
+def _mean(one: Quantity | None, view: View) -> str:
+    """With the number of patients; not of compliers, whose mean follows from both arms and who cannot be counted."""
+    if one is None or one.value is None:
+        return UNKNOWN
+    return quantity(one) if view is View.COMPLIERS else f"{quantity(one)} {one.n:,}"
+
+
+def bounds_table(analysis: Analysis) -> Listing:
+    """Each arm's mean if everybody took it, between its bounds."""
+    rows = [
+        [
+            one.treatment,
+            ASSUMPTIONS.get(one.assumption, one.assumption),
+            UNKNOWN if one.low is None or one.high is None else f"{one.low:z.3f} to {one.high:z.3f}",
+            str(one.limits or UNKNOWN),
+        ]
+        for one in analysis.bounds.bounds
+        if one.control is None
+    ]
+    header = ["arm", "assumption", "bounds", f"limits [{level_text(analysis)}]"]
+    return Listing("Mean outcome if everybody took the arm: bounds", header, rows)
+
+
+def strata_table(analysis: Analysis) -> Listing:
+    """Shares of the principal strata and their mean outcomes."""
+    found, interval = analysis.strata, level_text(analysis)
+    rows = [["share of", who, percent(one), _holds(one)] for who, one in found.shares.items()]
+    rows += [
+        ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one), _holds(one)]
+        for who, one in found.means.items()
+    ]
+    return Listing("Principal strata", ["", "who", f"estimate [{interval}]", "holds"], rows)
+
+
+def _holds(found: Quantity) -> str:
+    """What the first set of a quantity promises."""
+    return found.sets[0].validity.value if found.sets else UNKNOWN
+
+
+def mediation_table(analysis: Analysis) -> Listing:
+    """For each arm taken, whether the outcome depends on the arm assigned."""
+    said = {None: UNKNOWN, True: "yes", False: "no"}
+    rows = [
+        [
+            one.arm,
+            f"{sum(one.n.values()):,}",
+            UNKNOWN if one.largest_difference.value is None else quantity(one.largest_difference),
+            from_log(one.log_bayes_factor),
+            from_log(one.log_e),
+            p_value(one.p_value),
+            said[one.within_margin],
+        ]
+        for one in analysis.mediation.arms
+    ]
+    if len(rows) > 1:
+        every = analysis.mediation
+        evidence = [from_log(every.log_bayes_factor), from_log(every.log_e), p_value(every.p_value)]
+        rows.append([apart_from(analysis.arms, "all arms"), "", "", *evidence, said[every.equivalent]])
+    header = [
+        "arm taken",
+        "patients",
+        f"largest difference [{level_text(analysis)}]",
+        "Bayes factor",
+        "e-value",
+        "p",
+        f"within {analysis.mediation.margin:g}",
+    ]
+    return Listing("Does the outcome depend on what was assigned, given what was taken?", header, rows)
+
+
+def missing_table(analysis: Analysis) -> Listing:
+    """How many values are missing or imputed; empty where none is."""
+    found = analysis.missing
+    columns: dict[str, Mapping[str, int]] = {
+        "outcome missing": found.outcomes,
+        "taken not known": found.taken,
+        "outcome imputed": found.imputed_outcomes,
+        "taken imputed": found.imputed_taken,
+    }
+    kept = {name: counts for name, counts in columns.items() if any(counts.values())}
+    rows = [[arm, *(f"{counts.get(arm, 0):,}" for counts in kept.values())] for arm in analysis.arms] if kept else []
+    return Listing("Missing values, by the arm assigned", ["arm", *kept], rows)
+
+
+def allocation_table(analysis: Analysis) -> Listing:
+    """How often each arm was drawn, and was to be."""
+    found = analysis.allocation
+    assert found is not None
+    each = zip(found.arms, found.observed, found.expected, found.log_e_by_arm, strict=True)
+    rows = [[arm, f"{n:,}", f"{expected:,.1f}", from_log(log_e)] for arm, n, expected, log_e in each]
+    whole = [f"{sum(found.observed):,}", f"{sum(found.expected):,.1f}", from_log(found.log_e)]
+    rows.append([apart_from(analysis.arms, "all arms"), *whole])
+    return Listing("Allocation check", ["arm", "drawn", "expected", "e-value"], rows)
+
+
+def randomisation_table(analysis: Analysis) -> Listing:
+    """The tests by replay that were run."""
+    rows = [
+        [
+            f"{one.treatment} against {one.control}",
+            UNKNOWN if one.statistic is None else signed(one.statistic),
+            p_value(one.p_value),
+            f"{one.n_redraws:,}",
+            "yes" if one.exact else "no",
+        ]
+        for one in analysis.randomisation
+        if one.p_value is not None
+    ]
+    return Listing("Randomisation test by replay", ["comparison", "difference", "p", "redraws", "exact"], rows)
+
+
+def difference_text(one: Quantity) -> str:
+    """A difference with its sign and set, or a dash; its reason goes to the notes."""
+    return UNKNOWN if one.value is None and not one.sets else quantity(one, sign=True)

@@ -1,0 +1,57 @@
+"""An analysis as JSON, with everything in it: the same data give the same bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from adhere.analysis.output.summary import outcome_words
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis
+
+SCHEMA: Final = "adhere-analysis"
+SCHEMA_VERSION: Final = 1  # raised when a field goes or changes its meaning; new ones may come without
+
+
+def to_json(analysis: Analysis) -> dict[str, Any]:
+    """The analysis as values that JSON has: what is infinite is the text "inf" or "-inf", what is unknown is null."""
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "outcome": outcome_words(analysis),
+        **plain(analysis),
+    }
+
+
+def json_text(analysis: Analysis) -> str:
+    """The same as text, with a line break at its end."""
+    return json.dumps(to_json(analysis), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """A value of an analysis by JSON's means: the fields of a dataclass by name, of an enum its value.
+
+    >>> plain((math.inf, np.float64(0.5), {"n": np.arange(2)}))
+    ['inf', 0.5, {'n': [0, 1]}]
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        assert not math.isnan(value)
+        return "inf" if value > 0 else "-inf"
+    return value

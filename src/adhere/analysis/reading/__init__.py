@@ -1,0 +1,1 @@
+"""Tables read into records: which column is what, the order of decision, arms, probabilities."""

@@ -1,0 +1,229 @@
+"""Read records to analyse from a CSV or Parquet file or a frame; docs/analysis.md says which columns they have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from adhere.analysis.reading.control import control_of
+from adhere.analysis.reading.decision_order import decision_order, sorted_ties
+from adhere.analysis.reading.digest import digest_of
+from adhere.analysis.reading.names import sorted_names
+from adhere.analysis.reading.record_warnings import missing_places, unused_probabilities
+from adhere.analysis.reading.repeated_subjects import check_subjects
+from adhere.analysis.reading.table_arms import IN_WORDS, TableArms, table_arms, warnings_of
+from adhere.analysis.reading.table_probabilities import table_probabilities
+from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
+from adhere.errors import InputError
+from adhere.records.cells import Cells
+from adhere.records.columns import check_roles, find_columns, find_optional, may_hold_probabilities
+from adhere.records.table import Table, open_table
+
+_EXPORTED: Final[tuple[str, ...]] = (
+    *("TRTASTAT", "WITHDFL", "TRTADTYP", "DTYPE", "ESTFL"),
+    *("RECOMMENDATION_ID", "RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"),
+)
+_SAID_OF: Final = {
+    **{"TRTASTAT": ("TRTA", "actual"), "TRTADTYP": ("TRTA", "actual"), "TRTAPOS": ("TRTA", "actual")},
+    **{"DTYPE": ("AVAL", "reward"), "AVALPOS": ("AVAL", "reward")},
+}
+_PLACES: Final = ("RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS")
+_STATUS: Final = {"NOTHING": TOOK_NOTHING, "OTHER": TOOK_OTHER}
+_MAX_STRATA: Final = 1000
+_NOBODY: Final = "there are no patients: no row has an assigned arm"
+
+
+def read_records(
+    given: object,
+    *,
+    chosen: str | None = None,
+    actual: str | None = None,
+    reward: str | None = None,
+    propensity: str | None = None,
+    stratum: str | None = None,
+    time: str | None = None,
+    count: str | None = None,
+    subject: str | None = None,
+    control: str | float | None = None,
+) -> Records:
+    """The records of a table: a path (.csv, .csv.gz, .tsv, .parquet) or a frame of polars, pandas or Arrow.
+
+    Parameters
+    ----------
+    given
+        The path or the frame.
+    chosen, actual, reward, count, stratum, time, subject
+        Which column is meant, where it has none of the usual names.
+    propensity
+        The column of the probability of the arm chosen, or how the columns of each arm's probability begin.
+    control
+        The arm that the others are compared with; without it one called control, placebo, none, usual care, standard
+        of care, sham or no treatment, else the first.
+
+    Raises an `InputError` that names the file, the line, the column and what was expected there.
+
+    >>> import polars
+    >>> rows = {"chosen": ["walk", "tea"], "actual": ["walk", None], "reward": [1, 0]}
+    >>> records = read_records(polars.DataFrame(rows), control="walk")
+    >>> records.arms, records.arms[records.control], records.actual.tolist()
+    (('tea', 'walk'), 'walk', [1, -3])
+
+    """
+    table = open_table(given, "analyse")
+    asked = {
+        **{"chosen": chosen, "actual": actual, "reward": reward, "count": count},
+        **{"propensity": propensity, "stratum": stratum, "time": time, "subject": subject},
+    }
+    found = find_columns(table.source, table.titles, asked, table.hint)
+    found |= find_optional(table.source, table.titles, asked)
+    check_roles(table.source, found)
+    by_name = {title.upper(): title for title in reversed(table.titles)}
+    # What is said of TRTA and AVAL is not said of other columns beside them.
+    is_other = {name: by_name.get(of, found[role]) != found[role] for name, (of, role) in _SAID_OF.items()}
+    exported = {name: by_name[name] for name in _EXPORTED if name in by_name and not is_other.get(name)}
+    if "RECPOS" in exported and time is None:
+        found.pop("time", None)
+    # Columns of every arm's probability say more than that of the arm chosen, unless the latter was asked for.
+    is_one = propensity is not None and "propensity" in found
+    probable = [] if is_one else may_hold_probabilities(table.titles, propensity)
+    if not is_one and any(title.startswith("PROB_") for title in probable):
+        found.pop("propensity", None)
+    columns = {**found, **exported}
+    series = dict(table.columns([*columns.values(), *probable]))
+    cells = {name: Cells(table, title, series[title]) for name, title in columns.items()}
+    arms = table_arms(table, cells, probable, propensity)
+    if arms.probabilities:
+        found.pop("propensity", None)
+        found |= {f"probability of {arm}": title for arm, title in arms.probabilities.items()}
+
+    warnings: list[str] = []
+    counts = _counts(table, cells, found, bool(count), warnings)
+    patients = np.ones(len(arms.chosen), dtype=np.int64) if counts is None else counts
+    without_arm = int(patients[arms.chosen < 0].sum())
+    kept = (arms.chosen >= 0) & (patients > 0)
+    for word, rows in arms.without_arm.items():
+        warnings.append(
+            f"{word!r} is no arm: {_people(int(patients[rows].sum()))} left out, as without an assigned arm"
+        )
+    if not kept.any():
+        none = "the counts add up to no patients" if len(patients) and not patients.any() else _NOBODY
+        warnings.append(none + " and a count above 0" * (none == _NOBODY and counts is not None))
+    warnings += warnings_of(arms, np.where(kept, patients, 0))
+    named = [title for title in probable if not title.lower().startswith("p_")]
+    if named and not arms.probabilities and "propensity" not in found:
+        warnings.append(unused_probabilities(named, arms.names))
+    rewards = cells["reward"].rewards()
+    probabilities = table_probabilities(table, found, series, arms, kept, warnings)
+    is_asked = time is not None
+    order, batch, by, says = decision_order(cells, kept, probabilities is not None, warnings, by_time=is_asked)
+    if by == "RECOMMENDATION_ID":
+        found.pop("time", None)
+    lacking = [name for name in _PLACES if name not in cells]
+    if probabilities is not None and 0 < len(lacking) < len(_PLACES):
+        warnings.append(missing_places(lacking))
+    if counts is None:
+        check_subjects(table, cells, kept, warnings)
+    del series
+
+    def flags(name: str, word: str) -> Bools | None:
+        return cells[name].equals(word)[order] if name in cells else None
+
+    strata, stratum_of = _strata(cells, order)
+    records = Records(
+        name=table.name,
+        source=table.source,
+        arms=arms.names,
+        chosen=arms.chosen[order],
+        actual=_taken(cells, arms)[order],
+        reward=rewards[order],
+        control=control_of(arms.names, control),
+        count=None if counts is None else counts[order],
+        probabilities=None if probabilities is None else probabilities[order],
+        estimated=None if probabilities is None else flags("ESTFL", "Y"),
+        batch=batch,
+        strata=strata,
+        stratum=stratum_of,
+        lost=flags("WITHDFL", "Y"),
+        imputed_actual=flags("TRTADTYP", "IMPUTED"),
+        imputed_reward=flags("DTYPE", "IMPUTED"),
+        columns=found,
+        left_out={"without an assigned arm": without_arm} if without_arm else {},
+        warnings=tuple(warnings),
+        order=says,
+    )
+    records = sorted_ties(_with_places(records, cells, order))
+    return replace(records, digest=digest_of(records))
+
+
+def _people(n: int) -> str:
+    return "1 patient was" if n == 1 else f"{n:,} patients were"
+
+
+def _counts(
+    table: Table, cells: dict[str, Cells], found: dict[str, str], is_named: bool, warnings: list[str]
+) -> Ints | None:
+    if "count" not in cells:
+        return None
+    counts, title = cells["count"].counts(), found["count"]
+    if title.lower() == "n" and not is_named:
+        if len(counts) > 2 and np.array_equal(counts, np.arange(1, len(counts) + 1)):
+            say = f"column {title} numbers the rows; rename it, or say that it counts patients: count={title!r}"
+            raise InputError(f"{table.source}, column {title}", "1, 2, 3, …", say, f"{table.source}: {say}")
+        warnings.append(f"column {title} is taken as a count of patients (count={title!r} says so)")
+    return counts
+
+
+def _taken(cells: dict[str, Cells], arms: TableArms) -> Ints:
+    """What was taken, as the number of an arm, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN."""
+    known = {name: number for number, name in enumerate(arms.names)}
+    numbers = [known.get(name, IN_WORDS.get(name.lower(), TOOK_OTHER)) for name in arms.taken_names]
+    taken = np.array([*numbers, NOT_KNOWN], dtype=np.int64)[arms.taken]
+    if "TRTASTAT" in cells:
+        status, words = cells["TRTASTAT"].arms()
+        meaning = np.array([*(_STATUS.get(word.upper(), NOT_KNOWN) for word in words), NOT_KNOWN], dtype=np.int64)
+        said = meaning[status]
+        taken = np.where(said != NOT_KNOWN, said, taken)
+    return taken
+
+
+def _strata(cells: dict[str, Cells], order: Ints) -> tuple[tuple[str, ...], Ints | None]:
+    if "stratum" not in cells:
+        return (), None
+    numbers, names = cells["stratum"].arms()
+    for number, name in enumerate(names):
+        if not name.isprintable():
+            where = cells["stratum"].where(int(np.argmax(numbers == number)))
+            raise InputError(where, name, "a name in printable text")
+    numbers = numbers[order]
+    if np.any(numbers < 0):
+        names = [*names, "(missing)"]  # where the number is -1
+    if len(names) > _MAX_STRATA:
+        title, source = cells["stratum"].title, cells["stratum"].table.source
+        expected = f"at most {_MAX_STRATA:,} strata"
+        raise InputError(f"{source}, column {title}", f"{len(names):,} different values", expected)
+    strata = sorted_names(names)
+    ranks = np.array([strata.index(name) for name in names], dtype=np.int64)
+    return tuple(strata), ranks[numbers]
+
+
+def _with_places(records: Records, cells: dict[str, Cells], order: Ints) -> Records:
+    """Where in the log the policy stood, and from where each part of a report counts, as an export says it."""
+    if not set(_PLACES) <= set(cells):
+        return records
+
+    def places(name: str, known: Bools) -> Ints:
+        expected = "the number of a record of the log, a whole number from 0"
+        numbers = cells[name].numbers(expected, lambda values: (values >= 0) & (values == np.floor(values)))[order]
+        lacking = np.flatnonzero(known & np.isnan(numbers))
+        if len(lacking):
+            raise InputError(cells[name].where(int(order[lacking[0]])), None, expected)
+        return np.where(known, np.nan_to_num(numbers), NEVER).astype(np.int64)
+
+    return replace(
+        records,
+        seen=places("SEENPOS", np.ones(len(order), dtype=np.bool_)),
+        actual_at=places("TRTAPOS", records.actual != NOT_KNOWN),
+        reward_at=places("AVALPOS", records.has_reward),
+    )

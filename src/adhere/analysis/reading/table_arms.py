@@ -1,0 +1,85 @@
+"""The arms of a table: which there are, which is the control, and what the columns of arms say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+import numpy as np
+
+from adhere.analysis.reading.names import sorted_names
+from adhere.analysis.reading.record_warnings import arms_alike
+from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Bools, Ints
+from adhere.errors import InputError, listed
+from adhere.records.cells import Cells
+from adhere.records.columns import probability_columns
+from adhere.records.table import Table
+
+IN_WORDS: Final = {"took nothing": TOOK_NOTHING, "took something else": TOOK_OTHER, "not treated": TOOK_NOTHING}
+_NO_ARM: Final = ("screen failure", "not assigned", "unplanned", "unplanned treatment")  # what CDISC's DM writes
+_MAX_ARMS: Final = 100
+
+
+@dataclass(frozen=True)
+class TableArms:
+    """The arms, the number of the arm chosen in each row (-1: missing), and what was taken by number and name.
+
+    `probabilities` has the title of the column of each arm's probability, if there are such; `without_arm` the rows
+    with each word that says that no arm was assigned.
+    """
+
+    names: tuple[str, ...]
+    chosen: Ints
+    taken: Ints
+    taken_names: Sequence[str]
+    probabilities: Mapping[str, str]
+    without_arm: Mapping[str, Bools]
+
+
+def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], prefix: str | None) -> TableArms:
+    """The arms in the order of the columns of their probabilities or, without those, of their names.
+
+    `titles` are those of the columns that may hold probabilities.
+    """
+    named = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
+    chosen, words = cells["chosen"].arms(named)
+    without = [name for name in words if name.lower() in _NO_ARM and name not in named]
+    assigned = [name for name in words if name not in without]
+    taken, taken_names = cells["actual"].arms(named)
+    if len(assigned) > _MAX_ARMS:
+        where = f"{table.source}, column {cells['chosen'].title}"
+        raise InputError(where, f"{len(assigned):,} different values", f"the names of at most {_MAX_ARMS} arms")
+    probabilities = probability_columns(titles, assigned, prefix)
+    if prefix is not None and titles and not probabilities:
+        expected = f"how the columns of the arms' probabilities begin: {listed(prefix + name for name in assigned)}"
+        raise InputError(f"{table.source}, propensity", prefix, f"{expected} (found: {listed(titles)})")
+    says_both = len(probabilities) == 1 and len(assigned) == 2  # the probability of one arm, hence of the other
+    names = tuple(sorted_names(assigned) if says_both or not probabilities else probabilities)
+    for number, name in enumerate(words):
+        if name in without:
+            continue
+        if name not in names or not name.isprintable():
+            where = cells["chosen"].where(int(np.argmax(chosen == number)))
+            known = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
+            raise InputError(where, name, known if name.isprintable() else "a name in printable text")
+    if len(names) < 2:
+        found = f"only one arm was assigned: {names[0]!r}" if names else "no arm was assigned"
+        raise InputError(table.source, names, "at least two arms", f"{table.source}: {found}; two can be compared")
+    order = np.array([*(-1 if name in without else names.index(name) for name in words), -1], dtype=np.int64)
+    without_arm = {name: chosen == words.index(name) for name in without}
+    return TableArms(names, order[chosen], taken, taken_names, probabilities, without_arm)
+
+
+def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
+    """What a reader may not expect: arms taken that were never assigned, and arms alike."""
+    said = []
+    for number, name in enumerate(arms.taken_names):
+        n = int(patients[arms.taken == number].sum())
+        if n and name not in arms.names and name.lower() not in IN_WORDS:
+            close = get_close_matches(name.lower(), [arm.lower() for arm in arms.names], n=1)
+            hint = f"; is it {next(arm for arm in arms.names if arm.lower() == close[0])!r}?" if close else ""
+            who = "1 patient" if n == 1 else f"{n:,} patients"
+            said.append(f"{who} took {name!r}, which was never assigned: counted as took something else{hint}")
+    return said + arms_alike(arms.names)

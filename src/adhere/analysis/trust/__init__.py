@@ -1,0 +1,1 @@
+"""Which view can be trusted here, and why, in words."""

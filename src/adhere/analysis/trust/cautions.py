@@ -1,0 +1,127 @@
+"""What must be said before any number of an analysis is read: warnings for the top of every output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from adhere.analysis.output.texts import unique
+from adhere.analysis.trust.refuted import MONOTONICITY
+from adhere.analysis.view import View
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis
+
+_FEW = 20  # known outcomes of an arm, below which normal approximations are poor
+_DIFFERENTIAL = 0.05  # by how much the shares of missing outcomes may differ between arms
+_SOME_MISSING, _MANY_MISSING = 0.05, 0.20  # shares of outcomes, by Schulz & Grimes (2002)
+
+
+def warnings(analysis: Analysis) -> tuple[str, ...]:
+    """Those that the records came with, and those that the results call for."""
+    return tuple(unique([*map(_sentence, analysis.warnings), *_warnings(analysis)]))
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter and a full stop.
+
+    >>> _sentence("arms 'Drug' and 'drug' differ in case alone")
+    "Arms 'Drug' and 'drug' differ in case alone."
+    """
+    return text[:1].upper() + text[1:] + "." * (not text.endswith((".", "?", "!")))
+
+
+def _warnings(analysis: Analysis) -> Iterator[str]:
+    if not analysis.n_patients:
+        yield "There are no patients, so nothing can be estimated."
+        return
+    yield from analysis.flow.notes
+    if analysis.allocation is not None and analysis.allocation.rejected:
+        yield analysis.allocation.sentence
+    yield from _allocation(analysis)
+    yield from _estimated(analysis)
+    differ = analysis.balance is not None and analysis.balance.differ
+    if analysis.balance is not None and differ:
+        yield analysis.balance.sentence
+    for sequence in analysis.sequences:
+        if sequence.drift_at is not None:
+            yield (
+                f"Drift: after {sequence.drift_at:,} decisions no constant effect ({sequence.view.value}, "
+                f"{sequence.treatment} against {sequence.control}) agrees with the records. The effect changed over "
+                "time, or the logged probabilities are wrong."
+            )
+    if analysis.bounds.inequality.refuted and not differ:  # else strata may be what refutes it
+        yield analysis.bounds.inequality.sentence
+    if MONOTONICITY in analysis.refuted and not differ:
+        yield analysis.refuted[MONOTONICITY]
+    yield from _missing(analysis)
+    yield from _outcomes(analysis)
+
+
+def _allocation(analysis: Analysis) -> Iterator[str]:
+    if not analysis.has_probabilities and not analysis.fixed_allocation:
+        yield (
+            "The records do not say with which probability each arm was assigned. Intervals are those of a fixed "
+            "allocation looked at once; if arms were assigned by earlier outcomes, they do not hold."
+        )
+    elif analysis.adaptive and not analysis.sequences:
+        yield f"The allocation was adaptive: fixed-sample intervals do not hold for it. {analysis.why_no_sequences}"
+    elif analysis.adaptive:
+        yield "The allocation was adaptive: fixed-sample intervals do not hold for it. Read the any-time valid ones."
+
+
+def _estimated(analysis: Analysis) -> Iterator[str]:
+    """Exact methods refuse patients whose probabilities were estimated, or are not known."""
+    assigned = {arm.arm: arm.assigned for arm in analysis.flow.arms}
+    for sequence in analysis.sequences:
+        n = assigned[sequence.treatment] + assigned[sequence.control]
+        n_left_out = n - sequence.n_used - sequence.n_pending
+        if sequence.view is View.INTENTION_TO_TREAT and n_left_out > 0:
+            yield (
+                f"Any-time valid sets leave out {n_left_out:,} of {n:,} patients ({sequence.treatment} against "
+                f"{sequence.control}): the probabilities of their arms were estimated or are not known."
+            )
+
+
+def _missing(analysis: Analysis) -> Iterator[str]:
+    n_missing = sum(analysis.missing.outcomes.values())
+    share = n_missing / analysis.n_patients
+    if share > _SOME_MISSING:
+        much = "so much that results may mislead whatever the method" if share > _MANY_MISSING else "enough to matter"
+        yield (
+            f"{100 * share:.0f}% of outcomes are missing: {much}. Estimates leave these patients out; the extreme "
+            "cases under missing values say how far they could move an effect."
+        )
+    yield from _differential(analysis)
+    n_imputed = sum(analysis.missing.imputed_outcomes.values()) + sum(analysis.missing.imputed_taken.values())
+    if n_imputed:
+        yield (
+            f"{n_imputed:,} value{'s were' if n_imputed != 1 else ' was'} filled in by the trial's rule for missing "
+            "reports and counted as reported."
+        )
+
+
+def _differential(analysis: Analysis) -> Iterator[str]:
+    """Loss that differs between arms can bias the comparison that randomisation made fair."""
+    shares = [(one.outcome_missing / one.assigned, one.arm) for one in analysis.flow.arms if one.assigned]
+    (low, fewest), (high, most) = min(shares), max(shares)
+    if high - low > _DIFFERENTIAL:
+        pending = analysis.adaptive and analysis.sequences
+        yield (
+            f"Outcomes are missing for {100 * high:.0f}% of those assigned {most}, and for {100 * low:.0f}% of those "
+            f"assigned {fewest}. Loss that differs between arms can bias every estimate that leaves the missing out; "
+            + ("any-time valid sets take them at their worst case." if pending else "read the extreme cases.")
+        )
+
+
+def _outcomes(analysis: Analysis) -> Iterator[str]:
+    means = [one for one in analysis.effects.means if one.view is View.INTENTION_TO_TREAT]
+    known = [one.mean for one in means if one.mean.value is not None]
+    if not known:
+        yield "No outcome is known, so no effect can be estimated."
+        return
+    if len({mean.value for mean in known}) == 1 and known[0].value in (0.0, 1.0):
+        yield f"Every known outcome is {known[0].value:g}, so no view can show a difference."
+    few = [f"{one.arm}: {one.mean.n}" for one in means if 0 < one.mean.n < _FEW]
+    if few:
+        yield f"Few outcomes are known ({', '.join(few)}): intervals are wide, and approximate ones unreliable."

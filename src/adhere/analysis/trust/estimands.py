@@ -1,0 +1,108 @@
+"""What each view estimates, in words: its estimand, the strategy by ICH E9(R1), what it assumes and says here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from adhere.analysis.output.texts import estimate, quantity
+from adhere.analysis.view import View
+
+if TYPE_CHECKING:
+    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+    from adhere.analysis.bounding.bounds import Bounds
+    from adhere.analysis.bounding.missing import Missing
+    from adhere.analysis.fixed_sample.effects import Effects
+
+_NAMED = 3  # treatments whose effects are written out
+_EVERYBODY = "everybody (bounds)"
+
+
+@dataclass(frozen=True)
+class Estimand:
+    """A view in words; `strategy` is that for intercurrent events by ICH E9(R1)."""
+
+    view: str
+    estimand: str
+    strategy: str
+    assumes: str
+    says: str
+
+
+_WORDS: dict[str, tuple[str, str, str]] = {
+    View.INTENTION_TO_TREAT.value: (
+        "the difference in the mean outcome if everybody were assigned the treatment rather than the control, "
+        "whatever they then take",
+        "treatment policy",
+        "that arms were assigned at random, as the records say",
+    ),
+    View.COMPLIERS.value: (
+        "the average effect of taking the treatment among those who take it just when assigned to it",
+        "principal stratum",
+        "that arms were assigned at random, that assignment acts only through what is taken, that nobody does the "
+        "opposite of what is assigned, and that some comply",
+    ),
+    _EVERYBODY: (
+        "the difference in the mean outcome if everybody took the treatment rather than the control",
+        "hypothetical",
+        "that arms were assigned at random, and that assignment acts only through what is taken; all "
+        "values between the bounds agree with the data",
+    ),
+    View.AS_TREATED.value: (
+        "none without further assumptions: it compares those who took the treatment with those who took the control",
+        "none",
+        "that people choose what they take as if by lot",
+    ),
+    View.PER_PROTOCOL.value: (
+        "none without further assumptions: it compares those who did as assigned, arm by arm",
+        "none",
+        "that those who do as assigned are alike in all arms",
+    ),
+}
+
+
+def estimands(
+    effects: Effects,
+    bounds: Bounds,
+    sequences: Sequence[ConfidenceSequence],
+    *,
+    control: str,
+    adaptive: bool,
+    missing: Missing,
+) -> tuple[Estimand, ...]:
+    """The views in words; where the allocation adapted, they say the sets that hold for it."""
+    said: dict[str, dict[str, str]] = {view: {} for view in _WORDS}
+    for one in effects.comparisons:
+        if one.control == control:
+            said[one.view.value].setdefault(one.treatment, quantity(one.difference, sign=True))
+    if adaptive:
+        for sequence in sequences:
+            if sequence.control == control:
+                text = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
+                said[sequence.view.value][sequence.treatment] = text
+    for bound in bounds.bounds:
+        if bound.quantity == "effect" and bound.control == control and bound.assumption == "none":
+            text = bound.reason if bound.low is None else f"from {bound.low:z.3f} to {bound.high:z.3f}"
+            said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
+    found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
+    if not (adaptive and sequences):  # confidence sequences take missing outcomes at their worst case
+        outcomes, reports = any(missing.outcomes.values()), any(missing.taken.values())
+        if outcomes:
+            _assume(found, View.INTENTION_TO_TREAT, "missing outcomes are like those known")
+        if outcomes or reports:
+            _assume(found, View.COMPLIERS, "those of whom a report is missing are like those known")
+    return tuple(found.values())
+
+
+def _assume(found: dict[str, Estimand], view: View, more: str) -> None:
+    one = found[view.value]
+    found[view.value] = replace(one, assumes=f"{one.assumes}; and that {more}")
+
+
+def _listed(found: Iterable[tuple[str, str]]) -> str:
+    each = list(found)
+    if len(each) == 1:
+        return each[0][1]
+    more = f"; and {len(each) - _NAMED} more" if len(each) > _NAMED else ""
+    return "; ".join(f"{treatment}: {text}" for treatment, text in each[:_NAMED]) + more or "nothing here"

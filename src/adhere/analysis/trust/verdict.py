@@ -1,0 +1,235 @@
+"""Which view can be trusted here, and why: the paragraph that a trialist needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from adhere.analysis.fixed_sample.heterogeneity import heterogeneity_sentences
+from adhere.analysis.output.texts import estimate, p_value, quantity, signed, unique
+from adhere.analysis.trust.mediation_words import and_list
+from adhere.analysis.trust.refuted import MONOTONICITY
+from adhere.analysis.trust.verdict_taken import on_what_was_taken
+from adhere.analysis.view import View
+
+if TYPE_CHECKING:
+    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.confidence_set import ConfidenceSet
+    from adhere.analysis.fixed_sample.comparison import Comparison
+
+_NAMED = 3  # treatments whose effects are written out
+_STRATIFIED_ONLY = (
+    "Read the stratified effects only: the shares assigned differ between strata. Do not read the unstratified "
+    "effects, as-treated, per-protocol, bounds, principal strata, nor whether what was taken can be trusted: they "
+    "compare patients of different strata."
+)
+
+
+def verdict(analysis: Analysis) -> tuple[str, ...]:
+    """Sentences on each view: what it answers, whether it can be read here, and what would make it mislead."""
+    return tuple(unique(list(_verdict(analysis))))
+
+
+def _verdict(analysis: Analysis) -> Iterator[str]:
+    if not any(mean.mean.n for mean in analysis.effects.means):
+        yield "No outcome is known yet, so no view says anything."
+        return
+    yield from _intention_to_treat(analysis)
+    if _differ(analysis):
+        yield _STRATIFIED_ONLY
+    if analysis.lower_is_better:
+        yield (
+            "Lower outcomes were declared better: every outcome y is read as 1 − y here, in means and effects alike, "
+            "so that an effect above 0 is good."
+        )
+    yield from heterogeneity_sentences(analysis)
+    total = analysis.flow.total
+    if not total.compliance.n:
+        yield "It is not known what anybody took, so intention-to-treat is the only view there is."
+    elif total.took_it == total.compliance.n:
+        unknown = total.not_reported + total.lost
+        everybody = f"Everybody{' of whom it is known' if unknown else ''} took the arm they were assigned"
+        same = "effect of being assigned an arm is the effect of taking it."
+        if _differ(analysis):
+            yield f"{everybody}, so the stratified {same}"
+        else:
+            yield f"{everybody}: all views agree, and the {same}"
+    else:
+        yield from _compliers(analysis)
+        if not _differ(analysis):
+            yield from on_what_was_taken(analysis)
+            yield from _everybody(analysis)
+
+
+def _differ(analysis: Analysis) -> bool:
+    """Whether the shares assigned differ between strata, so that only stratified effects can be read."""
+    return analysis.balance is not None and analysis.balance.differ
+
+
+def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
+    said = _effects(analysis, View.INTENTION_TO_TREAT)
+    yield (
+        "Intention-to-treat is the view to trust first: it compares patients as they were assigned, and so says what "
+        f"assigning an arm does, whatever people then take (the treatment policy estimand).{said}"
+    )
+    if analysis.allocation is not None and analysis.allocation.rejected:
+        yield "But arms were not drawn as logged, so even this view can be biased: find out why before using any."
+    elif analysis.fixed_allocation:
+        yield (
+            "It was declared that the probabilities of arms were fixed in advance and that this is the only look; if "
+            "so, its interval holds."
+        )
+    elif not analysis.has_probabilities:
+        yield "Its interval holds if the probabilities of arms were fixed in advance and this is the only look."
+    elif analysis.adaptive and not analysis.sequences:
+        yield f"No interval for it holds under this adaptive allocation. {analysis.why_no_sequences}"
+    elif any(one.drift_at is not None for one in analysis.sequences):
+        yield "The effect changed over time (drift), so no single number describes it."
+    yield from _randomisation(analysis)
+    if not any(analysis.missing.outcomes.values()):
+        return
+    if analysis.adaptive and analysis.sequences:
+        yield "Missing and pending outcomes enter the any-time valid set at their worst case: they cannot mislead it."
+    else:
+        extreme = "" if _differ(analysis) else "; the extreme cases under missing values need no such assumption"
+        yield (
+            "It leaves out patients whose outcome is missing, which is right only if they would have fared like the "
+            f"others of their arm{extreme}."
+        )
+
+
+def _randomisation(analysis: Analysis) -> Iterator[str]:
+    tested = [one for one in analysis.randomisation if one.p_value is not None]
+    if tested:
+        listed = "; ".join(
+            f"{one.treatment} against {one.control} p {p_value(one.p_value)}" for one in tested[:_NAMED]
+        )
+        yield (
+            "The randomisation test asks whether the arms drawn made any difference to anybody, and is exact if this "
+            f"is the one look that was planned: {listed}."
+        )
+
+
+def _compliers(analysis: Analysis) -> Iterator[str]:
+    who = "compliers (those who take the treatment just when assigned to it)"
+    found = list(_to_read(analysis, View.COMPLIERS).values())
+    known = [one for one in found if one.difference.value is not None]
+    if analysis.bounds.inequality.refuted and not _differ(analysis):
+        yield (
+            f"Do not read the effect among {who}, nor the bounds: the data refute that assignment acts only through "
+            "what is taken, on which both rest."
+        )
+        return
+    if MONOTONICITY in analysis.refuted and not _differ(analysis):
+        yield (
+            f"Do not read the effect among {who}, the principal strata, nor the bounds with monotonicity: the data "
+            "refute that nobody does the opposite of what they are assigned (there are defiers)."
+        )
+        return
+    if not known:
+        yield f"There is no effect among {who} to read: {_reasons(found)}." if found else ""
+        return
+    unknown = [one for one in found if one not in known]
+    if unknown:
+        names = and_list([one.treatment for one in unknown])
+        yield f"For {names} against {analysis.control} there is no effect among {who} to read: {_reasons(unknown)}."
+    useless = [one.treatment for one in known if _says_nothing(_set(analysis, one))]
+    readable = [one for one in known if one.treatment not in useless]
+    if useless:
+        yield (
+            f"For {and_list(useless)} against {analysis.control} the effect among {who} is not known at all: "
+            "assignment changed what too few people took, and the confidence set is unbounded or contains every "
+            "possible effect. Do not read the point estimate."
+        )
+    if readable:
+        said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
+        is_missing = any((*analysis.missing.outcomes.values(), *analysis.missing.taken.values()))
+        is_worst = analysis.adaptive and bool(analysis.sequences)  # which take what is missing at its worst
+        like = (
+            ", and that those of whom a report is missing are like the others" if is_missing and not is_worst else ""
+        )
+        yield (
+            f"The effect among {who} can be read if arms were assigned at random, assignment acts only through what "
+            f"is taken and nobody does the opposite of what they are assigned{like}; the data cannot prove it.{said}"
+        )
+        n_neither = analysis.flow.total.took_nothing + analysis.flow.total.took_other
+        if n_neither:
+            yield (
+                f"But {n_neither:,} took none of the arms, and this effect counts them as if they had taken "
+                f"{analysis.control}: read it only if taking nothing, or something else, does what "
+                f"{analysis.control} does."
+            )
+
+
+def _reasons(found: list[Comparison]) -> str:
+    """Why there is no effect, of up to three treatments; what they have in common is said once."""
+    why: dict[str, list[str]] = {}
+    for one in found:
+        first, _, common = one.difference.reason.partition(": ")
+        why.setdefault(common, []).append(first)
+    said = []
+    for common, each in why.items():
+        said.append(_listed(unique(each)) + (f": {common}" if common else ""))
+    return "; ".join(said)
+
+
+def _set(analysis: Analysis, one: Comparison) -> ConfidenceSet | None:
+    """The set that holds for the allocation: of an adaptive one, the confidence sequence's."""
+    for sequence in analysis.sequences if analysis.adaptive else ():
+        if (sequence.view, sequence.treatment, sequence.control) == (one.view, one.treatment, one.control):
+            return sequence.final
+    return one.difference.sets[0] if one.difference.sets else None
+
+
+def _says_nothing(found: ConfidenceSet | None) -> bool:
+    """Whether a set has every effect on outcomes from 0 to 1 in it, or is not bounded."""
+    return found is not None and (not found.is_bounded or (found.low <= -1.0 and found.high >= 1.0))
+
+
+def _everybody(analysis: Analysis) -> Iterator[str]:
+    said = []
+    for bound in analysis.bounds.bounds if not analysis.bounds.inequality.refuted else ():
+        is_effect = bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none"
+        if is_effect and bound.low is not None and bound.high is not None:
+            limits = f" (with sampling error {bound.limits})" if bound.limits is not None else ""
+            said.append(
+                f"{bound.treatment} against {bound.control} from {signed(bound.low)} to {signed(bound.high)}{limits}"
+            )
+    if said:
+        yield (
+            "For the effect if everybody took an arm, the bounds are what the data say without assuming who "
+            f"complies: {_listed(said)}."
+        )
+
+
+def _effects(analysis: Analysis, view: View, treatments: list[str] | None = None) -> str:
+    """The effects against control by one view, within strata if there are any, with the set that holds."""
+    said: dict[str, str] = {}
+    for sequence in analysis.sequences if analysis.adaptive else ():
+        if sequence.view is view and sequence.control == analysis.control:
+            said[sequence.treatment] = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
+    for name, one in _to_read(analysis, view).items():
+        if one.difference.value is not None:
+            said.setdefault(name, quantity(one.difference, sign=True) + ", stratified" * one.stratified)
+    kept = [
+        f"{name} against {analysis.control} {text}"
+        for name, text in said.items()
+        if not treatments or name in treatments
+    ]
+    return f" Here: {_listed(kept)}." if kept else ""
+
+
+def _listed(each: list[str]) -> str:
+    more = f"; and {len(each) - _NAMED} more" if len(each) > _NAMED else ""
+    return "; ".join(each[:_NAMED]) + more
+
+
+def _to_read(analysis: Analysis, view: View) -> dict[str, Comparison]:
+    """The comparison of each treatment with control: the stratified one, where there is one that says something."""
+    found: dict[str, Comparison] = {}
+    for one in analysis.effects.comparisons:
+        if one.view is view and one.control == analysis.control and (one.stratified or not _differ(analysis)):
+            first = found.setdefault(one.treatment, one)
+            if first.difference.value is None and one.difference.value is not None:
+                found[one.treatment] = one
+    return found
