@@ -90,7 +90,8 @@ def test_a_token_has_one_job_at_a_time_and_nothing_else_waits_for_it(stopped: tu
     assert len(under_way.replies) == 1
     os.kill(process, signal.SIGCONT)
     assert under_way.wait() == [429, 200, 200]
-    assert [len(reply.body.splitlines()) for reply in under_way.replies[1:]] == [2, 5]
+    # The threads that asked note their replies in any order.
+    assert sorted(len(reply.body.splitlines()) for reply in under_way.replies[1:]) == [2, 5]
     assert service.send("GET", f"/trials/{trial}/results").json["recommendations"] == 1
 
 
