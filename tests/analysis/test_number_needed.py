@@ -5,6 +5,7 @@ import pytest
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.number_needed import inverse, number_needed
+from adhere.analysis.output.texts import needed
 
 from .made_records import Row, made
 
@@ -42,15 +43,19 @@ def test_everything_nothing_and_zero_alone() -> None:
 
 def test_none_where_the_difference_is_none_of_two_proportions() -> None:
     far = number_needed(Quantity(1.4, (ConfidenceSet(0.2, 3.0, "method"),), 100))
-    assert (far.value, far.sets) == (None, ())
+    assert far.value is None
+    assert (far.sets[0].low, far.sets[0].high) == pytest.approx((1 / 3, 5.0))
     assert "beyond" in far.reason
+    assert needed(far) == "–"
     for found in (
         ConfidenceSet(-0.6, 0.01, "Fieller", shape=Shape.OUTSIDE),
         ConfidenceSet(-2.0, 3.0, "Fieller"),
     ):
         nothing = number_needed(Quantity(0.5, (found,), 100))
-        assert (nothing.value, nothing.sets) == (None, ())
+        assert nothing.value is None
+        assert nothing.sets[0].shape is Shape.EVERYTHING
         assert nothing.reason
+        assert needed(nothing) == "–"
 
 
 def test_none_of_outcomes_that_are_not_0_or_1() -> None:

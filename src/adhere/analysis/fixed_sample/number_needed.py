@@ -7,25 +7,29 @@ from dataclasses import replace
 
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 
+NO_DIFFERENCE = "the estimated difference is 0: no number of patients is enough"
+
 
 def number_needed(difference: Quantity) -> Quantity:
     """How many patients must be given the treatment for one success more; negative where it harms.
 
     An interval of the difference that contains 0 becomes all but an interval: from 1/high on benefit, up to 1/low
-    harm, by way of infinity (Altman 1998, British Medical Journal 317). There is none where the difference, or the
-    whole of its set, is not one that two proportions can have.
+    harm, by way of infinity (Altman 1998, British Medical Journal 317). Where the difference, or the whole of its
+    set, is not one that two proportions can have, no number is given, but its set is: leaving that out too would
+    choose the trials in which it misleads.
     """
     if difference.sets and (not difference.sets[0].is_bounded or _is_every_effect(difference.sets[0])):
         reason = difference.reason or "the set of the difference says nothing, so there is no number needed to treat"
-        return Quantity(None, (), difference.n, reason)
-    if difference.value is not None and abs(difference.value) > 1.0:
-        reason = "the estimated difference is beyond what outcomes from 0 to 1 can have: no number needed to treat"
-        return Quantity(None, (), difference.n, reason)
+        anything = replace(difference.sets[0], low=-math.inf, high=math.inf, shape=Shape.EVERYTHING)
+        return Quantity(None, (anything,), difference.n, reason)
     sets = tuple(inverse(one) for one in difference.sets)
     if difference.value is None:
         return Quantity(None, sets, difference.n, difference.reason)
+    if abs(difference.value) > 1.0:
+        reason = "the estimated difference is beyond what outcomes from 0 to 1 can have: no number needed to treat"
+        return Quantity(None, sets, difference.n, reason)
     if difference.value == 0.0:
-        return Quantity(None, sets, difference.n, "the estimated difference is 0: no number of patients is enough")
+        return Quantity(None, sets, difference.n, NO_DIFFERENCE)
     return Quantity(1.0 / difference.value, sets, difference.n, difference.reason)
 
 

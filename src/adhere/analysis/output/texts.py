@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
+from adhere.analysis.fixed_sample.number_needed import NO_DIFFERENCE
 
 UNKNOWN = "–"  # where there is no number; a sentence says why
 ASSUMPTIONS = {"none": "without monotonicity", "monotonicity": "with monotonicity"}  # of bounds, in words
@@ -72,7 +73,7 @@ def needed(one: Quantity) -> str:
     >>> needed(Quantity(-20.0, (ConfidenceSet(-40.0, -12.5, "Newcombe"),)))
     'harm 20 (13 to 40)'
     """
-    if one.value is None and not one.sets:
+    if one.value is None and one.reason != NO_DIFFERENCE:
         return UNKNOWN
     said = "no difference" if one.value is None or math.isinf(one.value) else _way(one.value, one.value)
     if not one.sets:
