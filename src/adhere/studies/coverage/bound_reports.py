@@ -16,6 +16,7 @@ import numpy as np
 from adhere.analysis.bounding.bounds import Bound, Bounds, bounds
 from adhere.analysis.bounding.observed_cells import observed_cells
 from adhere.analysis.confidence_set import ConfidenceSet, Validity
+from adhere.analysis.output.texts import ASSUMPTIONS
 from adhere.analysis.records import Floats, Records
 from adhere.studies.coverage.alarms import Alarm, Test
 from adhere.studies.coverage.people import ARMS, People
@@ -84,7 +85,7 @@ def _report(bound: Bound, who: People) -> Reported:
         quantity, true = "average effect", truth.taken[1] - truth.taken[0]
     limits = bound.limits
     promise = limits.validity if limits else Validity.FIXED
-    view = f"{BOUNDS}, assuming {bound.assumption}"
+    view = f"{BOUNDS}, {ASSUMPTIONS[bound.assumption]}"
     return Reported(Interval(view, quantity, limits.method if limits else "", promise.value, True), true, limits)
 
 
