@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,6 +13,7 @@ import polars
 from adhere.errors import InputError
 from adhere.files import write_file
 from adhere.studies.arena.families import ARENA_SEED
+from adhere.studies.framework.data_files import write_tables
 from adhere.studies.framework.machine import machine
 
 DATA, PAGE, RUN = "data", "index.html", "run.json"
@@ -55,12 +55,7 @@ def write_arena(done: Arena, seed: int, quick: bool, device: str) -> None:
     """Write everything, the page last."""
     from adhere.studies.arena.page import arena_page
 
-    for name, table in done.tables.items():
-        csv, parquet = io.BytesIO(), io.BytesIO()
-        table.write_csv(csv)
-        table.write_parquet(parquet)
-        write_file(done.out / DATA / f"{name}.csv", csv.getvalue())
-        write_file(done.out / DATA / f"{name}.parquet", parquet.getvalue())
+    write_tables(done.out / DATA, done.tables)
     run = {
         "settings": {"seed": seed, "quick": quick, "device": device, "version": version("adhere")},
         "machine": machine(),

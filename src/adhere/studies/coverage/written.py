@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,6 +12,7 @@ import polars
 
 from adhere.errors import InputError
 from adhere.files import write_file
+from adhere.studies.framework.data_files import write_tables
 from adhere.studies.framework.machine import machine
 
 DATA, PAGE, RUN, SUMMARY = "data", "index.html", "run.json", "summary.md"
@@ -50,12 +50,7 @@ def write_coverage(done: Coverage, seed: int, quick: bool) -> None:
     from adhere.studies.coverage.page import coverage_page
     from adhere.studies.coverage.summary import markdown
 
-    for name, table in done.tables.items():
-        csv, parquet = io.BytesIO(), io.BytesIO()
-        table.write_csv(csv)
-        table.write_parquet(parquet)
-        write_file(done.out / DATA / f"{name}.csv", csv.getvalue())
-        write_file(done.out / DATA / f"{name}.parquet", parquet.getvalue())
+    write_tables(done.out / DATA, done.tables)
     run = {
         "settings": {"seed": seed, "quick": quick, "version": version("adhere")},
         "machine": machine(),

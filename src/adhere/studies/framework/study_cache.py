@@ -7,7 +7,6 @@ interrupted, or changed since, is not taken for a finished one.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import shutil
 import tempfile
@@ -19,6 +18,7 @@ from typing import Any
 import polars
 
 from adhere.simulation.identity import sources_digest
+from adhere.studies.framework.data_files import table_files
 from adhere.studies.framework.study import Tables
 
 MADE_WITH = "made-with.json"
@@ -51,12 +51,7 @@ class CachedStudy:
 def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedStudy:
     """Write a study's tables into `folder/name`, all or nothing, instead of what is there; then read them again."""
     folder.mkdir(parents=True, exist_ok=True)
-    contents: dict[str, bytes] = {}
-    for title, table in tables.items():
-        parquet, csv = io.BytesIO(), io.BytesIO()
-        table.write_parquet(parquet)
-        table.write_csv(csv)
-        contents |= {f"{title}.parquet": parquet.getvalue(), f"{title}.csv": csv.getvalue()}
+    contents = table_files(tables)
     digests = {title: _digest(content) for title, content in sorted(contents.items())}
     contents[MADE_WITH] = json.dumps({**_made_with(name, settings), "files": digests}, indent=1).encode()
     with tempfile.TemporaryDirectory(dir=folder, prefix=".") as scratch:
