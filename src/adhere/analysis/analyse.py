@@ -118,9 +118,13 @@ def check_options(level: object, margin: object) -> None:
         raise InputError("level", level, f"a number from {MIN_LEVEL} to {MAX_LEVEL}, such as 0.95")
     if not is_number(margin) or not 0.0 < margin < 1.0:
         raise InputError("margin", margin, "a difference above 0 and below 1, such as 0.05")
-    if find_spec("scipy") is None or find_spec("statsmodels") is None:
+    try:
+        is_installed = find_spec("scipy") is not None
+    except ImportError:  # as where an import hook refuses it
+        is_installed = False
+    if not is_installed:
         extra = "the analysis extra: pip install 'adhere[analysis]' (in a checkout: '.[analysis]')"
-        raise InputError("adhere.analyse", None, extra, f"an analysis needs {extra}")
+        raise InputError("analyse", None, extra, f"adhere analyse needs {extra}")
 
 
 def is_adaptive(records: Records) -> bool:

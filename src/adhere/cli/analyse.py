@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +28,7 @@ from adhere.errors import InputError
 
 _STANDARD_OUTPUT = "-"
 _WIDTH = 100  # letters, where no terminal says how wide it is
-_N_REDRAWS = 10_000
+_N_REDRAWS = 10_000  # as randomisation_test has it, which would load the compiler
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -139,7 +138,6 @@ def analyse(
     The page and the JSON have a digest of the data and adhere's version, but no date: the same data give the same
     bytes. docs/analysis.md has the formulas and what they assume.
     """
-    _check_extra()
     json_path = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
     _check_destinations(source, html, json_path)
     import_all(imports)
@@ -173,16 +171,6 @@ def analyse(
     width = shutil.get_terminal_size((_WIDTH, 24)).columns
     said = json_text(found) if json_file == _STANDARD_OUTPUT else found.summary(width)
     write_files(contents, before=lambda: typer.echo(said, nl=False))
-
-
-def _check_extra() -> None:
-    try:
-        missing = find_spec("scipy") is None or find_spec("statsmodels") is None
-    except ImportError:
-        missing = True
-    if missing:
-        extra = "pip install 'adhere[analysis]' (in a checkout: '.[analysis]')"
-        raise InputError("analyse", None, extra, f"adhere analyse needs the analysis extra: {extra}")
 
 
 def _check_destinations(source: str, html: Path | None, json_path: Path | None) -> None:
