@@ -17,7 +17,7 @@ from adhere.protocols import TOOK_OTHER as TOOK_OTHER
 
 NOT_KNOWN: Final = -3  # what was taken was not reported
 NEVER: Final = 2**62  # the place of a report that has not come
-MOST_COMPARED: Final = 12  # arms of which every pair is compared; of more there would be hundreds of pairs
+MAX_COMPARED: Final = 12  # arms of which every pair is compared; of more there would be hundreds of pairs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,14 +27,14 @@ Bools = NDArray[np.bool_]
 def pairs_of(n_arms: int, control: int) -> list[tuple[int, int]]:
     """The comparisons to make, as (treatment, control): every other arm against control, then the other pairs.
 
-    Of more than MOST_COMPARED arms those against control alone.
+    Of more than MAX_COMPARED arms those against control alone.
 
     >>> pairs_of(3, 1), len(pairs_of(12, 0)), len(pairs_of(13, 0))
     ([(0, 1), (2, 1), (2, 0)], 66, 12)
     """
     others = [arm for arm in range(n_arms) if arm != control]
     between = [(second, first) for first, second in combinations(others, 2)]
-    return [(arm, control) for arm in others] + between * (n_arms <= MOST_COMPARED)
+    return [(arm, control) for arm in others] + between * (n_arms <= MAX_COMPARED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +125,11 @@ class Records:
         """Whether every outcome that is known is 0 or 1."""
         known = self.reward[self.has_reward]
         return bool(np.all((known == 0.0) | (known == 1.0)))
+
+    def is_one_of(self, treatment: int, control: int) -> Bools:
+        """Whether one of two arms was chosen."""
+        either: Bools = (self.chosen == treatment) | (self.chosen == control)
+        return either
 
     def where(self, kept: Bools | Ints) -> Records:
         """The entries for which `kept` holds, as a subgroup has them; or those of some places."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _CELL_WIDTH, _CELL_HEIGHT = 0.78, 0.36
 _WIDEST_LABEL, _EDGE, _GAP = 1.5, 0.08, 0.1
 _LEAST_WIDTH, _PAGE_WIDTH = 4.8, 7.6  # of a figure half a page wide, and of one set over all of it
-MOST_HALF = 4  # columns of a figure set half a page wide
+MAX_HALF = 4  # columns of a figure set half a page wide
 _DARK_FROM = 0.6  # of a share, from which on letters are white
 
 
@@ -45,7 +45,7 @@ def compliance_matrix(rows: Sequence[MatrixRow], *, interval: str) -> Figure:
     )
     heights = [max(_CELL_HEIGHT, 0.14 + LINE * len(lines)) for lines in labels]
     top = LINE * max(map(len, heads)) + 0.26
-    least = _LEAST_WIDTH if len(columns) <= MOST_HALF else _PAGE_WIDTH
+    least = _LEAST_WIDTH if len(columns) <= MAX_HALF else _PAGE_WIDTH
     across, depth = _CELL_WIDTH * len(columns), sum(heights)
     width, height = max(left + across + aside + 2 * _EDGE, least), top + depth + 2 * _EDGE
 

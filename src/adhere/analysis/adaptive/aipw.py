@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.adaptive.batches import batch_ends, batch_starts, least_of_batch
+from adhere.analysis.adaptive.batches import batch_ends
 from adhere.analysis.adaptive.confidence_sequence import why_no_compliers
+from adhere.analysis.adaptive.known_places import known_places
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
 from adhere.analysis.fixed_sample.fieller import fieller
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
@@ -76,18 +77,11 @@ def aipw(records: Records, level: float = 0.95) -> tuple[AipwEstimate, ...]:
 
 def _compared(records: Records, treatment: int, control: int, view: View) -> _Compared:
     assert records.probabilities is not None
-    of_pair = (records.chosen == treatment) | (records.chosen == control)
+    of_pair = records.is_one_of(treatment, control)
     lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
     kept = np.flatnonzero(~(of_pair & lacks) & ~np.isnan(records.probabilities).any(axis=1))
-    seen, known_at, after = kept, kept + 1, np.arange(1, len(kept) + 1)
-    if records.batch is not None:
-        seen, after = batch_starts(records.batch)[kept], batch_ends(records.batch[kept])
-    if records.seen is not None and records.reward_at is not None:
-        seen, known_at = records.seen[kept], records.reward_at[kept]
-        if records.batch is not None:
-            seen = least_of_batch(records.batch, records.seen)[kept]
-        if view is View.COMPLIERS and records.actual_at is not None:
-            known_at = np.maximum(known_at, records.actual_at[kept])
+    seen, known_at = known_places(records, kept, view)
+    after = np.arange(1, len(kept) + 1) if records.batch is None else batch_ends(records.batch[kept])
     return _Compared(
         arm=np.where(of_pair, records.chosen == treatment, -1)[kept].astype(np.int64),
         probabilities=records.probabilities[kept][:, [control, treatment]],

@@ -192,7 +192,7 @@ def why_not(records: Records) -> str:
 
 def why_no_compliers(records: Records, treatment: int, control: int) -> str:
     """Why the effect on compliers is not estimated for two arms, in a sentence; empty if it is."""
-    of_pair = (records.chosen == treatment) | (records.chosen == control)
+    of_pair = records.is_one_of(treatment, control)
     actual = records.actual[of_pair]
     if not np.any(actual != NOT_KNOWN):
         return "No effect on compliers: nobody reported what was taken."

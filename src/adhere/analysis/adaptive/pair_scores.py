@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from adhere.analysis.adaptive.batches import batch_ends, batch_starts, least_of_batch
+from adhere.analysis.adaptive.batches import batch_ends
+from adhere.analysis.adaptive.known_places import known_places
 from adhere.analysis.records import NEVER, NOT_KNOWN, Bools, Floats, Ints, Records
 from adhere.analysis.view import View
 
@@ -58,7 +59,7 @@ def pair_scores(records: Records, treatment: int, control: int, view: View, n_be
     in a log, an outcome is known before the next decision, or the next batch of them.
     """
     assert records.probabilities is not None
-    of_pair = (records.chosen == treatment) | (records.chosen == control)
+    of_pair = records.is_one_of(treatment, control)
     entries = np.flatnonzero(of_pair & records.is_exact)
     is_treated = records.chosen[entries] == treatment
     first, second = records.probabilities[entries, treatment], records.probabilities[entries, control]
@@ -72,16 +73,8 @@ def pair_scores(records: Records, treatment: int, control: int, view: View, n_be
         taken = np.where(actual == NOT_KNOWN, np.nan, actual == treatment)
     missing = np.isnan(reward) | np.isnan(taken)
     number = entries + n_before + 1
-    known_at, seen, end = number, number - 1, number
-    if records.batch is not None:
-        seen = (batch_starts(records.batch) + n_before)[entries]
-        end = (batch_ends(records.batch) + n_before)[entries]
-    if records.seen is not None and records.reward_at is not None:
-        known_at, seen = records.reward_at[entries], records.seen[entries]
-        if records.batch is not None:
-            seen = least_of_batch(records.batch, records.seen)[entries]
-        if view is View.COMPLIERS and records.actual_at is not None:
-            known_at = np.maximum(known_at, records.actual_at[entries])
+    seen, known_at = known_places(records, entries, view, n_before)
+    end = number if records.batch is None else (batch_ends(records.batch) + n_before)[entries]
     return PairScores(
         entry=number,
         batch_end=end,

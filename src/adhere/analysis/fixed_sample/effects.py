@@ -17,7 +17,7 @@ from adhere.analysis.fixed_sample.multiplicity import adjusted
 from adhere.analysis.fixed_sample.number_needed import number_needed
 from adhere.analysis.fixed_sample.principal_strata import complier_means
 from adhere.analysis.fixed_sample.two_arms import Contrast, compare_groups
-from adhere.analysis.records import MOST_COMPARED, NOT_KNOWN, Records, pairs_of
+from adhere.analysis.records import MAX_COMPARED, NOT_KNOWN, Records, pairs_of
 from adhere.intervals import RewardSums
 
 _USES = "all views but compliers without strata use the others (complete cases), intention-to-treat by arm assigned."
@@ -140,8 +140,8 @@ def _comparison(
 
 
 def _notes(cells: Cells) -> Iterator[str]:
-    if len(cells.arms) > MOST_COMPARED:
-        yield f"With more than {MOST_COMPARED} arms each is compared with control alone."
+    if len(cells.arms) > MAX_COMPARED:
+        yield f"With more than {MAX_COMPARED} arms each is compared with control alone."
     total, known = int(cells.patients.sum()), int(cells.n.sum())
     if known < total:
         views = "intention-to-treat, as-treated and per-protocol"

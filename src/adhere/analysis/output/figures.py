@@ -16,11 +16,11 @@ from adhere.analysis.output.effect_rows import (
     effect_rows,
     pairs,
 )
-from adhere.analysis.output.tables import MOST_ARMS, level_text
+from adhere.analysis.output.tables import MAX_ARMS, level_text
 from adhere.analysis.output.texts import percent
 from adhere.analysis.reading.names import apart_from
 from adhere.analysis.view import View
-from adhere.report.compliance_matrix import MOST_HALF, share_text
+from adhere.report.compliance_matrix import MAX_HALF, share_text
 from adhere.report.section import ReportFigure
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adhere.report.consort_flow import FlowBox
     from adhere.report.forest_plot import ForestRow
 
-_MOST_BANDS, _MOST_STRATA_ROWS, _MOST_MATRIX = 12, 60, 12
+_MAX_BANDS, _MAX_STRATA_ROWS, _MAX_MATRIX = 12, 60, 12
 _ZERO = "no difference"
 
 
@@ -39,7 +39,7 @@ def forest_figure(analysis: Analysis) -> ReportFigure | None:
     """All views of every treatment against the control on one axis; of many arms, intention-to-treat alone."""
     from adhere.report.forest_plot import forest_plot, marks_in_words
 
-    is_small = len(analysis.arms) <= MOST_ARMS
+    is_small = len(analysis.arms) <= MAX_ARMS
     rows = [
         _forest_row(f"{treatment} against {control}", row)
         for treatment, control in pairs(analysis)
@@ -105,7 +105,7 @@ def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
 
     yield FlowBox(text(f"took {one.arm}", one.took_it))
     others = {arm: n for arm, n in one.took_others.items() if n}
-    if len(others) > MOST_ARMS:
+    if len(others) > MAX_ARMS:
         others = {"another arm": one.crossed_over}
     arms = {one.arm, *one.took_others}
     off_path = [
@@ -130,7 +130,7 @@ def matrix_figure(analysis: Analysis) -> ReportFigure | None:
     from adhere.report.compliance_matrix import MatrixRow, compliance_matrix
 
     arms = analysis.flow.arms
-    if len(arms) > _MOST_MATRIX:
+    if len(arms) > _MAX_MATRIX:
         return None
     more = {
         "nothing": [one.took_nothing for one in arms],
@@ -149,7 +149,7 @@ def matrix_figure(analysis: Analysis) -> ReportFigure | None:
         f"share of those whose report is known, with its {level} interval.",
         "; ".join(f"assigned {row.label}, took it: {row.took_it}" for row in rows),
         lambda: compliance_matrix(rows, interval=f"took it [{level}]"),
-        wide=len(rows[0].taken) > MOST_HALF,
+        wide=len(rows[0].taken) > MAX_HALF,
     )
 
 
@@ -159,7 +159,7 @@ def bands_figure(analysis: Analysis) -> ReportFigure | None:
 
     bands = [
         _band(analysis, one) for one in analysis.sequences if one.control == analysis.control and len(one.times)
-    ][:_MOST_BANDS]
+    ][:_MAX_BANDS]
     if not bands:
         return None
     level = level_text(analysis)
@@ -216,10 +216,10 @@ def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
         "subgroups",
         f"Intention-to-treat by stratum, with {level} sets that are not corrected for the number of strata"
         f"{'; any-time valid, as the allocation adapted' if analysis.adaptive else ''}."
-        f"{marks_in_words(rows[:_MOST_STRATA_ROWS])}",
+        f"{marks_in_words(rows[:_MAX_STRATA_ROWS])}",
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
-            rows[:_MOST_STRATA_ROWS],
+            rows[:_MAX_STRATA_ROWS],
             kinds=["stratum", "all patients"],
             x_label="difference in mean outcome",
             heading=f"estimate [{level} set]",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     _Noted = Comparison | ConfidenceSequence | AipwEstimate
 
 _STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told may differ from those who do not."
-_MOST_ALIKE = 3  # notes that differ in the names of arms alone
+_MAX_ALIKE = 3  # notes that differ in the names of arms alone
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z0-9])")
 
 
@@ -49,9 +49,9 @@ def _folded(notes: Sequence[str], arms: Sequence[str]) -> Iterator[str]:
     for one in notes:
         alike.setdefault(varying.sub("", one), []).append(one)
     for group in alike.values():
-        yield from group[:_MOST_ALIKE]
-        if len(group) > _MOST_ALIKE:
-            yield f"{len(group) - _MOST_ALIKE} more notes like the last; the JSON has them all."
+        yield from group[:_MAX_ALIKE]
+        if len(group) > _MAX_ALIKE:
+            yield f"{len(group) - _MAX_ALIKE} more notes like the last; the JSON has them all."
 
 
 def _of_pairs(part: str, found: Iterable[_Noted]) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _named(part: str, labels: Sequence[tuple[str, str]], every: Mapping[str, Seq
     names = []
     for view in dict.fromkeys(view for view, _ in labels):
         pairs = list(dict.fromkeys(pair for one, pair in labels if one == view))
-        listed = ", ".join(pairs) if len(pairs) <= _MOST_ALIKE else f"{len(pairs)} pairs"
+        listed = ", ".join(pairs) if len(pairs) <= _MAX_ALIKE else f"{len(pairs)} pairs"
         names += [view if {*pairs} == {*every[view]} else f"{view} of {listed}"]
     if part and names == list(every):
         return part

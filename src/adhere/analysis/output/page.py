@@ -134,7 +134,7 @@ def _sections(analysis: Analysis) -> Iterator[Section]:
 def _effects(analysis: Analysis) -> Section:
     every = pairs(analysis)
     against = [pair for pair in every if pair[1] == analysis.control]
-    is_small = len(analysis.arms) <= tables.MOST_ARMS
+    is_small = len(analysis.arms) <= tables.MAX_ARMS
     listings = [effects_table(analysis, *pair) for pair in against] if is_small else []
     listings = [Listing(one.caption, one.header, one.rows, len(listings) > 2) for one in listings]
     if against:
@@ -166,7 +166,7 @@ def _effects_result(analysis: Analysis) -> str:
             said[sequence.treatment] = f"{text}, any-time valid"
     if not said:
         return "No two arms can be compared."
-    each = [f"{arm} {text}" for arm, text in list(said.items())[: tables.MOST_ARMS]]
+    each = [f"{arm} {text}" for arm, text in list(said.items())[: tables.MAX_ARMS]]
     more = f"; and {len(said) - len(each)} more in the table" if len(said) > len(each) else ""
     return f"Difference in mean outcome, assigned it rather than {analysis.control}: {'; '.join(each)}{more}."
 
@@ -232,7 +232,7 @@ def _bounds(analysis: Analysis) -> Section:
 
 def _randomisation(analysis: Analysis) -> Section:
     run = [one for one in analysis.randomisation if one.p_value is not None]
-    shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run[: tables.MOST_ARMS]]
+    shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run[: tables.MAX_ARMS]]
     more = f"; and {len(run) - len(shown)} more in the table" if len(run) > len(shown) else ""
     return Section(
         "replay",

@@ -9,7 +9,7 @@ from adhere.analysis.output.effect_rows import pairs
 from adhere.analysis.output.effect_tables import effects_table, pairs_table, ratios_table, subgroups_table
 from adhere.analysis.output.notes import notes_of
 from adhere.analysis.output.tables import (
-    MOST_ARMS,
+    MAX_ARMS,
     allocation_table,
     bounds_table,
     compliance_table,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from adhere.report.section import Listing
 
 WIDEST, NARROWEST = 100, 60
-_MOST_SUBGROUPS = 12  # rows
+_MAX_SUBGROUPS = 12  # rows
 _DIGEST = 12  # letters shown of it
 
 
@@ -54,7 +54,7 @@ def summary(analysis: Analysis, width: int = WIDEST) -> str:
 def headline(analysis: Analysis) -> str:
     """What was analysed: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
     arms = arms_words(analysis)
-    if len(analysis.arms) > MOST_ARMS:
+    if len(analysis.arms) > MAX_ARMS:
         arms = f"{len(analysis.arms)} arms, control {analysis.control}"
     digest = f"; data {analysis.digest.rpartition(':')[2][:_DIGEST]}" if analysis.digest else ""
     digest += f", head {analysis.head[:_DIGEST]}" if analysis.head else ""
@@ -100,7 +100,7 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
     yield _table(means_table(analysis), width)
     every = pairs(analysis)
     against_control = [pair for pair in every if pair[1] == analysis.control]
-    if len(analysis.arms) <= MOST_ARMS:
+    if len(analysis.arms) <= MAX_ARMS:
         for pair in against_control:
             yield _table(effects_table(analysis, *pair, nested=True), width, "lrll")
             yield _table(ratios_table(analysis, [pair]), width, "l")
@@ -109,10 +109,10 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
         others = against_control
     if others:
         yield _table(pairs_table(analysis, others), width)
-    n_left = len(every) - len(others) - (len(against_control) if len(analysis.arms) <= MOST_ARMS else 0)
+    n_left = len(every) - len(others) - (len(against_control) if len(analysis.arms) <= MAX_ARMS else 0)
     if n_left:
         yield paragraph(f"{counted(n_left, 'more pair')} of arms, and every view of each: --json or --html.", width)
-    if len(analysis.arms) <= MOST_ARMS and bounds_table(analysis).rows:
+    if len(analysis.arms) <= MAX_ARMS and bounds_table(analysis).rows:
         yield _table(bounds_table(analysis), width)
     yield paragraph(analysis.bounds.inequality.sentence, width)
     strata = strata_table(analysis)
@@ -141,7 +141,7 @@ def _subgroups(analysis: Analysis, width: int) -> Iterator[str]:
     table = subgroups_table(analysis)
     if not table.rows:
         return
-    shown = table.rows[:_MOST_SUBGROUPS]
+    shown = table.rows[:_MAX_SUBGROUPS]
     more = len(table.rows) - len(shown)
     text = "\n".join([table.caption, text_table([table.header, *shown], width, "lrl")])
     yield text + (f"\n  and {more:,} more rows: --json or --html" if more else "")

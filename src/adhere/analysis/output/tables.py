@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
     from adhere.analysis.flow import ArmFlow
 
-MOST_ARMS = 6  # with a column of their own
+MAX_ARMS = 6  # with a column of their own
 STARRED = "*"  # a view without an estimand
 
 
@@ -55,7 +55,7 @@ def flow_table(analysis: Analysis) -> Listing:
     always = ("assigned", "took it", "took another arm", "outcome known", "outcome missing")
     kept = {name: numbers for name, numbers in columns.items() if name in always or any(numbers)}
     caption = "Flow: patients by the arm assigned"
-    if len(analysis.arms) <= MOST_ARMS:
+    if len(analysis.arms) <= MAX_ARMS:
         down = [[name, *(f"{number:,}" for number in numbers)] for name, numbers in kept.items()]
         return Listing(caption, ["", *names], down)
     rows = [[name, *(f"{numbers[row]:,}" for numbers in kept.values())] for row, name in enumerate(names)]
@@ -64,7 +64,7 @@ def flow_table(analysis: Analysis) -> Listing:
 
 def compliance_table(analysis: Analysis) -> Listing:
     """Of those whose report is known, how many took what."""
-    found, is_small = analysis.flow.arms, len(analysis.arms) <= MOST_ARMS
+    found, is_small = analysis.flow.arms, len(analysis.arms) <= MAX_ARMS
     taken: dict[str, list[float | None]] = (
         {arm: [one.matrix[arm].value for one in found] for arm in analysis.arms}
         if is_small

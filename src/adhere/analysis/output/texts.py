@@ -11,7 +11,7 @@ from adhere.analysis.fixed_sample.number_needed import NO_DIFFERENCE
 UNKNOWN = "–"  # where there is no number; a sentence says why
 ASSUMPTIONS = {"none": "without monotonicity", "monotonicity": "with monotonicity"}  # of bounds, in words
 _INFINITE = "∞"
-_MOST_PATIENTS = 1e9  # needed to treat, that are said as a number
+_MAX_PATIENTS = 1e9  # needed to treat, that are said as a number
 
 
 def signed(value: float) -> str:
@@ -109,7 +109,7 @@ def _patients(number: float) -> str:
     """
     if math.isinf(number):
         return _INFINITE
-    if number > _MOST_PATIENTS:
+    if number > _MAX_PATIENTS:
         return "more than 10^9"
     if number < 9.95:
         return f"{number:.1f}"

@@ -17,7 +17,7 @@ from adhere.randomness import stream_keys
 from adhere.studies.coverage.people import ARMS, People
 
 DELAY = 30  # patients, after which an outcome is known
-_MOST_TRIALS = 2**20  # of a chunk: the runs of the next one have other keys
+_MAX_TRIALS = 2**20  # of a chunk: the runs of the next one have other keys
 
 
 class AdaptiveTrial(NamedTuple):
@@ -39,7 +39,7 @@ class AdaptiveTrials:
         """The trials of a chunk, as their logs have them."""
         name = zlib.crc32(f"{self.who.name}, {self.policy}, {self.n_patients}".encode())
         rng = np.random.default_rng([seed, name, chunk])
-        keys = stream_keys((seed << 32 | name) % 2**64, chunk * _MOST_TRIALS, n_trials)
+        keys = stream_keys((seed << 32 | name) % 2**64, chunk * _MAX_TRIALS, n_trials)
         actual, reward = self._patients(rng, n_trials)
         delays = np.where(rng.random((n_trials, self.n_patients)) < self.who.lost, NEVER, DELAY)
         schedule = Schedule.delayed(delays)

@@ -17,7 +17,7 @@ from adhere.studies.coverage.people import ADAPTIVE, FIXED
 from adhere.studies.coverage.redrawn import redrawn_reports
 from adhere.studies.coverage.tally import Interval, Reported, Tally
 
-_MOST_TRIALS = 2**20  # of a batch
+_MAX_TRIALS = 2**20  # of a batch
 
 
 @dataclass
@@ -71,5 +71,5 @@ def run_batch(batch: Batch) -> Counted:
             counted.add(bounded.of(trial.records))
         else:
             # Redraws have keys of their own, in every trial others.
-            counted.add(redrawn_reports(trial.logged, who, cell.n_redraws, batch.number * _MOST_TRIALS + i))
+            counted.add(redrawn_reports(trial.logged, who, cell.n_redraws, batch.number * _MAX_TRIALS + i))
     return counted

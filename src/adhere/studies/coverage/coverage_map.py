@@ -80,10 +80,10 @@ def _fill(cell: Axes, left: float, top: float, share: float | None, bar: float) 
         shade, said = (0.96, 0.96, 0.96), "–"
     else:
         is_short = share < bar
-        colour = to_rgb(COLOURS[1] if is_short else COLOURS[0])
+        red, green, blue = to_rgb(COLOURS[1] if is_short else COLOURS[0])
         part = min(1.0, (bar - share) / _FULL_SHADE) ** 0.5 if is_short else _PALE * (share - bar) / (1 - bar)
         part = max(part, 0.25) if is_short else part
-        shade = tuple(1 - part * (1 - one) for one in colour)  # type: ignore[assignment]
+        shade = (1 - part * (1 - red), 1 - part * (1 - green), 1 - part * (1 - blue))
         said = "100" if share == 1 else f"{100 * share:.1f}"
     cell.add_patch(Rectangle((left, top), _WIDTH, _HEIGHT, facecolor=shade, edgecolor="white", linewidth=1))
     weight = "bold" if share is not None and share < bar else "normal"

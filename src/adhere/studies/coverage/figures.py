@@ -14,7 +14,7 @@ from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.coverage_map import coverage_map
 from adhere.studies.coverage.facts import Facts
 from adhere.studies.coverage.tables import FIXED_DESIGN
-from adhere.studies.coverage.verdicts import LEAST_COVERAGE, MOST_MISSES
+from adhere.studies.coverage.verdicts import LEAST_COVERAGE, MAX_MISSES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def adaptive_figures(facts: Facts) -> list[ReportFigure]:
         coverage="coverage",
     )
     caption = "How often intervals for the effect covered, by population and policy; sequences at all times at once."
-    drawn = partial(coverage_map, rows, 1 - MOST_MISSES)
+    drawn = partial(coverage_map, rows, 1 - MAX_MISSES)
     found = [ReportFigure("adaptive", caption, f"Coloured table. {caption}", drawn, wide=True)]
     widths = shown.filter(polars.col("median_width").is_not_null())
     said = "Median widths at the end of the trial; an effect lies between −1 and 1, so that 2 says nothing."

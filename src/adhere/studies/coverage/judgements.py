@@ -11,7 +11,7 @@ import polars
 from adhere.studies.coverage.adaptive_reports import SEQUENCE
 from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import FAILS, HOLDS, LEAST_COVERAGE, MOST_MISSES, OPEN, worst
+from adhere.studies.coverage.verdicts import FAILS, HOLDS, LEAST_COVERAGE, MAX_MISSES, OPEN, worst
 from adhere.studies.framework.study import Tables
 
 SYMBOLS = {HOLDS: "✓", OPEN: "◐", FAILS: "✗"}
@@ -64,7 +64,7 @@ def _of_intervals(rows: list[dict[str, Any]]) -> Judgement:
     is_fixed = least["design"] == FIXED_DESIGN
     # A sequence is the intersection of its sets over time; limits of bounds and extreme cases are those of the end.
     when = "ever misses" if least["method"] == SEQUENCE else "misses at the end"
-    bar = f"covers in at least {LEAST_COVERAGE:.0%}" if is_fixed else f"{when} in at most {MOST_MISSES:.0%}"
+    bar = f"covers in at least {LEAST_COVERAGE:.0%}" if is_fixed else f"{when} in at most {MAX_MISSES:.0%}"
     share, low, high = least["coverage"], least["coverage_low"], least["coverage_high"]
     if not is_fixed:
         share, low, high = 1 - share, 1 - high, 1 - low
@@ -80,7 +80,7 @@ def _of_intervals(rows: list[dict[str, Any]]) -> Judgement:
 
 def _of_tests(rows: list[dict[str, Any]]) -> Judgement:
     most = max(rows, key=lambda row: row["rate"])
-    bar = f"false alarms in at most {MOST_MISSES:.0%}"
+    bar = f"false alarms in at most {MAX_MISSES:.0%}"
     verdict = worst([row["verdict"] for row in rows])
     limits = most["rate_low"], most["rate_high"]
     return Judgement(

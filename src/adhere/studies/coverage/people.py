@@ -33,9 +33,15 @@ class People:
         return truth_of(self.groups)
 
 
-def people(name: str, words: str, shares: Mapping[str, tuple[float, float, float]], **more: object) -> People:
+def people(
+    name: str,
+    words: str,
+    shares: Mapping[str, tuple[float, float, float]],
+    missing: tuple[float, float] | None = None,
+    lost: float = 0.0,
+) -> People:
     """People in one group; `shares` gives a stratum's probability and its mean rewards of control and treatment."""
-    return People(name, words, ((1.0, _population(name, shares)),), **more)  # type: ignore[arg-type]
+    return People(name, words, ((1.0, _population(name, shares)),), missing, lost)
 
 
 def _population(name: str, shares: Mapping[str, tuple[float, float, float]]) -> Strata:

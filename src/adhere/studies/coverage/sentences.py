@@ -11,7 +11,7 @@ from adhere.studies.coverage.adaptive_trials import DELAY
 from adhere.studies.coverage.facts import Facts, n_holding
 from adhere.studies.coverage.judgements import Judgement, where
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import FAILS, LEAST_COVERAGE, MOST_MISSES, OPEN
+from adhere.studies.coverage.verdicts import FAILS, LEAST_COVERAGE, MAX_MISSES, OPEN
 from adhere.studies.framework.wording import listed
 
 _NAMED = 3  # failures that a sentence holds
@@ -21,14 +21,14 @@ FIXED_UNCERTAINTY = (
     "open in between."
 )
 ADAPTIVE_UNCERTAINTY = (
-    f"A sequence holds if it ever missed in at most {MOST_MISSES:.0%} of the trials of every cell; it fails where "
-    f"the lower 99% limit of that share is above {MOST_MISSES:.0%}, and is open in between, where chance may explain "
+    f"A sequence holds if it ever missed in at most {MAX_MISSES:.0%} of the trials of every cell; it fails where "
+    f"the lower 99% limit of that share is above {MAX_MISSES:.0%}, and is open in between, where chance may explain "
     "it. Limits of bounds and extreme cases are judged so at the end of the trial alone. Their promise is a bound: "
     "they may miss far less often."
 )
 TESTS_UNCERTAINTY = (
-    f"Each share has a Monte Carlo interval. A test holds if it raised false alarms in at most {MOST_MISSES:.0%} of "
-    f"the trials of every cell, fails where the lower 99% limit is above {MOST_MISSES:.0%}, and is open in between. "
+    f"Each share has a Monte Carlo interval. A test holds if it raised false alarms in at most {MAX_MISSES:.0%} of "
+    f"the trials of every cell, fails where the lower 99% limit is above {MAX_MISSES:.0%}, and is open in between. "
     "A test that never alarms keeps its promise too: see its power."
 )
 
@@ -75,7 +75,7 @@ def adaptive_result(facts: Facts) -> str:
 def tests_result(facts: Facts) -> str:
     """How many raise few false alarms."""
     judged = [one for design in (FIXED_DESIGN, ADAPTIVE_DESIGN) for one in facts.judged(design, tests=True)]
-    return _result(judged, "tests", f"raise false alarms in at most {MOST_MISSES:.0%} of trials")
+    return _result(judged, "tests", f"raise false alarms in at most {MAX_MISSES:.0%} of trials")
 
 
 def _result(judgements: list[Judgement], things: str, do: str) -> str:

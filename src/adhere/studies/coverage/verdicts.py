@@ -5,7 +5,7 @@ from __future__ import annotations
 from adhere.intervals import wilson
 
 LEAST_COVERAGE = 0.94  # of an interval with a level of 95%, in fixed designs
-MOST_MISSES = 0.05  # of a confidence sequence, ever
+MAX_MISSES = 0.05  # of a confidence sequence, ever
 HOLDS, OPEN, FAILS = "holds", "open", "fails"
 
 
@@ -20,7 +20,7 @@ def covers_enough(n_covering: int, n: int) -> str:
     return FAILS if n and wilson(n_covering, n)[1] < LEAST_COVERAGE else OPEN
 
 
-def misses_seldom(n_missing: int, n: int, most: float = MOST_MISSES) -> str:
+def misses_seldom(n_missing: int, n: int, most: float = MAX_MISSES) -> str:
     """At most 5% of the trials; above it, only what chance does not explain is called a failure.
 
     It fails where the lower 99% limit of the share is above 5%.
