@@ -11,6 +11,7 @@ from adhere.checks import check_reward, check_text, is_number
 from adhere.errors import InputError, UnknownPolicyError
 from adhere.randomness import check_seed
 from adhere.trial.arms import arm_taken, check_arm_names
+from adhere.trial.design_parts import Delay, Enrolment, Estimand, Looks, Missing, Stopping, Update
 from adhere.trial.engine import Engine
 
 MAX_REWARD_VALUES = 100
@@ -42,6 +43,15 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     blinded: bool = False
     repeats: bool = False
     impute: Imputation | None = None
+    control: str | None = None
+    strata: tuple[str, ...] = ()
+    update: Update = "every patient"
+    looks: Looks = Looks()
+    stopping: Stopping | None = None
+    estimands: tuple[Estimand, ...] = ("intention-to-treat", "compliers")
+    enrolment: Enrolment = Enrolment()
+    delay: Delay = Delay()
+    missing: Missing = Missing()
 
     def engine(self) -> Engine:
         """The compiled policy."""

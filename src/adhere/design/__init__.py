@@ -1,0 +1,1 @@
+"""How a trial would behave: scenarios, operating characteristics, calibration, comparison, report."""

@@ -1,0 +1,27 @@
+"""A scenario: what one trial of a design would meet, and what is true there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from adhere.populations import Population
+
+Null: TypeAlias = Literal["sharp", "average"]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A population, and what is known of it from how it was made.
+
+    `null` says which null hypothesis holds, if one does: "sharp", where the reward is the same in each stratum
+    whatever is taken, or "average", where effects differ but the mean reward is the same whichever arm is chosen.
+    `effect`, `compliance` and `confounding` are its place in a grid; None where it is none of a grid.
+    """
+
+    name: str
+    population: Population
+    null: Null | None = None
+    effect: float | None = None
+    compliance: float | None = None
+    confounding: float | None = None
