@@ -1,0 +1,86 @@
+"""How an arm is drawn where the design says with which probabilities ("shares"), and not the policy alone.
+
+There are three such cases: what is left of a block of the patient's own stratum, the policy's probabilities at the
+last look, and its probabilities now without the arms that were dropped. A live trial and a simulated one run these
+same functions, which need no memory of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from adhere.compilation import inline
+from adhere.policies.generic import Rule, probabilities, remember, remember_shares
+from adhere.randomness import CHOOSE, ESTIMATE, Stream, point, uniform
+
+_NOTHING: Final = 1e-12  # below which nothing is left of shares
+
+
+@inline
+def allocate(rule: Rule, state: Any, memo: Any, number: int, shares: Any, rng: Stream) -> int:
+    """Draw a recommendation's arm by shares, and write its memo.
+
+    To the policy it is as if a guard around it had decided: its learners learn by protocol, with weight 1, and one
+    that divides by the probability of an arm divides by the arm's share.
+    """
+    remember(rule, state, memo)
+    point(rng, number, CHOOSE)
+    arm = draw_by_shares(shares, rule.n_arms, rng)
+    remember_shares(rule, state, memo, shares, 0.0, rng)
+    return arm
+
+
+@inline
+def draw_by_shares(shares: Any, n_arms: int, rng: Stream) -> int:
+    """The first arm up to which the shares add up to more than a random number; an arm without a share never is."""
+    u, total, arm = uniform(rng), 0.0, -1
+    for other in range(n_arms):
+        if shares[other] > 0.0 and (arm < 0 or u >= total):
+            arm = other
+        total += shares[other]
+    return arm
+
+
+@inline
+def stated_shares(rule: Rule, state: Any, memo: Any, number: int, out: Any, rng: Stream) -> None:
+    """Write the policy's own probabilities at a recommendation; `out` has `probabilities_size` places."""
+    remember(rule, state, memo)
+    point(rng, number, ESTIMATE)
+    probabilities(rule, state, memo, 1.0, out, rng)
+    for arm in range(rule.n_arms):  # rounding may pass 1
+        out[arm] = min(1.0, max(0.0, out[arm]))
+
+
+@inline
+def shares_left(shares: Any, dropped: Any, n_arms: int) -> None:
+    """Take away the shares of arms that were dropped and rescale the others; equal ones if nothing is left."""
+    total, n_left = 0.0, 0
+    for arm in range(n_arms):
+        if not dropped[arm]:
+            total += shares[arm]
+            n_left += 1
+    for arm in range(n_arms):
+        if dropped[arm]:
+            shares[arm] = 0.0
+        elif total < _NOTHING:
+            shares[arm] = 1.0 / n_left
+        else:
+            shares[arm] /= total
+
+
+@inline
+def block_shares(left: Any, stratum: int, n_each: float, dropped: Any, n_arms: int, out: Any) -> None:
+    """Write what is left of a stratum's permuted block, as shares; a block that is used up is made anew.
+
+    `left[stratum * n_arms + arm]` is how often an arm is left, 0 before the first patient, and `n_each` how often it
+    is in a whole block. Whoever draws an arm takes one away.
+    """
+    first, n_left = stratum * n_arms, 0.0
+    for arm in range(n_arms):
+        n_left += 0.0 if dropped[arm] else left[first + arm]
+    if n_left == 0.0:
+        for arm in range(n_arms):
+            left[first + arm] = n_each
+            n_left += 0.0 if dropped[arm] else n_each
+    for arm in range(n_arms):
+        out[arm] = 0.0 if dropped[arm] else left[first + arm] / n_left
