@@ -1,0 +1,89 @@
+"""Shares that add up, drawn: a bar for each step, parted by kind, with the interval of its whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adhere.report.style import COLOURS, DARK, FAINT, LINE, TEXT, TITLE, PanelFigure, broken, width_of, written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PAGE_WIDTH = 8.2  # inches
+_PANEL_HEIGHT = 1.55
+_HATCHES = ("", "////", "....", "\\\\\\\\", "xx", "")
+# Neighbours in a bar differ in lightness as well as in colour.
+_FILLS = (COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4], COLOURS[3], "#BBBBBB")
+
+
+class Bar(NamedTuple):
+    """A bar: its label on the axis, the share of each kind, and the interval of their sum."""
+
+    label: str
+    parts: Mapping[str, float]
+    lo: float | None
+    hi: float | None
+
+
+def stacked_bars(
+    panels: Mapping[str, Sequence[Bar]],
+    *,
+    kinds: Sequence[str],
+    x_label: str,
+    y_label: str,
+    n_columns: int = 3,
+    note: str = "",
+) -> Figure:
+    """A panel for each title with its bars, all on one y axis in percent; a kind looks the same in every panel.
+
+    Kinds that no bar has are left out of the legend. Of many bars only some have their labels, as many as fit.
+    """
+    from matplotlib.patches import Patch
+
+    used = [kind for kind in kinds if any(bar.parts.get(kind, 0.0) > 0.0 for bars in panels.values() for bar in bars)]
+    n_columns = 2 if len(panels) == 4 else min(n_columns, len(panels))  # no panel alone in a row
+    panel_width = (PAGE_WIDTH - 0.35) / n_columns - 0.45
+    headings = ["\n".join(broken(title, panel_width, TITLE, "bold")) for title in panels]
+    n_rows = -(-len(panels) // n_columns)
+    height = n_rows * (_PANEL_HEIGHT + 0.15 * max(heading.count("\n") for heading in headings)) + LINE
+    chart = PanelFigure(height, used, note, width=PAGE_WIDTH)
+    cells = chart.panels(headings, n_columns, sharey="all")
+    for cell, bars in zip(cells, panels.values(), strict=True):
+        _draw(cell, bars, kinds)
+        _label(cell, bars, panel_width)
+    chart.above.supxlabel("\n".join(broken(x_label, PAGE_WIDTH - 1.0, TITLE)), fontsize=TITLE)
+    chart.above.supylabel("\n".join(broken(y_label, height - 0.4, TITLE)), fontsize=TITLE)
+    return chart.finish([Patch(**_fill(kinds.index(kind))) for kind in used])
+
+
+def _fill(number: int) -> dict[str, Any]:
+    n = number % len(_FILLS)
+    return {"facecolor": _FILLS[n], "edgecolor": "white", "hatch": _HATCHES[n], "linewidth": 0.4}
+
+
+def _draw(cell: Axes, bars: Sequence[Bar], kinds: Sequence[str]) -> None:
+    places = range(len(bars))
+    bottom = [0.0] * len(bars)
+    for number, kind in enumerate(kinds):
+        heights = [bar.parts.get(kind, 0.0) for bar in bars]
+        if any(heights):
+            cell.bar(places, heights, 0.78, bottom, **_fill(number))
+        bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
+    ends = [(place, bar.lo, bar.hi) for place, bar in enumerate(bars) if bar.lo is not None and bar.hi is not None]
+    cell.vlines([one[0] for one in ends], [one[1] for one in ends], [one[2] for one in ends], DARK, linewidth=0.9)
+    cell.yaxis.set_major_formatter(lambda value, _: f"{written(round(100 * value, 6))}%")
+    cell.grid(axis="y", color=FAINT, linewidth=0.6)
+    cell.set_axisbelow(True)
+    cell.tick_params(labelsize=TEXT, labelleft=True)
+    cell.set_xlim(-0.7, len(bars) - 0.3)
+
+
+def _label(cell: Axes, bars: Sequence[Bar], inches: float) -> None:
+    """Every label, or every second, third, … from the last one backwards, so that none covers another."""
+    widest = max(width_of(bar.label, TEXT) for bar in bars) + 0.08
+    room = inches / max(len(bars), 1)
+    step = max(1, -(-int(100 * widest) // max(1, int(100 * room))))
+    shown = [place for place in range(len(bars)) if (len(bars) - 1 - place) % step == 0]
+    cell.set_xticks(shown, [bars[place].label for place in shown], fontsize=TEXT)
