@@ -27,6 +27,7 @@ from adhere.simulation.backend import wait_for
 from adhere.simulation.lost_workers import WorkersLostError
 from adhere.simulation.plan import Plan
 from adhere.simulation.remote import pack, unpack
+from adhere.simulation.run import TaskRunner
 from compilation.processes import write_fixed
 
 from .executors import Chance, Faulty, LastFirst, arm_seven, die, divide, processes, raise_particular
@@ -208,8 +209,8 @@ def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("held_module")
     assert noted_digest("held_module")
-    packed = pack(_plan(module))
-    assert unpack(packed).policies == _plan(module).policies
+    packed = pack(TaskRunner(_plan(module)))
+    assert unpack(packed).plan.policies == _plan(module).policies
     monkeypatch.setitem(sources._noted, tmp_path / "held_module.py", "of another content")
     with pytest.raises(InputError, match=r"^executor: got 'a worker with another held_module'"):
         unpack(packed)

@@ -41,7 +41,7 @@ def add_blocks(
             result[key] = blocks, sketch, runs
 
 
-def add_task(totals: Accumulator, result: TaskResult, n_runs: int) -> None:
+def add_task(totals: Accumulator, n_runs: int, result: TaskResult) -> None:
     """Add what the next task found: tasks are added in their order. `n_runs` there will be in all."""
     for key, (blocks, sketch, runs) in result.items():
         if key in totals:

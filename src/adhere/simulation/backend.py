@@ -7,13 +7,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol
 
-from adhere.simulation.accumulate import Accumulator, TaskResult, add_task
+from adhere.simulation.any_plan import AnyPlan, F, F_co, T
 from adhere.simulation.cluster import n_threads_of
-from adhere.simulation.plan import Integers, Plan, Task
+from adhere.simulation.plan import Integers
 from adhere.simulation.progress import Progress, progress_on
-from adhere.simulation.runs import memory_said
 
 _POLL_SECONDS = 0.1
 _log = logging.getLogger("adhere")
@@ -21,15 +20,15 @@ _WORKERS_IF_UNKNOWN = 32
 
 
 @dataclass
-class PendingTask:
+class PendingTask(Generic[T]):
     """A task that was handed out, and how many of its patients are known to be done."""
 
-    task: Task
+    task: T
     future: Future[Any]
     done: Integers
 
 
-class Backend(Protocol):
+class Backend(Protocol[T, F_co]):
     """Runs tasks, in any order and several at once."""
 
     blocks_per_task: int
@@ -40,38 +39,39 @@ class Backend(Protocol):
     def n_at_once(self) -> int:
         """How many tasks should be handed out at a time."""
 
-    def submit(self, task: Task) -> PendingTask:
+    def submit(self, task: T) -> PendingTask[T]:
         """Hand out a task."""
 
-    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
+    def result(self, pending: Sequence[PendingTask[T]], on_wait: Callable[[], None]) -> F_co:
         """Wait for the result of the first of these tasks, and look after all of them."""
 
     def stop(self) -> None:
         """Leave what is running."""
 
 
-def run_plan(plan: Plan, backend: Backend, wanted: Progress | bool | None) -> Accumulator:
-    """Run all tasks, few at a time, and add up what they found in their order."""
-    found: Accumulator = {}
+def run_plan(
+    plan: AnyPlan[T], backend: Backend[T, F], wanted: Progress | bool | None, add: Callable[[F], None], say: str = ""
+) -> None:
+    """Run all tasks, few at a time, and `add` what they found in their order; something to `say` comes first."""
     finished = 0
     tasks = plan.tasks(backend.blocks_per_task)
-    pending: deque[PendingTask] = deque()
+    pending: deque[PendingTask[T]] = deque()
     with progress_on(plan.total_patients, wanted) as progress:
 
         def show() -> None:
             progress.advance_to(finished + sum(int(one.done[0]) for one in pending))
 
         try:
-            if plan.keep_runs:
-                _log.info(memory_said(plan))
-                progress.announce(memory_said(plan))
+            if say:
+                _log.info(say)
+                progress.announce(say)
             backend.prepare(progress.announce)
             while True:
                 room = backend.n_at_once() - len(pending)
                 pending.extend(backend.submit(task) for _, task in zip(range(room), tasks, strict=False))
                 if not pending:
-                    return found
-                add_task(found, backend.result(pending, show), plan.n_runs)
+                    return
+                add(backend.result(pending, show))
                 finished += int(pending.popleft().done[0])
                 show()
         finally:

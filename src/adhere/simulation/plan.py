@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.populations import Population
+from adhere.simulation.travelling import packed_policy, pickled, unpacked_policy
 
 Integers = NDArray[np.int64]
 _DEFAULT_POINTS = 20
@@ -86,6 +88,18 @@ class Plan:
         blocks = self.blocks()
         while task := list(islice(blocks, blocks_per_task)):
             yield task
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        policies = [packed_policy(policy) for policy in self.policies]
+        populations = [pickled("populations", one.name, one) for one in self.populations]
+        return _unpacked, ({**vars(self), "policies": policies, "populations": populations},)
+
+
+def _unpacked(contents: dict[str, Any]) -> Plan:
+    """The plan that was pickled, on a worker."""
+    policies = tuple(map(unpacked_policy, contents["policies"]))
+    populations = tuple(map(pickle.loads, contents["populations"]))
+    return Plan(**{**contents, "policies": policies, "populations": populations})
 
 
 def grid_points(grid: int | Sequence[int] | None, n_patients: int) -> Integers:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from adhere.errors import InputError
-from adhere.policies import Policy
 from adhere.populations import PatientTables, Population
 from adhere.simulation.kernel import Tallies
 from adhere.simulation.measure import n_last
@@ -51,8 +50,3 @@ class PolicyRunner(ABC):
         """What to say of a policy that picks an arm that does not exist."""
         expected = f"a whole number from 0 to {self._population.n_arms - 1}"
         return InputError(f"arm chosen by {self.resolved}", arm, expected)
-
-
-def name_of(policy: object) -> str:
-    """What a result calls a policy."""
-    return str(policy) if isinstance(policy, Policy) else str(getattr(policy, "name", type(policy).__name__))

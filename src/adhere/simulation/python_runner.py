@@ -15,7 +15,8 @@ from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, stream_keys, uniforms
 from adhere.simulation.kernel import Tallies
 from adhere.simulation.plan import Integers
-from adhere.simulation.policy_runner import PolicyRunner, Started, name_of
+from adhere.simulation.policy_name import name_of
+from adhere.simulation.policy_runner import PolicyRunner, Started
 
 
 class PythonRunner(PolicyRunner):

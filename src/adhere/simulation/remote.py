@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import platformdirs
@@ -19,41 +20,22 @@ import platformdirs
 from adhere.compilation.sources import noted_digest
 from adhere.errors import InputError
 from adhere.files import write_file
-from adhere.policies import Policy, as_policy, import_policies, registry
-from adhere.simulation.accumulate import TaskResult
+from adhere.policies import Policy, import_policies, registry
+from adhere.simulation.any_plan import AnyRunner
 from adhere.simulation.identity import differences, identity
-from adhere.simulation.plan import Plan, Task
-from adhere.simulation.policy_runner import name_of
-from adhere.simulation.run import TaskRunner
+from adhere.simulation.travelling import LOADABLE
 
 _IDENTITY = identity()
 _MAX_KEPT = 4
-_runners: dict[str, TaskRunner] = {}  # by the id of their plan, in the order in which they came
+_runners: dict[str, AnyRunner[Any, Any]] = {}  # by the id of their plan, in the order in which they came
 _lock = threading.Lock()
 
 
-def pack(plan: Plan) -> bytes:
-    """All that a worker needs to know: policies by name, files that declare them, other objects pickled."""
-    named = [policy for policy in plan.policies if isinstance(policy, Policy)]
-    policies = [
-        policy.to_json() if isinstance(policy, Policy) else _pickled("policies", name_of(policy), policy)
-        for policy in plan.policies
-    ]
-    populations = [_pickled("populations", one.name, one) for one in plan.populations]
-    contents = {**vars(plan), "policies": policies, "populations": populations}
-    return pickle.dumps((_IDENTITY, *_homes(named), contents))
-
-
-def _pickled(field: str, name: str, thing: object) -> bytes:
-    try:
-        import cloudpickle as pickler  # type: ignore[import-untyped]  # sends what a notebook defines, too
-    except ImportError:
-        pickler = pickle
-    try:
-        return bytes(pickler.dumps(thing))
-    except Exception as error:  # pickling fails in many ways
-        expected = f"one that can be pickled, to be sent to the executor's workers ({error})"
-        raise InputError(field, name, expected) from None
+def pack(runner: AnyRunner[Any, Any]) -> bytes:
+    """All that a worker needs to know: which adhere, files that declare policies, and what to run by whom."""
+    named = [policy for policy in runner.plan.policies if isinstance(policy, Policy)]
+    # Apart, so that a worker of another adhere can say so before it fails to understand the rest.
+    return pickle.dumps((_IDENTITY, *_homes(named), pickle.dumps((type(runner), runner.plan))))
 
 
 def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[tuple[str, str | None]]]:
@@ -77,14 +59,14 @@ class RemoteCall:
     end itself on being handed a function that it cannot import.
     """
 
-    def __init__(self, plan_id: str, packed: bytes | None, task: Task) -> None:
+    def __init__(self, plan_id: str, packed: bytes | None, task: Any) -> None:
         self._arguments = (plan_id, packed, task)
 
-    def __reduce__(self) -> tuple[Callable[..., TaskResult | None], tuple[str, bytes | None, Task]]:
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes | None, Any]]:
         return run_task, self._arguments
 
 
-def run_task(plan_id: str, packed: bytes | None, task: Task) -> TaskResult | None:
+def run_task(plan_id: str, packed: bytes | None, task: Any) -> Any:
     """Run a task in a worker; None if the worker has not been sent the plan of this id yet."""
     try:
         with _lock:
@@ -92,7 +74,7 @@ def run_task(plan_id: str, packed: bytes | None, task: Task) -> TaskResult | Non
             if runner is None:
                 if packed is None:
                     return None
-                runner = TaskRunner(unpack(packed))
+                runner = unpack(packed)
                 runner.prepare(lambda message: None)
                 while len(_runners) >= _MAX_KEPT:
                     del _runners[next(iter(_runners))]
@@ -113,25 +95,22 @@ def _travels(error: Exception) -> bool:
     return True
 
 
-def unpack(packed: bytes) -> Plan:
-    """The plan that `pack` wrote, on a worker."""
-    theirs, files, modules, contents = pickle.loads(packed)
+def unpack(packed: bytes) -> AnyRunner[Any, Any]:
+    """On a worker, a runner of the plan that `pack` was given."""
+    theirs, files, modules, work = pickle.loads(packed)
     if differing := differences(_IDENTITY, theirs):
         raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
-    expected = (
-        "policies that workers can load: of a file that leans on nothing beside it, or of modules they have too"
-    )
     try:
         _declare(files, modules)
-        policies = [as_policy(one) if isinstance(one, dict) else pickle.loads(one) for one in contents["policies"]]
     except (ImportError, AttributeError) as error:
-        raise InputError("policies", str(error), expected) from None
+        raise InputError("policies", str(error), LOADABLE) from None
     except InputError as error:
         if error.field == "executor":
             raise
-        raise InputError("policies", f"a file: {error.expected}", expected) from None
-    populations = [pickle.loads(one) for one in contents["populations"]]
-    return Plan(**{**contents, "policies": tuple(policies), "populations": tuple(populations)})
+        raise InputError("policies", f"a file: {error.expected}", LOADABLE) from None
+    make_runner, plan = pickle.loads(work)
+    runner: AnyRunner[Any, Any] = make_runner(plan)
+    return runner
 
 
 def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[str, str | None]]) -> None:

@@ -28,10 +28,11 @@ class TaskRunner:
             [_policy_runner(plan, policy, population) for policy in plan.policies] for population in plan.populations
         ]
 
-    @property
-    def blocks_per_launch(self) -> int:
-        """How many blocks a GPU is given at a time: as many as its many threads need, if their tallies fit."""
+    def blocks_at_once(self, n_threads: int) -> int:
+        """A thread is given a single block; a GPU as many as its many threads need, if their tallies fit."""
         plan = self.plan
+        if plan.device != "cuda":
+            return 1
         numbers = sum(
             (len(plan.grid) + 1) * (plan.populations[index].n_arms + 2) + len(runner.deciders)
             for index in next(plan.blocks()).populations

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,17 +15,18 @@ from adhere.frames import is_frame
 from adhere.policies import Policy, as_policy
 from adhere.populations import Population, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
-from adhere.simulation.backend import Backend, run_plan
+from adhere.simulation.accumulate import Accumulator, add_task
+from adhere.simulation.backend import run_plan
 from adhere.simulation.config import Config
 from adhere.simulation.lost_workers import explain_lost_workers
 from adhere.simulation.outcome import Outcome
 from adhere.simulation.plan import Plan, grid_points
-from adhere.simulation.policy_runner import name_of
+from adhere.simulation.policy_name import name_of
 from adhere.simulation.progress import Progress
 from adhere.simulation.result import SimulationResult
 from adhere.simulation.run import TaskRunner
-from adhere.simulation.runs import OutcomeRuns, Runs, check_memory
-from adhere.simulation.threads import ThreadBackend
+from adhere.simulation.runs import OutcomeRuns, Runs, check_memory, memory_said
+from adhere.simulation.workers import backend_of, check_workers
 
 POOLED = "pooled"
 
@@ -92,9 +93,7 @@ def simulate(
     n_patients = check_integer("n_patients", n_patients, 1, MAX_DECISIONS - 1)
     n_runs = check_integer("n_runs", n_runs, 1, 2**40)
     seed = check_seed(seed)
-    _check_executor(executor, n_threads)
-    check_device(device, executor)
-    threads = check_integer("n_threads", n_threads, 1, 1024) if n_threads is not None else os.cpu_count() or 1
+    threads = check_workers(n_threads, device, executor)
     points = grid_points(grid, n_patients)
     given = [_as_runnable(policy) for policy in _several(policies)]
     listed = _several(populations)
@@ -119,8 +118,10 @@ def simulate(
     if keep_runs:
         check_memory(plan)
     runner = TaskRunner(plan)
+    totals: Accumulator = {}
+    add = partial(add_task, totals, n_runs)
     with explain_lost_workers():
-        totals = run_plan(plan, _backend(runner, executor, threads), progress)
+        run_plan(plan, backend_of(runner, executor, threads), progress, add, memory_said(plan) if keep_runs else "")
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
         Outcome(name, one.resolved, population.name, population.source,
@@ -147,37 +148,6 @@ def simulate(
             )
         ),
     )
-
-
-def _backend(runner: TaskRunner, executor: Executor | None, n_threads: int) -> Backend:
-    # A pool derived from that of threads may run them in interpreters of their own, which share nothing.
-    if executor is None or type(executor) is ThreadPoolExecutor:
-        return ThreadBackend(runner, executor, n_threads)
-    from adhere.simulation.executor import ExecutorBackend  # which reads all of adhere's sources, to compare them
-
-    return ExecutorBackend(runner.plan, executor)
-
-
-def _check_executor(executor: object, n_threads: int | None) -> None:
-    if executor is None:
-        return
-    if not isinstance(executor, Executor):
-        raise InputError("executor", executor, "a concurrent.futures.Executor (Dask: client.get_executor())")
-    if n_threads is not None:
-        raise InputError("n_threads", n_threads, "none together with executor, which has workers of its own")
-
-
-def check_device(device: object, executor: object) -> None:
-    """Refuse a device that is not there, or that an executor's workers do not have."""
-    if not isinstance(device, str) or device not in ("cpu", "cuda"):
-        raise InputError("device", device, "cpu or cuda")
-    if device == "cuda":
-        if executor is not None:
-            raise InputError("device", device, "cpu together with executor, whose workers have no GPU of ours")
-        from adhere.compilation.gpu import why_no_gpu
-
-        if reason := why_no_gpu():
-            raise InputError("device", device, f"cpu, since {reason}")
 
 
 def _with_names_of_their_own(populations: list[Population], given: list[object]) -> list[Population]:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from queue import SimpleQueue
+from typing import Generic
 
 import numpy as np
 
-from adhere.simulation.accumulate import TaskResult
+from adhere.simulation.any_plan import AnyRunner, F, T
 from adhere.simulation.backend import PendingTask, n_workers, wait_for
-from adhere.simulation.plan import Task
-from adhere.simulation.run import TaskRunner
 
 
-class ThreadBackend:
+class ThreadBackend(Generic[T, F]):
     """Threads share our memory: they count patients as they go, and stop within a thousand of them."""
 
-    def __init__(self, runner: TaskRunner, pool: Executor | None, n_threads: int) -> None:
+    def __init__(self, runner: AnyRunner[T, F], pool: Executor | None, n_threads: int) -> None:
         self._runner, self._is_ours = runner, pool is None
         self._pool = pool or ThreadPoolExecutor(n_threads)
-        self.blocks_per_task = runner.blocks_per_launch if runner.plan.device == "cuda" else 1
+        self.blocks_per_task = runner.blocks_at_once(n_workers(self._pool))
         self._stop = np.zeros(1, np.int64)
 
     def prepare(self, announce: Callable[[str], None]) -> None:
@@ -38,14 +37,14 @@ class ThreadBackend:
         """Each thread finds its next task waiting."""
         return 2 * n_workers(self._pool)
 
-    def submit(self, task: Task) -> PendingTask:
+    def submit(self, task: T) -> PendingTask[T]:
         """Hand out a task."""
         done = np.zeros(1, np.int64)
         return PendingTask(task, self._pool.submit(self._runner.run, task, done, self._stop), done)
 
-    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
+    def result(self, pending: Sequence[PendingTask[T]], on_wait: Callable[[], None]) -> F:
         """Wait for the result of the first task."""
-        result: TaskResult = wait_for(pending[0].future, on_wait)
+        result: F = wait_for(pending[0].future, on_wait)
         return result
 
     def stop(self) -> None:

@@ -13,7 +13,7 @@ from adhere.errors import InputError
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import TrialShape
 from adhere.randomness import check_seed
-from adhere.simulation.simulate import check_device
+from adhere.simulation.workers import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
 from adhere.studies.arena.kept_plays import KeptPlays, comes_with_adhere

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from adhere.policies import Policy
 from adhere.populations import Population
 from adhere.populations.population import Floats
+from adhere.simulation.accumulate import Accumulator, add_task
 from adhere.simulation.backend import run_plan
 from adhere.simulation.plan import Integers, Plan, grid_points
 from adhere.simulation.progress import Progress
@@ -83,7 +85,9 @@ def play(
     backend = ThreadBackend(TaskRunner(plan), None, threads)
     backend.prepare(progress.announce)
     compiled = time.perf_counter()
-    allocations = run_plan(plan, backend, progress)[0, 0][2]
+    found: Accumulator = {}
+    run_plan(plan, backend, progress, partial(add_task, found, n_runs))
+    allocations = found[0, 0][2]
     took = time.perf_counter() - compiled
     return fold(allocations, truth, grid, took, compiled - began, 1 if device == "cuda" else threads)
 
