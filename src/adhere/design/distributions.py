@@ -1,0 +1,34 @@
+"""How sample size, duration and surplus are spread over trials, in little memory and in any order of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adhere.design.columns import Columns
+from adhere.design.outcomes import Floats, Ints, TrialOutcomes
+from adhere.simulation.moments import EqualArrays
+from adhere.simulation.quantiles import QuantileSketch
+
+
+@dataclass(frozen=True, eq=False)
+class Distributions(EqualArrays):
+    """Trials by their number of patients, `sizes[n]`, exactly; duration and surplus to within 0.5%."""
+
+    sizes: Ints
+    days: QuantileSketch
+    surplus: QuantileSketch
+
+    @staticmethod
+    def of(outcomes: TrialOutcomes, rows: Floats, columns: Columns, max_patients: int) -> Distributions:
+        """Those of a block of trials and of what was measured of it."""
+        return Distributions(
+            np.bincount(outcomes.n_patients, minlength=max_patients + 1),
+            QuantileSketch.of(outcomes.days),
+            QuantileSketch.of(rows[:, columns.where("surplus")]),
+        )
+
+    def merge(self, other: Distributions) -> Distributions:
+        """Those of both."""
+        return Distributions(self.sizes + other.sizes, self.days.merge(other.days), self.surplus.merge(other.surplus))
