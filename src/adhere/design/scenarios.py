@@ -2,20 +2,107 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from adhere.checks import check_unique
 from adhere.design.scenario import Scenario
+from adhere.design.scenario_grid import ScenarioGrid
+from adhere.design.truth import null_of
+from adhere.errors import InputError
+from adhere.populations import Population, as_population
 from adhere.trial.design import Design
 
 
 def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
-    """The scenarios that somebody means, checked against a design's arms.
+    """The scenarios that somebody means, checked against a design's arms and outcomes.
 
     Parameters
     ----------
     given
-        A scenario, a population, the name of one or the path of its file; a grid as a mapping, or the path of a TOML
-        file with a table `[scenarios]`; several of these in a list; or None for a default grid.
+        A scenario, a population, the name of one or the path of its file; a grid (`ScenarioGrid`, or a mapping of its
+        fields, which may have `populations` beside or instead of them); the path of a TOML or JSON file with a table
+        `scenarios`, as the design's own file may have; several of these in a list; or None for the default grid.
     design
         Whose arms they must have.
 
+    >>> from adhere.trial.design import make_design
+    >>> design = make_design("a", "thompson", ["old", "new"])
+    >>> [one.name for one in read_scenarios({"effect": 0.1, "compliance": 0.7, "confounding": 0}, design)]
+    ['sharp null, compliance 70%', 'average null, compliance 70%', 'effect 0.1, compliance 70%']
+
     """
-    raise NotImplementedError
+    found = tuple(_each(ScenarioGrid() if given is None else given, design, Path()))
+    if not found:
+        raise InputError("scenarios", given, "at least one scenario")
+    check_unique("scenarios", [one.name for one in found])
+    for one in found:
+        _check(one, design)
+    return found
+
+
+def _each(given: object, design: Design, folder: Path) -> Iterable[Scenario]:
+    """The scenarios of one thing that was given; paths are relative to a folder."""
+    if isinstance(given, Scenario):
+        return (given,)
+    if isinstance(given, ScenarioGrid):
+        control = None if design.control is None else design.arms.index(design.control)
+        return given.scenarios(design.arms, control)
+    if isinstance(given, Mapping):
+        return _of_table(given, design, folder)
+    if isinstance(given, (list, tuple)):
+        return [scenario for one in given for scenario in _each(one, design, folder)]
+    if isinstance(given, (str, PathLike)):
+        path = folder / str(fspath(given)).strip()
+        if (table := _table_in(path)) is not None:
+            return _of_table(table, design, path.parent)
+        given = str(path) if path.suffix else given  # the name of a population has no suffix
+    population = as_population(given)
+    return (Scenario(population.name, population, null_of(population)),)
+
+
+def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Scenario]:
+    """The scenarios of a table: of its populations, and of a grid if it says anything of one."""
+    rest = {name: value for name, value in table.items() if name != "populations"}
+    found: list[Scenario] = []
+    if rest or "populations" not in table:
+        found += _each(ScenarioGrid.read(rest), design, folder)
+    named = table.get("populations", [])
+    if not isinstance(named, (list, tuple)):
+        raise InputError("scenarios.populations", named, "a list of names, files or populations")
+    return found + [scenario for one in named for scenario in _each(one, design, folder)]
+
+
+def _table_in(path: Path) -> Mapping[str, Any] | None:
+    """The table `scenarios` of a file; None if it has none, or is no such file."""
+    read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
+    if read is None:
+        return None
+    try:
+        document = read(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None  # whoever reads it as a population says what is wrong
+    table = document.get("scenarios") if isinstance(document, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise InputError("scenarios", table, "a table")
+    return table
+
+
+def _check(scenario: Scenario, design: Design) -> None:
+    population: Population = scenario.population
+    if population.arms != design.arms:
+        own, other = ", ".join(population.arms), ", ".join(design.arms)
+        sentence = f"scenarios: {scenario.name!r} has the arms {own}; the design has {other}"
+        raise InputError("scenarios", scenario.name, "the arms of the design, in their order", sentence)
+    unknown = [f"{value:g}" for value in population.reward_values if value not in design.reward_values]
+    if unknown:
+        known = ", ".join(f"{value:g}" for value in design.reward_values)
+        sentence = (
+            f"scenarios: {scenario.name!r} has the outcome {unknown[0]}, which is none of the design's "
+            f"reward_values ({known})"
+        )
+        raise InputError("scenarios", scenario.name, "outcomes that the design allows", sentence)

@@ -1,0 +1,130 @@
+"""A grid of scenarios: effect × compliance × confounding, and both null hypotheses at each place of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from adhere.checks import check_unit_number, is_number
+from adhere.design.scenario import Null, Scenario
+from adhere.design.truth import null_of
+from adhere.errors import InputError, nearest
+from adhere.populations import Strata, Stratum
+
+MAX_SCENARIOS = 1000
+_ROUNDING = 1e-12
+_LISTS = ("effect", "compliance", "confounding")
+
+
+@dataclass(frozen=True)
+class ScenarioGrid:
+    """People of whom a share, `compliance`, take what is recommended; all others take one arm whatever it is.
+
+    Each arm has its share, (1 - compliance) / k, of those who always take it: with two arms, always-takers of the
+    treatment and never-takers. Without an effect the mean outcome is `baseline` for those who comply, `baseline` +
+    `confounding` for those who always take an arm, and `baseline` - `confounding` for those who always take the
+    control (the first arm where there is none). Whoever takes the treatment, the last arm that is not the control,
+    has a mean outcome higher by `effect`.
+
+    At each compliance and confounding two nulls are added: sharp, without an effect, and average, where half of those
+    who comply gain `average_null` from the treatment and half lose as much, so that which arm is recommended makes no
+    difference on average. Where everybody complies there is no confounding, and only one of the scenarios that differ
+    in it. Effects and confounding that are left out are as large as the baseline has room for, 0.2 where it is ½.
+
+    >>> grid = ScenarioGrid(baseline=0.75)
+    >>> grid.effect, grid.confounding, grid.average_null
+    ((0.05, 0.1), (0.1,), 0.1)
+    """
+
+    baseline: float = 0.5
+    effect: tuple[float, ...] = ()
+    compliance: tuple[float, ...] = (1.0, 0.7)
+    confounding: tuple[float, ...] = ()
+    average_null: float | None = None
+
+    @staticmethod
+    def read(table: Mapping[str, object]) -> ScenarioGrid:
+        """The grid in a table of TOML or JSON; a single number may stand for a list of one."""
+        known = list(ScenarioGrid.__dataclass_fields__)
+        found: dict[str, Any] = {}
+        for name, value in table.items():
+            if name not in known:
+                raise InputError(f"scenarios.{name}", value, f"no such field, but {nearest(name, known)}")
+            found[name] = _numbers(name, value) if name in _LISTS else value
+        return ScenarioGrid(**found)
+
+    def __post_init__(self) -> None:
+        check_unit_number("scenarios.baseline", self.baseline)
+        for name in _LISTS:
+            lowest = 0.0 if name == "compliance" else -1.0
+            for value in getattr(self, name):
+                if not is_number(value) or not lowest <= value <= 1.0:
+                    raise InputError(f"scenarios.{name}", value, f"numbers from {lowest:g} to 1")
+        room = min(self.baseline, 1.0 - self.baseline)
+        usual = round(0.4 * room, 3)
+        effect = self.effect or (usual / 2, usual)
+        above, below = 1.0 - self.baseline - max(0.0, *effect), self.baseline + min(0.0, *effect)
+        half = usual if self.average_null is None else self.average_null
+        if not is_number(half) or not 0.0 <= half <= room:
+            given = f"the baseline {self.baseline:g}, plus or minus it, is a mean outcome"
+            raise InputError("scenarios.average_null", half, f"a number from 0 to {room:g}: {given}")
+        object.__setattr__(self, "effect", effect)
+        object.__setattr__(self, "confounding", self.confounding or (max(0.0, min(usual, above, below)),))
+        object.__setattr__(self, "average_null", float(half))
+
+    def scenarios(self, arms: Sequence[str], control: int | None = None) -> tuple[Scenario, ...]:
+        """All scenarios for these arms: the sharp nulls, the average nulls, then the effects."""
+        places = dict.fromkeys((c, 0.0 if c == 1.0 else g) for c, g in product(self.compliance, self.confounding))
+        nulls: list[tuple[float, Null | None]] = [(0.0, "sharp"), (0.0, "average")]
+        effects: list[tuple[float, Null | None]] = [(effect, None) for effect in dict.fromkeys(self.effect) if effect]
+        wanted = [(*kind, *place) for kind in [*nulls, *effects] for place in places]
+        # Without compliers all means are the same, and nobody is left who would gain or lose.
+        wanted = [one for one in wanted if one[1] != "average" or (one[2] and self.average_null)]
+        if len(wanted) > MAX_SCENARIOS:
+            raise InputError("scenarios", len(wanted), f"a grid of at most {MAX_SCENARIOS} scenarios")
+        return tuple(self._scenario(tuple(arms), 0 if control is None else control, *one) for one in wanted)
+
+    def _scenario(
+        self, arms: tuple[str, ...], control: int, effect: float, null: Null | None, compliance: float, shift: float
+    ) -> Scenario:
+        name = f"{null} null" if null else f"effect {effect:g}"
+        name += f", compliance {100 * compliance:g}%"
+        if compliance < 1.0 and any(self.confounding):
+            name += f", confounding {shift:g}"
+        k, as_told = len(arms), tuple(range(len(arms)))
+        treatment = k - 1 if control < k - 1 else k - 2
+        average = self.average_null if null == "average" else None
+        gains = (
+            {"complier": effect} if average is None else {"gaining complier": average, "losing complier": -average}
+        )
+        people = [
+            Stratum(kind, compliance / len(gains), as_told, self._rewards(name, kind, k, treatment, 0.0, gain))
+            for kind, gain in gains.items()
+        ]
+        for arm in range(k if compliance < 1.0 else 0):
+            kind = "never-taker" if arm == control else "always-taker" if k == 2 else f"always {arms[arm]}"
+            own = -shift if arm == control else shift
+            rewards = self._rewards(name, kind, k, treatment, own, effect)
+            people.append(Stratum(kind, (1.0 - compliance) / k, (arm,) * k, rewards))
+        population = Strata(name, arms, people)
+        return Scenario(name, population, null or null_of(population), effect, compliance, shift)
+
+    def _rewards(self, name: str, kind: str, k: int, treatment: int, shift: float, gain: float) -> tuple[float, ...]:
+        """The mean outcomes of one kind of people, by the arm taken."""
+        means = tuple(self.baseline + shift + gain * (arm == treatment) for arm in range(k))
+        for mean in means:
+            if not -_ROUNDING <= mean <= 1.0 + _ROUNDING:
+                said = f"baseline {self.baseline:g}, shifted by {shift:g}, with an effect of {gain:g}"
+                found = f"the mean outcome of {kind!r} would be {mean:.4g} ({said})"
+                sentence = f"scenarios: in {name!r} {found}, expected from 0 to 1"
+                raise InputError("scenarios", mean, "mean outcomes from 0 to 1", sentence)
+        return tuple(min(max(mean, 0.0), 1.0) for mean in means)
+
+
+def _numbers(name: str, value: object) -> tuple[object, ...]:
+    values = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    if not values:
+        raise InputError(f"scenarios.{name}", value, "at least one number")
+    return values

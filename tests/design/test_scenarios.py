@@ -1,0 +1,164 @@
+"""Scenarios: what a grid makes of its numbers, both nulls, files, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adhere.design.scenario import Scenario
+from adhere.design.scenario_grid import ScenarioGrid
+from adhere.design.scenarios import read_scenarios
+from adhere.design.truth import truth_of
+from adhere.errors import InputError
+from adhere.populations import Count, Counts, Strata, corrective, rich_and_poor, uniform_any
+from adhere.trial.design import Design, make_design
+
+
+def _design(*arms: str) -> Design:
+    return make_design("a trial", "thompson", arms or ("control", "treatment"))
+
+
+def _strata(scenario: Scenario) -> dict[str, tuple[Any, ...]]:
+    population = scenario.population
+    assert isinstance(population, Strata)
+    return {one.name: (one.probability, one.takes, one.reward) for one in population.strata}
+
+
+def test_a_grid_of_two_arms_has_always_takers_never_takers_and_compliers() -> None:
+    table = {"baseline": 0.4, "effect": [0.1], "compliance": [0.6], "confounding": [0.3], "average_null": 0.25}
+    sharp, average, effect = read_scenarios(table, _design())
+    assert _strata(effect) == {
+        "complier": (0.6, (0, 1), (0.4, 0.5)),
+        "never-taker": (0.2, (0, 0), (pytest.approx(0.1), pytest.approx(0.2))),
+        "always-taker": (0.2, (1, 1), (0.7, pytest.approx(0.8))),
+    }
+    assert _strata(average) == {
+        "gaining complier": (0.3, (0, 1), (0.4, 0.65)),
+        "losing complier": (0.3, (0, 1), (0.4, pytest.approx(0.15))),
+        "never-taker": (0.2, (0, 0), (pytest.approx(0.1),) * 2),
+        "always-taker": (0.2, (1, 1), (0.7, 0.7)),
+    }
+    assert [one.null for one in (sharp, average, effect)] == ["sharp", "average", None]
+    assert (effect.effect, effect.compliance, effect.confounding) == (0.1, 0.6, 0.3)
+    assert (effect.name, sharp.name) == (
+        "effect 0.1, compliance 60%, confounding 0.3",
+        "sharp null, compliance 60%, confounding 0.3",
+    )
+    np.testing.assert_allclose(truth_of(effect).means, [0.6 * 0.4 + 0.2 * 0.1 + 0.2 * 0.8, 0.6 * 0.5 + 0.18])
+    np.testing.assert_allclose(truth_of(effect).effects, [[0.0, np.nan], [0.06, 0.1]], atol=1e-12)
+    np.testing.assert_allclose(truth_of(effect).if_taken, [0.4, 0.5])
+    np.testing.assert_allclose(np.ptp(truth_of(average).means), 0.0, atol=1e-12)
+    assert truth_of(average).effects[1, 1] == pytest.approx(0.0)
+
+
+def test_more_arms_have_people_who_always_take_each_of_them() -> None:
+    grid = ScenarioGrid(effect=(0.2,), compliance=(0.4,), confounding=(0.1,))
+    (*_, effect) = grid.scenarios(("a", "b", "c"), control=2)
+    found = _strata(effect)
+    assert {name: takes for name, (_, takes, _) in found.items()} == {
+        "complier": (0, 1, 2),
+        "always a": (0, 0, 0),
+        "always b": (1, 1, 1),
+        "never-taker": (2, 2, 2),
+    }
+    assert found["complier"][2] == (0.5, 0.7, 0.5)  # the treatment is the last arm that is not the control
+    assert found["always b"] == (pytest.approx(0.2), (1, 1, 1), (0.6, pytest.approx(0.8), 0.6))
+    assert found["never-taker"][2] == (0.4, pytest.approx(0.6), 0.4)
+    truth = truth_of(effect, control=2)
+    np.testing.assert_allclose(truth.effects, [[0.0, 0.0], [0.08, 0.2], [0.0, np.nan]], atol=1e-12)
+
+
+def test_every_grid_has_both_nulls_once_and_no_confounding_where_all_comply() -> None:
+    found = read_scenarios(None, _design())
+    nulls = {(one.null, one.compliance, one.confounding) for one in found if one.null}
+    assert nulls == {(null, *place) for null in ("sharp", "average") for place in ((1.0, 0.0), (0.7, 0.2))}
+    assert len({one.name for one in found}) == len(found) == 8
+    for one in found:
+        assert (np.ptp(truth_of(one).means) < 1e-12) == (one.null is not None)
+    zero_asked_for = read_scenarios({"effect": [0, 0.1], "compliance": 1, "average_null": 0}, _design())
+    assert [one.null for one in zero_asked_for] == ["sharp", None]
+
+
+def test_nobody_who_complies_leaves_an_average_null() -> None:
+    (*_, effect) = read_scenarios({"effect": 0.1, "compliance": 0.0}, _design())
+    assert effect.null == "average"
+    assert np.isnan(truth_of(effect).effects[1, 1])
+
+
+def test_scenarios_come_from_names_values_and_files(tmp_path: Path) -> None:
+    people = '[[stratum]]\nname = "complier"\nprobability = 1.0\nreward = [0.5, 0.5]\n'
+    (tmp_path / "people.toml").write_text(f'arms = ["control", "treatment"]\n{people}')
+    (tmp_path / "design.toml").write_text(
+        'name = "x"\n[scenarios]\neffect = 0.1\ncompliance = 0.8\nconfounding = 0\npopulations = ["people.toml"]\n'
+    )
+    (tmp_path / "only.json").write_text(json.dumps({"scenarios": {"populations": ["corrective"]}}))
+    given = [rich_and_poor(), "defiers", tmp_path / "design.toml", str(tmp_path / "only.json")]
+    found = read_scenarios(given, _design())
+    assert [(one.name, one.null) for one in found] == [
+        ("rich-and-poor", None),
+        ("defiers", None),
+        ("sharp null, compliance 80%", "sharp"),
+        ("average null, compliance 80%", "average"),
+        ("effect 0.1, compliance 80%", None),
+        ("people", "sharp"),
+        ("corrective", None),
+    ]
+    assert read_scenarios(found[0], _design()) == found[:1]
+
+
+def test_what_a_population_does_not_say_is_not_known() -> None:
+    rows = [
+        Count("control", "control", 0.0),
+        Count("treatment", "control", 0.0),
+        Count("treatment", "treatment", 1.0),
+    ]
+    counted = truth_of(read_scenarios(Counts("c", ("control", "treatment"), rows), _design())[0])
+    assert counted.effects[1, 0] == 0.5
+    assert np.isnan([counted.effects[1, 1], *counted.if_taken]).all()
+    drawn = truth_of(read_scenarios(uniform_any(), _design("first", "second"))[0])
+    assert (drawn.varies, drawn.null) == (True, None)
+    assert np.isnan(drawn.effects).all()
+    known = truth_of(read_scenarios(corrective(), _design())[0])
+    np.testing.assert_allclose(known.if_taken, [0.49, 0.58])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (corrective(), "'corrective' has the arms control, treatment; the design has no, yes"),
+        ({"effects": 0.1}, "scenarios.effects: .*did you mean 'effect'"),
+        ({"effect": []}, "scenarios.effect: got .*, expected at least one number"),
+        ({"compliance": 1.2}, "scenarios.compliance: got 1.2, expected numbers from 0 to 1"),
+        ({"confounding": "much"}, "scenarios.confounding: got 'much'"),
+        (
+            {"baseline": 0.5, "confounding": 0.4, "effect": 0.2},
+            "'always-taker' would be 1.1 .baseline 0.5, shifted by",
+        ),
+        ({"baseline": 2}, "scenarios.baseline"),
+        ({"baseline": 0.1, "average_null": 0.2}, "scenarios.average_null: got 0.2, expected a number from 0 to 0.1"),
+        (
+            {"baseline": 0.9, "effect": 0.2},
+            "'effect 0.2, compliance 100%' the mean outcome of 'complier' would be 1.1",
+        ),
+        ({"populations": "corrective"}, "scenarios.populations: got 'corrective', expected a list"),
+        ({"effect": [i / 1000 for i in range(1, 600)]}, "at most 1000 scenarios"),
+        ([], "at least one scenario"),
+        ([{"effect": 0.1}, {"effect": 0.2}], "each name once"),
+        ("nowhere.toml", "nowhere.toml does not exist"),
+    ],
+)
+def test_bad_scenarios_are_refused_in_one_sentence(given: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_scenarios(given, _design("no", "yes"))
+
+
+def test_outcomes_that_the_design_does_not_know_are_refused() -> None:
+    half = Counts("halves", ("no", "yes"), [("no", "no", 0.5), ("yes", "yes", 1.0)])  # type: ignore[list-item]
+    with pytest.raises(
+        InputError, match=r"'halves' has the outcome 0.5, which is none of the design's reward_values"
+    ):
+        read_scenarios(half, _design("no", "yes"))
