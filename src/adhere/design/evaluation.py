@@ -21,6 +21,7 @@ class Evaluation:
 
     `results` go scenario by scenario, in each by design in the order given; differences are from the first design.
     `kept_trials` are what every trial left behind, in the same order, if `evaluate` was told to keep it.
+    `notes` are sentences on designs whose looks make no difference.
     """
 
     designs: tuple[Design, ...]
@@ -30,6 +31,7 @@ class Evaluation:
     version: str
     results: tuple[Characteristics, ...]
     kept_trials: tuple[TrialOutcomes, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: object) -> Characteristics:
         """`evaluation[scenario]` or `evaluation[scenario, design]`: names, values or places."""

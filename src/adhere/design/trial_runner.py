@@ -34,6 +34,10 @@ class TrialRunner:
         """Whether nothing is left to compile."""
         raise NotImplementedError
 
+    def load_tables(self, announce: Callable[[str], None]) -> None:
+        """Load the tables that the policy looks things up in, or compute them."""
+        raise NotImplementedError
+
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
         raise NotImplementedError

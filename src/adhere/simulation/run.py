@@ -14,6 +14,7 @@ from adhere.simulation.kernel import Tallies
 from adhere.simulation.measure import Columns, Floats, pooled_rows, rows_of_policies
 from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
 from adhere.simulation.policy_runner import PolicyRunner
+from adhere.simulation.preparing import prepare_all
 from adhere.simulation.python_runner import PythonRunner
 
 _PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 26
@@ -43,21 +44,7 @@ class TaskRunner:
 
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Load tables, compile what is not compiled yet, and say of each how many there are."""
-        every = [runner for runners in self.policy_runners for runner in runners]
-        for runner in every:
-            runner.load_tables(announce)
-        said: list[str] = []
-        n_in_all = 0
-
-        def number(message: str) -> None:
-            nonlocal n_in_all
-            if not said:  # looked up only now: where all is compiled, a start should cost nothing
-                n_in_all = len({runner.to_compile() for runner in every} - {None})
-            said.append(message)
-            announce(f"{message} ({len(said)} of {max(n_in_all, len(said))}, then kept on disk)…")
-
-        for runner in every:
-            runner.prepare(number)
+        prepare_all([runner for runners in self.policy_runners for runner in runners], announce)
 
     def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
         """Run every policy over some blocks of runs; `done[0]` counts patients, a non-zero `stop[0]` ends it."""

@@ -1,0 +1,125 @@
+"""How trials of designs would behave: many trials of each in every scenario, on all cores."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from importlib.metadata import version
+
+from adhere.checks import check_integer
+from adhere.design.accumulate import Accumulator, memory_for
+from adhere.design.characteristics import Characteristics
+from adhere.design.evaluation import Evaluation
+from adhere.design.notes import notes_on
+from adhere.design.plan import DesignPlan
+from adhere.design.scenarios import read_scenarios
+from adhere.design.task_runner import DesignRunner
+from adhere.errors import InputError
+from adhere.memory import available_memory, bytes_text
+from adhere.randomness import check_seed
+from adhere.simulation.backend import run_plan
+from adhere.simulation.lost_workers import explain_lost_workers
+from adhere.simulation.progress import Progress
+from adhere.simulation.workers import backend_of, check_workers
+from adhere.trial.design import Design
+
+
+def evaluate(
+    designs: object,
+    scenarios: object = None,
+    n_trials: int = 10_000,
+    seed: int = 0,
+    *,
+    n_threads: int | None = None,
+    device: str = "cpu",
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    keep_trials: bool = False,
+) -> Evaluation:
+    """Simulate `n_trials` trials of every design in every scenario, and say how they behave.
+
+    Trial r of all designs meets the same patients, so differences from the first design carry a paired standard
+    error. The same seed gives the same numbers to the bit, on any machine, with any number of workers.
+
+    Parameters
+    ----------
+    designs
+        One or several designs: The others are compared with the first.
+    scenarios
+        What the trials meet: populations, their names or files, or a grid of effects, compliance and confounding as
+        a mapping or a TOML file. Left out, a default grid. Every grid has both nulls.
+    n_trials
+        How many trials of each design to simulate in each scenario.
+    seed
+        A whole number; everything random follows from it.
+    n_threads
+        How many threads to use; all cores if left out.
+    device
+        ``"cpu"``, or ``"cuda"`` for a GPU (extra ``gpu``), where each thread runs a trial by the same rules.
+    executor
+        Who runs the trials instead of threads: any ``concurrent.futures.Executor``, e.g. processes or the
+        ``client.get_executor()`` of a Dask cluster. Its workers need the same adhere. It is not shut down.
+    progress
+        Whether to show a progress bar, or an object that hears of the progress; left out, a bar is shown
+        on a terminal and in a notebook.
+    keep_trials
+        Whether to keep what each trial left behind, as ``evaluation.kept_trials``. How much memory that takes is said
+        before the start; otherwise memory does not grow with `n_trials`.
+
+    """
+    n_trials = check_integer("n_trials", n_trials, 1, 2**40)
+    seed = check_seed(seed)
+    threads = check_workers(n_threads, device, executor)
+    given = _as_designs(designs)
+    plan = DesignPlan(given, read_scenarios(scenarios, given[0]), n_trials, seed, device, keep_trials)
+    runner = DesignRunner(plan)
+    say = _memory_said(plan) if keep_trials else ""
+    found = Accumulator(plan)
+    with explain_lost_workers():
+        run_plan(plan, backend_of(runner, executor, threads), progress, found.add_task, say)
+    results = [
+        Characteristics(
+            plan.designs[design],
+            plan.scenarios[scenario],
+            runner.truths[scenario][design],
+            plan.columns[design],
+            tuple(totals.blocks),
+            totals.distributions,
+            tuple(totals.differences),
+        )
+        for (scenario, design), totals in found.totals.items()
+    ]
+    kept = tuple(totals.outcomes for totals in found.totals.values()) if keep_trials else None
+    notes = [note for design in range(len(given)) for note in notes_on(results[design :: len(given)])]
+    return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))
+
+
+def _as_designs(given: object) -> tuple[Design, ...]:
+    designs = tuple(map(_as_design, given if isinstance(given, (list, tuple)) else [given]))
+    if not designs:
+        raise InputError("designs", [], "at least one", "designs: none given; expected at least one")
+    first, names = designs[0], [design.name for design in designs]
+    for design in designs:
+        if names.count(design.name) > 1:
+            raise InputError("designs", design.name, "each once", f"designs: {design.name!r} is listed twice")
+        if design.arms != first.arms:
+            expected = f"those of {first.name}, {', '.join(first.arms)}, to compare them"
+            raise InputError(f"arms of {design.name}", ", ".join(design.arms), expected)
+    return designs
+
+
+def _as_design(given: object) -> Design:
+    if isinstance(given, Design):
+        return given
+    raise InputError("designs", given, "designs")
+
+
+def _memory_said(plan: DesignPlan) -> str:
+    """What it takes to keep every trial; more than there is, is refused."""
+    needed, available = memory_for(plan), available_memory()
+    if available is not None and needed > available:
+        sentence = (
+            f"keep_trials: {plan.n_trials:,} trials take {bytes_text(needed)} of memory, and {bytes_text(available)}"
+            " are available: keep fewer trials, or none"
+        )
+        raise InputError("keep_trials", True, "fewer trials", sentence)
+    return f"keeping every trial takes {bytes_text(needed)} of memory"

@@ -1,0 +1,89 @@
+"""Run tasks of a plan: every design over some blocks of trials, and what was measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from operator import attrgetter
+
+import numpy as np
+
+from adhere.design.accumulate import TaskResult, found_in
+from adhere.design.measure import measure_rows
+from adhere.design.outcomes import VIEWS, Floats
+from adhere.design.plan import DesignPlan, Task
+from adhere.design.trial_runner import TrialRunner
+from adhere.design.truth import Truth, truth_of
+from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers
+from adhere.simulation.preparing import prepare_all
+from adhere.trial.design import Design
+
+# A thread is given several small blocks at a time, but so few that all threads have work to the end.
+_PATIENTS_PER_TURN, _TURNS = 1 << 18, 4
+_PATIENTS_PER_LAUNCH = 1 << 26
+
+
+class DesignRunner:
+    """A plan with every design made ready for every scenario."""
+
+    def __init__(self, plan: DesignPlan) -> None:
+        self.plan = plan
+        self.truths = [
+            [truth_of(scenario, _control(design)) for design in plan.designs] for scenario in plan.scenarios
+        ]
+        self.trial_runners = [
+            [
+                TrialRunner(design, scenario.population, np.array(columns.grid), _effects(design, truth), plan.device)
+                for design, columns, truth in zip(plan.designs, plan.columns, truths, strict=True)
+            ]
+            for scenario, truths in zip(plan.scenarios, self.truths, strict=True)
+        ]
+
+    def blocks_at_once(self, n_threads: int) -> int:
+        """So many that starting them costs nothing; a GPU as many as its many threads need, if they fit."""
+        plan = self.plan
+        per_block = plan.block_size * plan.patients_per_trial
+        if plan.device == "cuda":
+            return max(1, _PATIENTS_PER_LAUNCH // per_block)
+        return max(1, min(_PATIENTS_PER_TURN // per_block, plan.n_blocks // (_TURNS * n_threads)))
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Load tables, compile what is not compiled yet, and say of each how many there are."""
+        prepare_all([runner for runners in self.trial_runners for runner in runners], announce)
+
+    def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
+        """Run every design over some blocks of trials; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
+        result: TaskResult = {}
+        plan = self.plan
+        for scenario, blocks in groupby(task, key=attrgetter("scenario")):
+            every_run = [block.runs for block in blocks]
+            runs = range(every_run[0].start, every_run[-1].stop)
+            tables = plan.scenarios[scenario].population.tables(plan.seed, runs.start, len(runs))
+            waits = [one.start(plan.seed, runs, tables, done, stop) for one in self.trial_runners[scenario]]
+            outcomes = [wait() for wait in waits]
+            if stop[0]:  # not all trials were played, and nobody waits for them
+                return result
+            # Not all at once: what is measured of some thousand trials at a time stays near the core.
+            size = plan.block_size * max(1, MAX_BLOCK_SIZE // plan.block_size)
+            for first in range(0, len(runs), size):
+                some = slice(first, first + size)
+                means = tables.means if len(tables.means) == 1 else tables.means[some]
+                measured = [
+                    (own := one.of_runs(some), measure_rows(own, truth, columns, means))
+                    for one, truth, columns in zip(outcomes, self.truths[scenario], plan.columns, strict=True)
+                ]
+                for design, (own, rows) in enumerate(measured):
+                    found = found_in(plan, design, own, rows, measured[0][1])
+                    result.setdefault((scenario, design), []).append(found)
+        done[0] = plan.patients_in(task)  # trials that stop early have fewer
+        return result
+
+
+def _control(design: Design) -> int | None:
+    return None if design.control is None else design.arms.index(design.control)
+
+
+def _effects(design: Design, truth: Truth) -> Floats | None:
+    """The true effects of the estimands to report; None if there are none."""
+    asked_for = [view in design.estimands for view in VIEWS]
+    return np.where(asked_for, truth.effects, np.nan) if any(asked_for) else None
