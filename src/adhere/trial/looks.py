@@ -1,9 +1,10 @@
 """What a look at a trial decides: rules compared with evidence.
 
-`judge` is compiled into simulated trials on processors and GPUs, and run as Python by a live trial. A kernel gathers
-the evidence that its rules need: it has generic functions of its own, whose default does nothing, with
-implementations for `BeliefRules` or `WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so
-that what is not needed is not compiled.
+`look_rules.look_rules` makes the rules of a design, and `look_judges` has the `judge` of each kind. It is compiled in
+simulated trials on processors and GPUs, and run as Python by a live trial. A kernel gathers the evidence that its
+rules need: it has generic functions of its own, whose default does nothing, with implementations for `BeliefRules` or
+`WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so that what is not needed is not
+compiled.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.compilation import generic, no_inline
+from adhere.trial.beta_posterior import N_ROWS
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +32,6 @@ NAMES: Final = ("active", "superior", "inferior", "equivalent", "futile")
 # is nothing to compare. The place is that of the threshold.
 VALUES: Final = ("superiority", "inferiority", "equivalence", "futility")
 BY_SUPERIORITY, BY_INFERIORITY, BY_EQUIVALENCE, BY_FUTILITY, N_VALUES = range(5)
-_WORK_ROWS: Final = 12
 
 
 class Evidence(NamedTuple):
@@ -53,7 +54,7 @@ class Evidence(NamedTuple):
 
 def work_size(n_arms: int) -> int:
     """How many places `judge` works in."""
-    return _WORK_ROWS * n_arms
+    return N_ROWS * n_arms
 
 
 class NoRules(NamedTuple):
