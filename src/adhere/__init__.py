@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from adhere.client import Client as Client
     from adhere.client import ServiceError as ServiceError
     from adhere.contract import check_policies as check_policies
+    from adhere.design.evaluate import evaluate as evaluate
+    from adhere.design.evaluation import Evaluation as Evaluation
     from adhere.errors import ConflictError as ConflictError
     from adhere.errors import InputError as InputError
     from adhere.errors import UnknownError as UnknownError
@@ -64,6 +66,8 @@ _PUBLIC = {
     "adhere.analysis.analysis": "Analysis",
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.contract": "check_policies",
+    "adhere.design.evaluate": "evaluate",
+    "adhere.design.evaluation": "Evaluation",
     "adhere.errors": "ConflictError InputError UnknownError",
     "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins"
     " HacUcb HierarchicalBandit HierarchicalExp3 Learner MediatedThompson Policy Thompson ThompsonBounded Ucb1"

@@ -70,12 +70,15 @@ def evaluate(
     seed = check_seed(seed)
     threads = check_workers(n_threads, device, executor)
     given = _as_designs(designs)
-    plan = DesignPlan(given, read_scenarios(scenarios, given[0]), n_trials, seed, device, keep_trials)
+    found = read_scenarios(scenarios, given[0])
+    for other in given[1:]:
+        read_scenarios(found, other)  # checks them
+    plan = DesignPlan(given, found, n_trials, seed, device, keep_trials)
     runner = DesignRunner(plan)
     say = _memory_said(plan) if keep_trials else ""
-    found = Accumulator(plan)
+    sums = Accumulator(plan)
     with explain_lost_workers():
-        run_plan(plan, backend_of(runner, executor, threads), progress, found.add_task, say)
+        run_plan(plan, backend_of(runner, executor, threads), progress, sums.add_task, say)
     results = [
         Characteristics(
             plan.designs[design],
@@ -86,9 +89,9 @@ def evaluate(
             totals.distributions,
             tuple(totals.differences),
         )
-        for (scenario, design), totals in found.totals.items()
+        for (scenario, design), totals in sums.totals.items()
     ]
-    kept = tuple(totals.outcomes for totals in found.totals.values()) if keep_trials else None
+    kept = tuple(totals.outcomes for totals in sums.totals.values()) if keep_trials else None
     notes = [note for design in range(len(given)) for note in notes_on(results[design :: len(given)])]
     return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))
 
