@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import NamedTuple
 
+import numpy as np
+
+from adhere.design import monte_carlo
 from adhere.design.columns import Columns
 from adhere.design.distributions import Distributions
+from adhere.design.quantities import Kind, Quantity, quantities
 from adhere.design.scenario import Scenario
 from adhere.design.truth import Truth
+from adhere.errors import InputError, nearest
 from adhere.intervals import Estimate
 from adhere.simulation.moments import Moments
 from adhere.simulation.outcome import Trajectory
 from adhere.trial.design import Design
+from adhere.trial.looks import ACTIVE, NAMES
+
+RUNNING = "running"
+_ESTIMATORS: Mapping[Kind, Callable[..., Estimate | None]] = {
+    "probability": monte_carlo.probability,
+    "mean": monte_carlo.mean,
+    "share": monte_carlo.mean_share,
+    "deviation": monte_carlo.standard_deviation,
+    "probability where any": monte_carlo.probability_where_any,
+    "miss where any": monte_carlo.miss_where_any,
+    "mean where any": monte_carlo.mean_where_any,
+    "root": monte_carlo.root_mean_square,
+}
+_PAIRED: Mapping[Kind, Callable[[Moments, int], Estimate]] = {
+    "probability": monte_carlo.paired_probability_difference,
+    "mean": monte_carlo.paired_difference,
+    "share": monte_carlo.paired_difference,
+}
 
 
 class Characteristic(NamedTuple):
@@ -31,7 +55,7 @@ class Characteristic(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Characteristics:
     """How trials of a design behave in a scenario.
 
@@ -47,6 +71,17 @@ class Characteristics:
     distributions: Distributions
     differences: tuple[Moments, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Characteristics: {self.in_short()}"
+
+    def in_short(self) -> str:
+        """Scenario, design, and what matters most, in a line."""
+        said = []
+        for name, words in (("type_one", "type I error"), ("power", "power"), ("sample_size", "patients")):
+            if (found := self.find(name).estimate) is not None:
+                said.append(f"{words} {found}")
+        return f"{self.scenario.name}; {self.design.name}: {', '.join(said)}"
+
     @cached_property
     def moments(self) -> Moments:
         """Those of all trials."""
@@ -58,32 +93,113 @@ class Characteristics:
         return self.moments.n
 
     @cached_property
+    def _quantities(self) -> dict[tuple[str, str | None, str | None, str | None], Quantity]:
+        arms = self.design.arms
+        return {
+            (one.name, None if one.arm is None else arms[one.arm], one.estimand, one.method): one
+            for one in quantities(self.design, self.truth, self.columns)
+        }
+
+    @cached_property
     def table(self) -> tuple[Characteristic, ...]:
         """All characteristics, in a fixed order: of the trial, of each arm, of each estimate."""
-        raise NotImplementedError
+        return tuple(self.find(*key) for key in self._quantities)
 
     def find(
         self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
     ) -> Characteristic:
-        """One of the table."""
-        raise NotImplementedError
+        """One of the table: `find("power")`, `find("power", "new")`, `find("bias", "new", "compliers", "naive")`.
+
+        What each of them is, `design.meanings` says.
+        """
+        one = self._quantity(name, arm, estimand, method)
+        estimate = None if one.reason else self._estimate(one)
+        reason = one.reason or ("" if estimate is not None else "no trial has one")
+        return Characteristic(name, arm, estimand, method, estimate, reason)
 
     def difference(self, name: str, arm: str | None = None) -> Characteristic:
-        """A characteristic minus the reference design's, trial by trial with the same patients (paired)."""
-        raise NotImplementedError
+        """A characteristic minus the reference design's, trial by trial with the same patients (paired).
 
-    def convergence(self, name: str, arm: str | None = None) -> tuple[tuple[int, Characteristic], ...]:
-        """The characteristic after the trials of one block, of two, …, with the number of trials."""
-        raise NotImplementedError
+        Standard deviations, quantiles and what is said of estimates are not compared so.
+        """
+        one = self._quantity(name, arm)
+        reason = one.reason or ("" if self.differences else "this is the reference design")
+        compare = _PAIRED.get(one.kind)
+        if not reason and compare is None:
+            reason = "it is no mean over trials, which could be compared trial by trial"
+        estimate = None
+        if not reason and compare is not None:
+            estimate = compare(reduce(Moments.merge, self.differences), one.where[0])
+        return Characteristic(name, arm, None, None, estimate, reason)
+
+    def convergence(self, name: str, arm: str | None = None) -> tuple[tuple[int, Estimate], ...]:
+        """The characteristic after the trials of one block, of two, …, each with the number of trials.
+
+        Empty where it has no meaning, and for quantiles, which are not kept block by block.
+        """
+        one, found, so_far = self._quantity(name, arm), [], None
+        if one.reason or one.kind == "quantile":
+            return ()
+        for block in self.blocks:
+            so_far = block if so_far is None else so_far.merge(block)
+            if (estimate := _ESTIMATORS[one.kind](so_far, *one.where)) is not None:
+                found.append((so_far.n, estimate))
+        return tuple(found)
 
     def over_time(self, arm: str) -> Trajectory:
-        """The mean share of an arm among a trial's recommendations up to each point of the grid."""
-        raise NotImplementedError
+        """The mean share of an arm among a trial's recommendations up to each point of the grid.
+
+        A trial that has stopped counts with the share it stopped with, so that the curve ends at `allocation`.
+        """
+        if arm not in self.design.arms:
+            raise InputError("arm", arm, nearest(str(arm), self.design.arms))
+        number = self.design.arms.index(arm)
+        places = [self.columns.where("over_time", point, number) for point in range(len(self.columns.grid))]
+        return _trajectory(self.columns.grid, [monte_carlo.mean_share(self.moments, place) for place in places])
 
     def running(self) -> Trajectory:
-        """The share of trials that recommend an arm to so many patients, at each point of the grid."""
-        raise NotImplementedError
+        """The share of trials that have at least so many patients, at each point of the grid."""
+        places = [self.columns.where("running", point) for point in range(len(self.columns.grid))]
+        return _trajectory(self.columns.grid, [monte_carlo.probability(self.moments, place) for place in places])
 
     def by_look(self) -> dict[str, Trajectory]:
         """The share of trials that have stopped by each look, 1, 2, …, for what; "running" are all others."""
-        raise NotImplementedError
+        looks = tuple(range(1, self.columns.n_looks + 1))
+        found = {}
+        for status, name in enumerate(NAMES):
+            places = [self.columns.where("stopped", look - 1, status) for look in looks]
+            estimates = [monte_carlo.probability(self.moments, place) for place in places]
+            found[RUNNING if status == ACTIVE else name] = _trajectory(looks, estimates)
+        return found
+
+    def _quantity(
+        self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
+    ) -> Quantity:
+        found = self._quantities.get((name, arm, estimand, method))
+        if found is None:
+            names = dict.fromkeys(key[0] for key in self._quantities)
+            if name not in names:
+                raise InputError("characteristic", name, nearest(str(name), names))
+            known = [", ".join(filter(None, key[1:])) or "no arm" for key in self._quantities if key[0] == name]
+            given = ", ".join(filter(None, (arm, estimand, method))) or "no arm"
+            raise InputError(name, given, nearest(given, known))
+        return found
+
+    def _estimate(self, one: Quantity) -> Estimate | None:
+        if one.q is None:
+            return _ESTIMATORS[one.kind](self.moments, *one.where)
+        if one.name.startswith("sample_size"):
+            return monte_carlo.quantile_of_counts(self.distributions.sizes, one.q)
+        is_duration = one.name.startswith("duration")
+        return monte_carlo.quantile_of_sketch(
+            self.distributions.days if is_duration else self.distributions.surplus, one.q
+        )
+
+
+def _trajectory(points: tuple[int, ...], estimates: list[Estimate]) -> Trajectory:
+    """Estimates along points; where one trial cannot say how sure they are, the interval is the estimate alone."""
+    mean = np.array([one.mean for one in estimates])
+    error = np.array([one.se or 0.0 for one in estimates])
+    low = np.array([one.mean if one.lo is None else one.lo for one in estimates])
+    high = np.array([one.mean if one.hi is None else one.hi for one in estimates])
+    return Trajectory(np.array(points), mean, error, low, high)

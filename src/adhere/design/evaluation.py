@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from adhere.checks import is_integer
 from adhere.design.characteristics import Characteristics
 from adhere.design.outcomes import TrialOutcomes
 from adhere.design.scenario import Scenario
+from adhere.errors import InputError, nearest
 from adhere.trial.design import Design
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
+_MAX_LINES, _LINE_WIDTH = 10, 100  # of `repr`
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Operating characteristics of designs in scenarios.
 
     `results` go scenario by scenario, in each by design in the order given; differences are from the first design.
-    `kept_trials` are what every trial left behind, in the same order, if `evaluate` was told to keep it.
-    `notes` are sentences on designs whose looks make no difference.
+    `kept_trials` are what every trial left behind, in the same order, if `evaluate` was told to keep it. `notes` say
+    what a designer may not expect.
     """
 
     designs: tuple[Design, ...]
@@ -34,17 +39,66 @@ class Evaluation:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: object) -> Characteristics:
-        """`evaluation[scenario]` or `evaluation[scenario, design]`: names, values or places."""
-        raise NotImplementedError
+        """`evaluation[scenario]` or `evaluation[scenario, design]`: names, values or places.
+
+        Without a design it is the first.
+        """
+        wanted, design = key if isinstance(key, tuple) and len(key) == 2 else (key, 0)
+        scenario = _place("scenario", wanted, self.scenarios, [one.name for one in self.scenarios])
+        own = _place("design", design, self.designs, [one.name for one in self.designs])
+        return self.results[scenario * len(self.designs) + own]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[Characteristics]:
+        return iter(self.results)
+
+    def __repr__(self) -> str:
+        n_shown = len(self) if len(self) < _MAX_LINES else _MAX_LINES - 2
+        size = f"{self.n_trials:,} trials of each design in each scenario, seed {self.seed}"
+        lines = [f"Evaluation: {size}", *(f"  {one.in_short()}" for one in self.results[:n_shown])]
+        if n_shown < len(self):
+            lines.append(f"  and {len(self) - n_shown} more: see .summary(), .to_polars(), .to_html()")
+        return "\n".join(line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 1]}…" for line in lines)
 
     def to_polars(self) -> polars.DataFrame:
-        """A row for each characteristic: scenario, design, name, arm, estimand, method, mean, se, lo, hi, reason."""
-        raise NotImplementedError
+        """A row for each characteristic, with its paired difference from the first design.
+
+        Columns: scenario, design, name, arm, estimand, method, mean, se, lo, hi, reason, difference, difference_se,
+        difference_lo, difference_hi. What has no meaning is null, and `reason` says why.
+        """
+        from adhere.design.evaluation_table import as_polars
+
+        return as_polars(self.results)
 
     def to_pandas(self) -> pandas.DataFrame:
         """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
-        raise NotImplementedError
+        from adhere.simulation.result_frames import as_pandas
+
+        return as_pandas(self.to_polars())
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data. The seed is a string: JSON readers may round it."""
-        raise NotImplementedError
+        from adhere.design.evaluation_table import as_json
+
+        return {
+            "version": self.version,
+            "seed": str(self.seed),
+            "n_trials": self.n_trials,
+            "notes": list(self.notes),
+            **as_json(self.designs, self.scenarios, self.results),
+        }
+
+
+def _place(field: str, wanted: object, values: tuple[object, ...], names: list[str]) -> int:
+    """The place of a value among others, by its place, itself, or its name."""
+    if is_integer(wanted):
+        if not -len(values) <= wanted < len(values):
+            raise IndexError(f"{field}: got {wanted}, expected a place from 0 to {len(values) - 1}")
+        return range(len(values))[wanted]
+    for place, (value, name) in enumerate(zip(values, names, strict=True)):
+        if wanted is value or wanted == name:
+            return place
+    text = str(getattr(wanted, "name", wanted))
+    raise InputError(field, text, nearest(text, names))

@@ -1,0 +1,92 @@
+"""Rows of numbers against a plain measure of the same trials, patient by patient."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from adhere.design.claims import claims
+from adhere.design.columns import Columns
+from adhere.design.measure import measure_rows
+from adhere.design.naive_estimates import _student
+from adhere.design.outcomes import Floats
+from adhere.design.truth import Truth
+from adhere.intervals import student_quantile
+from adhere.trial.looks import ACTIVE, EQUIVALENT, INFERIOR, SUPERIOR
+from design.made_trials import as_outcomes, made_trial
+from design.plain_measure import PlainMeasure
+
+GRID, N_LOOKS = (2, 5, 11, 30), 4
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("means", "if_taken", "complier_effects", "control"),
+    [
+        ([0.5, 0.6], [0.4, 0.7], [NAN, 0.2], 0),
+        ([0.5, 0.5], [0.4, 0.4], [NAN, 0.0], None),
+        ([0.6, 0.5], [0.4, 0.7], [-0.1, NAN], 1),
+        ([0.5, 0.4, 0.5], [0.3, 0.5, 0.5], [NAN, 0.1, NAN], None),
+        ([0.5, 0.4, 0.6], [0.6, 0.5, 0.5], [0.2, NAN, 0.3], 1),
+        ([0.3, 0.4, 0.6], [0.6, 0.5, 0.5], [NAN, 0.1, 0.3], None),
+    ],
+)
+def test_rows_are_those_of_a_plain_measure(
+    means: list[float], if_taken: list[float], complier_effects: list[float], control: int | None
+) -> None:
+    draw, k = random.Random(len(means) + sum(means)), len(means)
+    trials = [made_trial(draw, k, control, N_LOOKS, 30) for _ in range(60)]
+    truth = Truth(np.array(means), np.array(if_taken), np.array(complier_effects), control, None, varies=False)
+    columns = Columns(k, GRID, N_LOOKS)
+    rows = measure_rows(as_outcomes(trials, k, GRID), truth, columns)
+    assert rows.shape == (60, columns.n_columns)
+    assert not np.isnan(rows).any()
+    for trial, row in zip(trials, rows, strict=True):
+        plain = PlainMeasure(
+            trial,
+            means=means,
+            if_taken=if_taken,
+            complier_effects=complier_effects,
+            control=control,
+            grid=GRID,
+            n_looks=N_LOOKS,
+        )
+        for part in columns.parts:
+            wanted = plain.n_looks_made() if part == "n_looks" else getattr(plain, part)()
+            found = row[columns.part(part)].reshape(columns.shape(part))
+            np.testing.assert_allclose(found, wanted, atol=1e-9, err_msg=part)
+
+
+def test_a_population_drawn_anew_for_each_trial_has_its_own_truth_there() -> None:
+    """Rows measured together with means by trial are those measured one by one with that truth."""
+    draw = random.Random(3)
+    outcomes = as_outcomes([made_trial(draw, 2, 0, N_LOOKS, 30) for _ in range(20)], 2, GRID)
+    means = np.random.default_rng(1).uniform(size=(20, 2))
+    unknown = np.full(2, np.nan)
+    columns = Columns(2, GRID, N_LOOKS)
+    together = measure_rows(outcomes, Truth(means.mean(axis=0), unknown, unknown, 0, None, True), columns, means)
+    one_by_one = [
+        measure_rows(outcomes.of_runs(slice(run, run + 1)), Truth(own, unknown, unknown, 0, None, False), columns)[0]
+        for run, own in enumerate(means)
+    ]
+    np.testing.assert_allclose(together, one_by_one, atol=1e-9)
+
+
+def test_claims_without_a_control_are_of_the_one_best_arm() -> None:
+    status = np.array([[SUPERIOR, ACTIVE, ACTIVE], [ACTIVE, SUPERIOR, INFERIOR], [EQUIVALENT] * 3])
+    tied: Floats = np.array([[0.5, 0.5, 0.4]])
+    made = claims(status, tied, None)
+    assert made.false.tolist() == [[True, False, False], [False, True, False], [False] * 3]
+    assert not made.right.any()
+    assert not made.wrong.any()
+    made = claims(status, np.array([[0.6, 0.5, 0.4]]), None)
+    assert made.right.tolist() == [[True, False, False], [False] * 3, [False] * 3]
+    assert made.wrong.tolist() == [[False] * 3, [False, True, False], [False] * 3]
+
+
+def test_quantiles_of_student_are_interpolated_closely() -> None:
+    freedom = np.array([1.0, 1.3, 2.0, 3.7, 8.2, 31.0, 240.5, 1e6])
+    exact = [student_quantile(one, 0.95) for one in freedom.tolist()]
+    np.testing.assert_allclose(_student(freedom), exact, rtol=1e-3)
