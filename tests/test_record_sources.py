@@ -15,9 +15,9 @@ from adhere.populations import stroke_aspirin, stroke_heparin
 from adhere.record_sources import analyse, records_and_allocation, records_of
 from adhere.store import open_store
 from adhere.trial.commands import Recommend, Report
-from adhere.trial.design import make_design
 from adhere.trial.log.export import write_table
 from adhere.trial.log.log_file import write_log
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from same_records import assert_same_records
 
@@ -31,8 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with closing(open_store(folder / "trials.db")) as store:
         processor = CommandProcessor(store)
         for name in ("t", "other"):
-            design = make_design(name, "thompson", ARMS, seed=5)
-            processor.create(design)
+            design = make_design(name, "thompson", ARMS)
+            processor.create(design, seed=5)
         commands: list[Any] = []
         for n in range(8):
             said: dict[str, Any] = {"trial": "t", "site": ("Leeds", "York")[n % 2], "by": "1"}
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
         for answer in processor.execute(commands[:14]):
             assert not isinstance(answer, Exception), answer
-        design = make_design("t", "thompson", ARMS, seed=5)
+        design = make_design("t", "thompson", ARMS)
         with store.reading() as view:
             write_log(view, 1, folder / "t.log")
             write_table(view, 1, design, folder / "t.csv", "csv")

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from adhere.store import open_store
 from adhere.trial.commands import Correct, Recommend, Report
-from adhere.trial.design import make_design
 from adhere.trial.log.replay import replay
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 _BATCH = 250
@@ -30,7 +30,7 @@ def main() -> None:
     n_pairs: int = parser.parse_args().pairs
     with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "trials.db")) as store:
         processor = CommandProcessor(store)
-        processor.create(make_design("trial", "thompson/actual", _ARMS, seed=1))
+        processor.create(make_design("trial", "thompson/actual", _ARMS), seed=1)
         build(processor, n_pairs)
         for number in (1, n_pairs // 2, n_pairs - 1):
             command = Correct(

@@ -26,7 +26,7 @@ from benchmarks.service.subjects import ARMS, THOMPSON, Driven, prepare, serving
 
 from adhere.store import open_store
 from adhere.tokens import Tokens
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 _LONG = "trial"  # as `build` calls it
@@ -174,7 +174,7 @@ def main() -> int:
         site = prepare(file, dict.fromkeys(_OTHERS, THOMPSON))
         with closing(open_store(file)) as store:
             processor = CommandProcessor(store)
-            processor.create(make_design(_LONG, THOMPSON, ARMS, seed=1))
+            processor.create(make_design(_LONG, THOMPSON, ARMS), seed=1)
             build(processor, given.pairs)
             tokens = [Tokens(store).make("statistician", f"exporter {n}")[1] for n in range(given.exporters)]
             admin = Tokens(store).make("admin", "corrector")[1]

@@ -11,7 +11,7 @@ from tests.contract.policies_under_test import SUBJECTS, variants
 
 from adhere.store import open_store
 from adhere.trial.commands import Recommend, RecommendationResponse, Report
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 N_ARMS = 5
@@ -37,7 +37,7 @@ def _bytes_after(policy: str, n_pairs: int) -> int:
     patients = random.Random(1)
     with closing(open_store()) as store:
         processor = CommandProcessor(store)
-        processor.create(make_design("trial", policy, _ARMS, seed=1, horizon=10_000))
+        processor.create(make_design("trial", policy, _ARMS, n_patients=10_000), seed=1)
         for pair in range(n_pairs):
             about = {"trial": "trial", "request_id": f"ask-{pair}"}
             (made,) = processor.execute([Recommend(**about, subject=f"patient {pair}")])

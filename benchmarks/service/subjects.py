@@ -16,9 +16,9 @@ from benchmarks.service.skeleton import TOKEN
 
 from adhere.store import open_store
 from adhere.tokens import Tokens
-from adhere.trial.design import make_design
 from adhere.trial.events import Recommended, Reported, decode
 from adhere.trial.log.chain import walk
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 ADHERE, SKELETON = "adhere", "a bare log"
@@ -73,7 +73,7 @@ def prepare(where: Where, policies: Mapping[str, str]) -> str:
     with closing(open_store(where)) as store:
         processor = CommandProcessor(store)
         for name, policy in policies.items():
-            processor.create(make_design(name, policy, ARMS, seed=SEED, horizon=HORIZON))
+            processor.create(make_design(name, policy, ARMS, n_patients=HORIZON), seed=SEED)
         return Tokens(store).make("site", "bench", site="bench")[1]
 
 

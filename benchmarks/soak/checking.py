@@ -40,8 +40,8 @@ def check(house: House, acknowledged: dict[str, Acknowledged], seed: int) -> Che
             path = Path(house.folder) / f"{name}.log"
             write_log(view, trial, path)
             folded = fold(path, random.Random(seed))
-            design = created_event(view, trial).design
-            state = read_state(view, trial, design, design.engine())
+            created = created_event(view, trial)
+            state = read_state(view, trial, created.design, created.recorded_engine())
             _compare_counts(checked, name, folded, state.policy_state.tolist())
             result = replay(view, trial)
             if result.difference is not None:

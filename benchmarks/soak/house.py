@@ -20,7 +20,8 @@ from tests.store.postgres_server import PostgresServer
 
 from adhere.store import open_store
 from adhere.tokens import Tokens
-from adhere.trial.design import Imputation, make_design
+from adhere.trial.design_parts import Imputation
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 ARMS = ("walk", "aspirin")

@@ -15,8 +15,8 @@ class InputError(ValueError):
 
     >>> print(InputError("gamma", 1.5, "a number in (0, 1]"))
     gamma: got 1.5, expected a number in (0, 1]
-    >>> print(InputError("horizon", None, "the number of patients", "this policy needs horizon=…"))
-    this policy needs horizon=…
+    >>> print(InputError("n_patients", None, "the number of patients", "this policy needs n_patients=…"))
+    this policy needs n_patients=…
     """
 
     def __init__(self, field: str, value: object, expected: str, sentence: str = "") -> None:

@@ -20,7 +20,7 @@ N, ARMS = 60, ("a", "b")
 
 def live(policy: str, run: int, schedule: Schedule, actual: Any, reward: Any) -> tuple[list[int], list[list[float]]]:
     """What a live trial recommends, told the same in the same order, and the probabilities."""
-    trial = Trial(policy, ARMS, seed=5, run=run, horizon=N)
+    trial = Trial(policy, ARMS, seed=5, run=run, n_patients=N)
     chosen: list[int] = []
     probabilities: list[list[float]] = []
     for patient, kind, _ in schedule.steps[run].tolist():

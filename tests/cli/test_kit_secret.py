@@ -12,7 +12,7 @@ import pytest
 from adhere.errors import ConflictError
 from adhere.store import open_store
 from adhere.trial.commands import Receipt, Recommend, RecommendationResponse, Report, Unblind
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from trial.live import send
 from trial.test_kit_secret import spellings
@@ -153,7 +153,7 @@ def test_the_secret_goes_only_where_it_belongs(
     secret, new = str(log.with_suffix(".secret")), str(tmp_path / "new")
     unblinded = tmp_path / "open.db"
     with closing(open_store(unblinded)) as store:
-        CommandProcessor(store).create(make_design("open", "thompson/actual", ["walk", "aspirin"], seed=1))
+        CommandProcessor(store).create(make_design("open", "thompson/actual", ["walk", "aspirin"]), seed=1)
     open_log, csv = str(tmp_path / "open.log"), str(tmp_path / "headache.csv")
     assert in_this_process(capsys, "trial", "export", str(unblinded), open_log).err == ""
     table = ["--into", str(tmp_path / "t.db"), "--name", "t", "--policy", "thompson/actual"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adhere.store import open_store
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 from .running import check_complaint, in_this_process
@@ -21,9 +21,9 @@ def folder(tmp_path: Path) -> Path:
     """A file of two trials and a backup from when there was one."""
     store = open_store(tmp_path / "adhere.db")
     processor = CommandProcessor(store)
-    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1))
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]), seed=1)
     store.backup(tmp_path / "backup.db")  # type: ignore[attr-defined]
-    processor.create(make_design("migraine", "thompson/actual", ["walk", "aspirin"], seed=1))
+    processor.create(make_design("migraine", "thompson/actual", ["walk", "aspirin"]), seed=1)
     # As after kill -9: the second trial is in the -wal only.
     shutil.copy(tmp_path / "adhere.db", tmp_path / "killed.db")
     shutil.copy(tmp_path / "adhere.db-wal", tmp_path / "killed.db-wal")

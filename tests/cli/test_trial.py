@@ -14,7 +14,7 @@ from adhere import Trial
 from adhere.policies.registry import registry
 from adhere.store import open_store
 from adhere.trial.commands import ChangeStatus, Correct, Recommend, RecommendationResponse, Report
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor, utc_now
 from trial.live import send
 
@@ -26,7 +26,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("trials") / "adhere.db"
     store = open_store(path)
     processor = CommandProcessor(store)
-    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1))
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]), seed=1)
     for n in range(6):
         made = send(
             processor, Recommend(trial="headache", request_id=f"q{n}", by="token 2", site="Leeds", subject=f"p{n}")
@@ -76,7 +76,7 @@ def test_every_trial_of_a_file_is_looked_at(file: Path, tmp_path: Path, capsys: 
     both = tmp_path / "both.db"
     both.write_bytes(file.read_bytes())
     store = open_store(both)
-    CommandProcessor(store).create(make_design("another", "ucb1", ["a", "b"], seed=1))
+    CommandProcessor(store).create(make_design("another", "ucb1", ["a", "b"]), seed=1)
     store.close()
     for command in ("verify", "replay"):
         said = in_this_process(capsys, "trial", command, str(both)).out
@@ -105,7 +105,7 @@ def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert done.out.endswith("\narms: a, b, c\n")
     check_complaint(in_this_process(capsys, "trial", "import", str(table), *into), "--name")
     exp3 = in_this_process(capsys, "trial", "import", str(table), *into, "--name", "x", "--policy", "exp3")
-    check_complaint(exp3, "this policy needs horizon=… (the number of patients), to set EXP3's γ")
+    check_complaint(exp3, "this policy needs n_patients=… (the number of patients), to set EXP3's γ")
 
 
 def test_an_explanation(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -204,7 +204,7 @@ def test_a_damaged_file_is_said_in_one_sentence(
     path = tmp_path / "adhere.db"
     store = open_store(path)
     processor = CommandProcessor(store)
-    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1))
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]), seed=1)
     store.close()
     with sqlite3.connect(path) as database:
         pages = {
@@ -268,7 +268,7 @@ def test_results_mislead_by_no_round_number(tmp_path: Path, capsys: pytest.Captu
     path = tmp_path / "adhere.db"
     store = open_store(path)
     processor = CommandProcessor(store)
-    processor.create(make_design("t", "thompson", ["a", "b"], seed=1))
+    processor.create(make_design("t", "thompson", ["a", "b"]), seed=1)
     for n in range(227):
         made = send(processor, Recommend(trial="t", request_id=f"q{n}", subject=f"p{n}"))
         assert isinstance(made, RecommendationResponse)

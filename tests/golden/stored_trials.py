@@ -8,7 +8,7 @@ import numpy as np
 
 from adhere.errors import InputError
 from adhere.trial.commands import ChangeStatus, Withdraw
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Imputation
 from adhere.trial.events import Recommended
 from trial.live import ARMS, Live
 
@@ -32,7 +32,7 @@ class StoredTrial:
     def __init__(self, policy: str) -> None:
         rule = Imputation(after_days=14, took_nothing=True, reward=0.0)
         values = (0.0, 0.3, 1.0)
-        self.live = Live(policy, horizon=HORIZON, impute=rule, reward_values=values)
+        self.live = Live(policy, n_patients=HORIZON, impute=rule, reward_values=values)
 
     def recommend(self, subject: str) -> int:
         return self.live.recommend(subject).recommendation_id

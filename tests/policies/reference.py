@@ -42,7 +42,7 @@ def chances_of_largest(alphas: Sequence[float], betas: Sequence[float]) -> list[
 
 def taught(policy: str, n_arms: int, lessons: Iterable[tuple[int, float]], seed: int = 0) -> Trial:
     """A trial of a policy under Actual that was credited with these (arm, reward)."""
-    trial = Trial(policy, ARMS[:n_arms], seed, horizon=100)
+    trial = Trial(policy, ARMS[:n_arms], seed)
     for arm, reward in lessons:
         trial.report(trial.recommend().id, actual=ARMS[arm], reward=reward)
     return trial

@@ -117,7 +117,7 @@ def test_after_the_horizon_it_goes_by_means() -> None:
 
 
 def test_reports_that_are_pending_do_not_count() -> None:
-    trial = Trial("bayes-optimal", ("a", "b"), horizon=12)
+    trial = Trial("bayes-optimal", ("a", "b"), n_patients=12)
     waiting = trial.recommend()
     assert waiting.probabilities == {"a": 0.5, "b": 0.5}
     assert trial.recommend().probabilities == {"a": 0.5, "b": 0.5}
@@ -127,7 +127,7 @@ def test_reports_that_are_pending_do_not_count() -> None:
 
 
 def test_who_took_none_of_the_arms_teaches_the_learner_of_both_nothing() -> None:
-    trial = Trial(OF_BOTH, ("a", "b"), horizon=12)
+    trial = Trial(OF_BOTH, ("a", "b"), n_patients=12)
     before = trial.state
     trial.report(trial.recommend().id, took_nothing=True, reward=1)
     trial.report(trial.recommend().id, took_other="herbal tea", reward=1)
@@ -155,11 +155,14 @@ def test_the_prior_says_which_learner_it_is() -> None:
         (lambda: parse_policy("bayes-optimal(prior=uniform-any)"), "prior: got 'uniform-any', expected one of"),
         (lambda: parse_policy("bayes-optimal(horizon=501)"), "a whole number at least 1 and at most 500"),
         (lambda: parse_policy("bayes-optimal(horizon=81, prior=uniform-other)"), "at least 1 and at most 80"),
-        (lambda: Trial("bayes-optimal", ARMS, horizon=1000), r"for at most 500 patients .* \(got 1,000\)"),
-        (lambda: Trial(OF_BOTH, ARMS, horizon=81), r"bayes-optimal\(horizon=80, prior=uniform-other\) goes on"),
-        (lambda: Trial("bayes-optimal", tuple("xyz"), horizon=12), "bayes-optimal: got '3 arms', expected two arms"),
-        (lambda: Trial(OF_BOTH, tuple("xyz"), horizon=12), "bayes-optimal: got '3 arms', expected two arms"),
-        (lambda: Trial("bayes-optimal", ARMS), "needs horizon=… .*, to set the patients that bayes-optimal plans"),
+        (lambda: Trial("bayes-optimal", ARMS, n_patients=1000), r"for at most 500 patients .* \(got 1,000\)"),
+        (lambda: Trial(OF_BOTH, ARMS, n_patients=81), r"bayes-optimal\(horizon=80, prior=uniform-other\) goes on"),
+        (
+            lambda: Trial("bayes-optimal", tuple("xyz"), n_patients=12),
+            "bayes-optimal: got '3 arms', expected two arms",
+        ),
+        (lambda: Trial(OF_BOTH, tuple("xyz"), n_patients=12), "bayes-optimal: got '3 arms', expected two arms"),
+        (lambda: Trial("bayes-optimal", ARMS), "needs n_patients=… .*, to set the patients that bayes-optimal plans"),
         (lambda: optimal_surplus(501), "horizon: got 501, expected a whole number from 1 to 500"),
         (lambda: optimal_surplus(12, "normal"), "prior: got 'normal', expected one of uniform, uniform-other"),
     ],
@@ -175,7 +178,7 @@ def test_too_little_memory_is_refused_before_anything_starts(monkeypatch: pytest
     expected = "the optimal decisions for 499 patients takes 50. MB of memory, and 100 MB are available"
     for start in (
         lambda: simulate("bayes-optimal", "defiers", 499, 1, progress=False),
-        lambda: Trial("bayes-optimal", ARMS, horizon=499),
+        lambda: Trial("bayes-optimal", ARMS, n_patients=499),
     ):
         with pytest.raises(InputError, match=expected):
             start()
@@ -209,7 +212,7 @@ def test_any_number_of_threads_computes_the_same_decisions(monkeypatch: pytest.M
 def test_a_trial_under_way_waits_for_memory_and_draws_no_arm_instead(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    engine = Engine("bayes-optimal", 2, seed=0, horizon=12)
+    engine = Engine("bayes-optimal", 2, seed=0, n_patients=12)
     monkeypatch.setattr(kept_tables, "table_folder", lambda: tmp_path)
     monkeypatch.setattr(kept_tables, "_in_memory", {})
     with monkeypatch.context() as starving:

@@ -87,7 +87,7 @@ def test_it_learns_once_when_both_are_known(way: int, order: str) -> None:
 def test_a_hierarchy_teaches_it_every_round() -> None:
     """It is never certified; and what it is told beyond the others, they learn no more from than ever."""
     for order in permutations(range(4)):
-        trial = Trial(HYBRID, ("a", "b"), seed=2, horizon=50)
+        trial = Trial(HYBRID, ("a", "b"), seed=2, n_patients=50)
         rule = trial.policy.assemble(TrialShape(2)).rule
         assert rule.certified == 0b01
         made = [trial.recommend() for _ in range(4)]

@@ -113,9 +113,9 @@ def test_each_level_of_a_hierarchy_has_the_gamma_of_its_own_arms() -> None:
     "text", ["exp3", "exp3/actual", "hierarchical(ucb1)", "hierarchical(exp3, top=ucb1)", "thompson-bounded(exp3)"]
 )
 def test_without_gamma_or_horizon_there_is_no_exp3(text: str) -> None:
-    with pytest.raises(InputError, match=r"this policy needs horizon=… .* EXP3's γ"):
+    with pytest.raises(InputError, match=r"this policy needs n_patients=… .* EXP3's γ"):
         parse_policy(text).resolved(2, None)
-    with pytest.raises(InputError, match=r"this policy needs horizon=… .* EXP3's γ"):
+    with pytest.raises(InputError, match=r"this policy needs n_patients=… .* EXP3's γ"):
         Trial(text, ("a", "b"))
 
 

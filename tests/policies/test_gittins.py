@@ -51,7 +51,7 @@ def test_a_thousand_patients_take_less_than_a_gigabyte_and_more_are_refused() ->
         simulate("gittins", "defiers", 1001, 1, progress=False)
     with pytest.raises(InputError, match=r"gittins horizon: got 1001.* expected a whole number .* at most 1000"):
         parse_policy("gittins(horizon=1001)")
-    with pytest.raises(InputError, match=r"needs horizon=… .*, to set the patients that gittins plans for"):
+    with pytest.raises(InputError, match=r"needs n_patients=… .*, to set the patients that gittins plans for"):
         Trial("gittins", ("a", "b"))
 
 

@@ -77,7 +77,7 @@ def test_a_contradiction_is_for_good() -> None:
 
 
 def test_it_needs_the_horizon_or_both_numbers() -> None:
-    with pytest.raises(InputError, match=r"needs horizon=… .*, to set how long HAC-UCB explores"):
+    with pytest.raises(InputError, match=r"needs n_patients=… .*, to set how long HAC-UCB explores"):
         Trial("hac-ucb", ("a", "b"))
     assert str(parse_policy("hac-ucb").resolved(3, 1000)) == "hac-ucb(explore=12, delta=1e-06)"
     with pytest.raises(InputError, match=r"hac-ucb delta: got 0\.0, expected a number above 0 and at most 1"):

@@ -80,7 +80,7 @@ def test_with_exp3_on_top_the_first_lessons_by_hand() -> None:
 
 
 def test_a_recycling_expert_learns_from_what_it_keeps_of_rounds_it_was_not_drawn_for() -> None:
-    trial = Trial(RECYCLING, ARMS, seed=3, horizon=60)
+    trial = Trial(RECYCLING, ARMS, seed=3, n_patients=60)
     own, kept_before, recycled = 0, 0.0, 0
     for _, drawn in rounds(trial, 60):
         # After EXP3's 6 numbers and three experts of 5, a cache for each: 2 totals, then 2 rows of counts of 0 and 1.

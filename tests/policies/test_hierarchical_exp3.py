@@ -51,7 +51,7 @@ def test_rates_follow_from_the_horizon() -> None:
 
 
 def test_without_rates_there_must_be_a_horizon() -> None:
-    with pytest.raises(InputError, match=r"this policy needs horizon=… .* ρ"):
+    with pytest.raises(InputError, match=r"this policy needs n_patients=… .* ρ"):
         HierarchicalExp3(eta=0.1).resolved(2, None)
 
 

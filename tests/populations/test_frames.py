@@ -17,9 +17,9 @@ import adhere
 from adhere import InputError, simulate
 from adhere.populations import Count, Counts, as_population
 from adhere.store import open_store
-from adhere.trial.design import make_design
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
+from adhere.trial.make_design import make_design
 
 ROWS: dict[str, list[Any]] = {
     "chosen": ["none", "none", "aspirin", "none"],
@@ -189,7 +189,7 @@ def test_a_table_of_records_may_be_a_frame(tmp_path: Path) -> None:
         table = read_table(given)
         assert arms_in(table) == ["0", "1"]
         assert sorted(rewards_in(table)) == [0.0, 1.0]
-        assert import_table(table, store, make_design(f"t{number}", "thompson", arms_in(table), seed=1)) == 8
+        assert import_table(table, store, make_design(f"t{number}", "thompson", arms_in(table)), seed=1) == 8
 
 
 def test_pandas_is_never_imported() -> None:

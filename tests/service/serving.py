@@ -24,6 +24,7 @@ from adhere.service.http_server import HttpServer
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens
+from adhere.trial.events import created_event
 
 Loop: TypeAlias = Literal["asyncio", "uvloop"]
 ARMS = ("walk", "aspirin")
@@ -116,6 +117,12 @@ class Service:
         options: dict[str, Any] = {"policy": "thompson/actual", "arms": ARMS, "seed": seed, **design}
         self.client().create_trial(name, **options)
         return name
+
+    def seed(self, trial: str) -> int:
+        """The seed in a trial's first record, which the service tells nobody."""
+        assert self.store is not None
+        with self.store.reading() as view:
+            return created_event(view, view.trials()[trial]).seed
 
 
 def _received(connection: socket.socket) -> bytes:

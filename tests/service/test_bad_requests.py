@@ -122,8 +122,8 @@ def test_bad_subjects(service: Service, trial: str, subject: Any) -> None:
         ({"seed": -1}, "seed"),
         ({"seed": 2**70}, "seed"),
         ({"seed": 1.5}, "seed"),
-        ({"horizon": 0}, "horizon"),
-        ({"horizon": 10**30}, "horizon"),
+        ({"n_patients": 0}, "n_patients"),
+        ({"n_patients": 10**30}, "n_patients"),
         ({"reward_values": [2]}, "reward_values[0]"),
         ({"reward_values": []}, "reward_values"),
         ({"impute": {"after_days": -1}}, "impute.after_days"),
@@ -132,7 +132,7 @@ def test_bad_subjects(service: Service, trial: str, subject: Any) -> None:
     ],
 )
 def test_bad_designs(service: Service, change: dict[str, Any], field: str) -> None:
-    design = {"name": "never made", "policy": "exp3", "arms": ["walk", "aspirin"], "horizon": 10, **change}
+    design = {"name": "never made", "policy": "exp3", "arms": ["walk", "aspirin"], "n_patients": 10, **change}
     reply = service.send("POST", "/trials", design)
     said = problem(reply, 422)
     assert said["field"] == field

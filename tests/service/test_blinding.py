@@ -100,7 +100,7 @@ def test_no_answer_has_the_kit_secret(service: Service, caplog: pytest.LogCaptur
         NewUnblinding: {"kit": kit, "reason": "an emergency"},
         NewReport: {"actual": kit, "reward": 1},
     }
-    seed = str(service.client().trial(trial).seed)
+    seed = str(service.seed(trial))
     for role in ("admin", "statistician", "site", "metrics"):
         for route in ROUTES:
             if route.path.startswith("/tokens"):

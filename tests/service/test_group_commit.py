@@ -16,9 +16,9 @@ from adhere.service.metrics import Metrics
 from adhere.store import open_store
 from adhere.trial import projection
 from adhere.trial.commands import AnyCommand, Correct, Receipt, Recommend, RecommendationResponse, Report, Response
-from adhere.trial.design import make_design
 from adhere.trial.engine import Engine
 from adhere.trial.log.replay import replay
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 
@@ -45,7 +45,7 @@ class WatchedDesk(CommandProcessor):
 @pytest.fixture
 def processor(tmp_path: Path) -> WatchedDesk:
     processor = WatchedDesk(tmp_path / "trials.db")
-    processor.create(make_design("t", "uniform", ["a", "b"], seed=1))
+    processor.create(make_design("t", "uniform", ["a", "b"]), seed=1)
     return processor
 
 
@@ -120,7 +120,7 @@ def test_a_correction_that_learns_long_holds_up_nobody(tmp_path: Path, monkeypat
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 16)
     processor = CommandProcessor(open_store(tmp_path / "trials.db"))
     for trial in ("t", "u"):
-        processor.create(make_design(trial, "thompson/actual", ["a", "b"], seed=1))
+        processor.create(make_design(trial, "thompson/actual", ["a", "b"]), seed=1)
     processor.execute([wanted(f"S-{number}") for number in range(20)])
     processor.execute([wanted("S", "u")])
     for number in range(20):

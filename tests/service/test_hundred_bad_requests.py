@@ -76,7 +76,7 @@ TRIAL: list[Any] = [
     *each(DESIGN, "policy", "", "tompson", "exp3", "thompson(alpha=2)", "hierarchical(", 5, None, []),
     *each(DESIGN, "arms", [], ["a"], ["a", "a"], ["a", ""], "ab", {"a": 1}, ["a", 1], [["a", "b"]]),
     *each(DESIGN, "seed", -1, 2**53, "x", "-1", str(2**64), 1.5, [], True),
-    *each(DESIGN, "horizon", 0, -5, 1.5, "100", 2**53, True, []),
+    *each(DESIGN, "n_patients", 0, -5, 1.5, "100", 2**53, True, []),
     *each(DESIGN, "reward_values", [2], ["1"], 1, "01", [[0, 1]], {"0": 1}),
     *each(DESIGN, "blinded", "yes", 1, None),
     *each(DESIGN, "impute", 5, {}, {"after_days": 0, "reward": 1}, {"after_days": 1}, [], "1 day"),

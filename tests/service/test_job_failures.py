@@ -15,7 +15,7 @@ from adhere.service.job_functions import FUNCTIONS
 from adhere.service.job_process import JobProcessError
 from adhere.service.jobs import Jobs
 from adhere.store import open_store
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import ARMS, Service, in_file, in_thread
 from service.test_jobs import A_POLICY, processes_of
@@ -57,7 +57,7 @@ def test_a_process_in_which_a_job_failed_is_replaced(
     import_policies(file)
     store = open_store(tmp_path / "trials.db")
     processor = CommandProcessor(store)
-    processor.create(make_design("t", "thompson/actual", ARMS, seed=1))
+    processor.create(make_design("t", "thompson/actual", ARMS), seed=1)
     jobs = Jobs(processor)
     table = ("table", "t", "csv", str(tmp_path / "t.csv"))
     try:

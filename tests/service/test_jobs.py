@@ -20,7 +20,7 @@ from adhere.service.jobs import Jobs
 from adhere.service.problems import ProblemError
 from adhere.store import open_store
 from adhere.trial.commands import Recommend
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import ARMS, Reply, Service, as_process, in_file, wait_until
 
@@ -109,7 +109,7 @@ def test_a_job_whose_process_dies_can_be_asked_for_again(stopped: tuple[Service,
 
 def test_it_is_nice_holds_no_port_and_ends_with_a_service_that_was_killed(tmp_path: Path) -> None:
     processor = CommandProcessor(store := open_store(tmp_path / "trials.db"))
-    processor.create(make_design("t", "thompson/actual", ARMS, seed=1))
+    processor.create(make_design("t", "thompson/actual", ARMS), seed=1)
     processor.execute([Recommend(trial="t", request_id=f"q{n}", subject=f"s{n}") for n in range(600)])
     store.close()
     with as_process(tmp_path / "trials.db", tmp_path) as running:
@@ -138,7 +138,7 @@ def test_it_knows_policies_of_ones_own_and_passes_errors_on(tmp_path: Path) -> N
     import_policies(file)
     store = open_store(tmp_path / "trials.db")
     processor = CommandProcessor(store)
-    processor.create(make_design("t", "job-test-policy", ARMS, seed=1))
+    processor.create(make_design("t", "job-test-policy", ARMS), seed=1)
     running = Jobs(processor)
     try:
         assert asyncio.run(running.call("verify", "t", n_records=1)).fault is None

@@ -14,8 +14,8 @@ from adhere.policies import import_policies
 from adhere.store import open_store
 from adhere.tokens import Tokens
 from adhere.trial.creation import create_trial
-from adhere.trial.design import make_design
 from adhere.trial.engine import Engine
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import utc_now
 from service.serving import ARMS, Service, as_process, in_file, in_thread, wait_until
 
@@ -80,7 +80,7 @@ def test_a_policy_unknown_here_holds_up_neither_readiness_nor_the_others(
     assert token is not None
     with store.writing() as writing:
         for name, policy in (("a", "absent"), ("b", "budget")):
-            create_trial(writing, make_design(name, policy, ARMS, seed=5), utc_now(), "test").finish()
+            create_trial(writing, make_design(name, policy, ARMS), 5, utc_now(), "test").finish()
     store.close()
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "kernels"))
     with as_process(path, tmp_path, "--import", str(BUDGET), token=token) as process:
@@ -105,7 +105,7 @@ def test_a_policy_unknown_here_holds_up_neither_readiness_nor_the_others(
 def test_not_ready_until_loaded_but_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(tmp_path / "trials.db")
     with store.writing() as writing:
-        create_trial(writing, make_design("t", "thompson", ARMS, seed=5), utc_now(), "test").finish()
+        create_trial(writing, make_design("t", "thompson", ARMS), 5, utc_now(), "test").finish()
     may_load, load = threading.Event(), Engine._load
 
     def waiting(engine: Engine) -> Exception | None:

@@ -15,7 +15,7 @@ from adhere.errors import ConflictError
 from adhere.store import open_store
 from adhere.tokens import Tokens
 from adhere.trial.commands import Recommend
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import ARMS, Reply, Service, in_thread, serving_again
 
@@ -68,8 +68,8 @@ def test_of_many_designs_under_one_name_one_is_created(services: list[Service]) 
 def test_a_processor_of_each_process_acknowledges_the_same_design(database_url: str) -> None:
     processors = [CommandProcessor(open_store(database_url)) for _ in range(4)]
     for number in range(ROUNDS):
-        design = make_design(f"t-{number}", "uniform", ARMS, seed=1)
-        works = [lambda processor=processor: processor.create(design).record for processor in processors]  # noqa: B023
+        design = make_design(f"t-{number}", "uniform", ARMS)
+        works = [lambda processor=processor: processor.create(design, seed=1).record for processor in processors]  # noqa: B023
         assert at_once(works) == [1] * 4
     for processor in processors:
         processor.store.close()
@@ -92,7 +92,7 @@ def test_an_admin_who_was_revoked_elsewhere_changes_no_token(database_url: str) 
 def test_a_databases_own_isolation_level_fails_no_writer(database_url: str) -> None:
     url = database_url.replace("options=", "options=-cdefault_transaction_isolation%3Dserializable%20")
     processors = [CommandProcessor(open_store(url)) for _ in range(4)]
-    processors[0].create(make_design("t", "uniform", ARMS, seed=1))
+    processors[0].create(make_design("t", "uniform", ARMS), seed=1)
 
     def write(number: int) -> None:
         for n in range(20):

@@ -1,8 +1,7 @@
-"""Seeds go over HTTP as strings: JavaScript rounds numbers above 2**53."""
+"""Seeds go to the service as strings, since JavaScript rounds numbers above 2**53, and never come back."""
 
 from __future__ import annotations
 
-import json
 import uuid
 from typing import Any
 
@@ -14,23 +13,33 @@ LARGE = 2**64 - 1
 
 
 def create(service: Service, seed: Any) -> Any:
-    body = {"name": f"seed-{uuid.uuid4().hex}", "policy": "uniform", "arms": ARMS, "seed": seed}
+    body = {"name": f"trial-{uuid.uuid4().hex}", "policy": "uniform", "arms": ARMS, "seed": seed}
     return service.send("POST", "/trials", body)
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"), [(str(LARGE), str(LARGE)), ("7", "7"), (7, "7"), (2**53 - 1, str(2**53 - 1))]
+    ("sent", "kept"), [(str(LARGE), LARGE), ("7", 7), (7, 7), (2**53 - 1, 2**53 - 1), (None, None)]
 )
-def test_a_seed_is_taken_as_a_string_or_a_safe_number_and_told_as_a_string(
-    service: Service, sent: Any, kept: str
+def test_a_seed_is_taken_as_a_string_or_a_safe_number_and_stands_in_the_log_alone(
+    service: Service, sent: Any, kept: int | None
 ) -> None:
     made = create(service, sent)
-    assert (made.status, made.json["design"]["seed"]) == (201, kept)
-    assert service.send("GET", f"/trials/{made.json['design']['name']}").json["seed"] == kept
+    name = made.json["design"]["name"]
+    shown = service.send("GET", f"/trials/{name}")
+    assert (made.status, shown.status) == (201, 200)
+    seed = service.seed(name)
+    assert kept in (None, seed)
+    for reply in (made, shown, service.send("GET", f"/trials/{name}/results"), service.send("GET", "/trials")):
+        assert "seed" not in reply.body.decode().replace(name, "")
+        assert seed < 100 or str(seed) not in reply.body.decode()
 
 
-def test_a_drawn_seed_is_told_as_a_string_too(service: Service) -> None:
-    assert isinstance(create(service, None).json["design"]["seed"], str)
+def test_another_seed_is_another_trial(service: Service) -> None:
+    body: dict[str, Any] = {"name": f"trial-{uuid.uuid4().hex}", "policy": "uniform", "arms": ARMS, "seed": 7}
+    assert service.send("POST", "/trials", body).status == 201
+    for seed, status in ((7, 201), (None, 201), (8, 409)):
+        assert service.send("POST", "/trials", {**body, "seed": seed}).status == status
+    assert service.seed(body["name"]) == 7
 
 
 @pytest.mark.parametrize("seed", [2**53, 2**53 + 1, LARGE, 2**70, str(2**64), "-1", "1.5", "", "٣", " 7", "0x7", -1])
@@ -56,14 +65,11 @@ def test_the_document_says_so_and_no_other_number_may_be_that_large(service: Ser
     kinds = schemas["NewTrial"]["properties"]["seed"]["anyOf"]
     assert [{name: kind.get(name) for name in whole} for kind in kinds if kind["type"] == "integer"] == [whole]
     assert [kind["type"] for kind in kinds] == ["integer", "string", "null"]
-    assert schemas["DesignView"]["properties"]["seed"]["type"] == "string"
-    numbers = json.dumps([schemas[name]["properties"]["seed"] for name in ("DesignView", "TrialView")])
-    assert "integer" not in numbers
+    assert all("seed" not in schemas[name]["properties"] for name in ("DesignView", "TrialView", "TrialCreated"))
 
 
 def test_the_client_sends_any_seed(service: Service) -> None:
-    name = f"seed-{uuid.uuid4().hex}"
+    name = f"trial-{uuid.uuid4().hex}"
     made = service.client().create_trial(name, "uniform", ARMS, seed=LARGE)
-    assert made.seed == LARGE
-    assert service.send("GET", f"/trials/{name}").json["seed"] == str(LARGE)
+    assert service.seed(name) == LARGE
     assert service.client().create_trial(name, "uniform", ARMS, seed=LARGE) == made

@@ -18,7 +18,7 @@ from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import read_settings
 from adhere.store import open_store
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import Service, in_file, wait_until
 

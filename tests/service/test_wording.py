@@ -10,7 +10,7 @@ from service.serving import Service
 
 TRIALS, TOKENS = "/trials", "/tokens"
 DESIGN: dict[str, Any] = {"name": "never made", "policy": "uniform", "arms": ["walk", "aspirin"]}
-NEEDS_HORIZON = "this policy needs horizon=… (the number of patients), to set EXP3's γ"
+NEEDS_PATIENTS = "this policy needs n_patients=… (the number of patients), to set EXP3's γ"
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +95,8 @@ def test_bodies(service: Service, trial: str, path: str, body: bytes, status: in
     [
         (TOKENS, {"role": "king", "label": "x"}, "role: got 'king', expected admin, metrics, site or statistician"),
         (TRIALS, {**DESIGN, "arms": ["a", "b", "a"]}, "arms: 'a' is listed twice"),
-        (TRIALS, {**DESIGN, "policy": "exp3"}, NEEDS_HORIZON),
-        (TRIALS, {**DESIGN, "policy": "hierarchical(thompson)"}, NEEDS_HORIZON),
+        (TRIALS, {**DESIGN, "policy": "exp3"}, NEEDS_PATIENTS),
+        (TRIALS, {**DESIGN, "policy": "hierarchical(thompson)"}, NEEDS_PATIENTS),
         (
             TRIALS,
             {**DESIGN, "impute": {"after_dys": 1}},
@@ -109,9 +109,9 @@ def test_what_a_trial_or_token_needs(service: Service, path: str, body: Any, det
     assert (reply.status, reply.json["detail"]) == (422, detail)
 
 
-def test_a_policy_that_needs_a_horizon_names_that_field(service: Service) -> None:
+def test_a_policy_that_needs_the_number_of_patients_names_that_field(service: Service) -> None:
     said = service.send("POST", TRIALS, {**DESIGN, "policy": "exp3"}).json
-    assert (said["field"], said["expected"]) == ("horizon", "the number of patients")
+    assert (said["field"], said["expected"]) == ("n_patients", "the number of patients")
 
 
 def test_a_missing_idempotency_key_says_why_and_how(service: Service, trial: str) -> None:

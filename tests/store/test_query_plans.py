@@ -21,7 +21,8 @@ from adhere.trial.commands import (
     Report,
     Withdraw,
 )
-from adhere.trial.design import Imputation, make_design
+from adhere.trial.design_parts import Imputation
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 # The steps of a plan that read all of a table, or all that it has of a trial; not the list given to a statement, nor
@@ -38,7 +39,7 @@ def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:
     store._connection.set_trace_callback(statements.add)
     processor = CommandProcessor(store)
     rule = Imputation(after_days=1e-9, took_nothing=True, reward=0)
-    processor.create(make_design("t", "thompson/actual", ["a", "b"], seed=1, impute=rule))
+    processor.create(make_design("t", "thompson/actual", ["a", "b"], impute=rule), seed=1)
     about: dict[str, Any] = {"trial": "t", "recommendation_id": 0}
     commands: tuple[AnyCommand, ...] = (
         Recommend(trial="t", request_id="", subject="s"),

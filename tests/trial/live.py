@@ -18,10 +18,12 @@ from adhere.trial.commands import (
     Report,
     Response,
 )
-from adhere.trial.design import Design, make_design
+from adhere.trial.design import Design
+from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, decode, encode, to_record
 from adhere.trial.log.chain import START, link, walk
 from adhere.trial.log.replay import ReplayResult, replay
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.snapshot import Snapshot, decode_snapshot
 
@@ -47,9 +49,14 @@ class Live:
         self.clock = Clock()
         self.store = store or open_store()
         self.processor = CommandProcessor(self.store, self.clock)
-        self.design: Design = make_design("t", policy, **{"arms": ARMS, "seed": 5, **design})
-        self.processor.create(self.design)
+        self.seed = design.pop("seed", 5)
+        self.design: Design = make_design("t", policy, **{"arms": ARMS, **design})
+        self.processor.create(self.design, seed=self.seed)
         self._ids = count()
+
+    def engine(self) -> Engine:
+        """The compiled policy of the trial."""
+        return self.design.engine(self.seed)
 
     def send(self, command: AnyCommand) -> Response:
         """The response to one command; raises if it was refused."""

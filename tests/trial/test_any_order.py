@@ -19,7 +19,7 @@ from adhere.policies import TOOK_NOTHING, TOOK_OTHER
 from adhere.store import open_store
 from adhere.trial import projection
 from adhere.trial.commands import Recommend, Withdraw
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Imputation
 from adhere.trial.events import decode
 from adhere.trial.history import history_of
 from adhere.trial.log.chain import verify, walk
@@ -51,7 +51,7 @@ class AnyOrder(RuleBasedStateMachine):
         super().__init__()
         self.folder = TemporaryDirectory()
         rule_for_missing = Imputation(after_days=14, took_nothing=True, reward=0.0)
-        self.live = Live(self.policy, open_store(self._path), impute=rule_for_missing, horizon=50)
+        self.live = Live(self.policy, open_store(self._path), impute=rule_for_missing, n_patients=50)
         self.ids = 0
 
     @property

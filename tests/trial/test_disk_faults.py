@@ -22,14 +22,14 @@ import json, sys
 from store.faulty_disk import arm, count
 from adhere.errors import StoreError
 from adhere.store import open_store
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.commands import Recommend, Report
 
 path, error, sticky = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "sticky"
 store = open_store(path)
 processor = CommandProcessor(store)
-processor.create(make_design("t", "thompson/actual", ["a", "b"], seed=1))
+processor.create(make_design("t", "thompson/actual", ["a", "b"]), seed=1)
 acknowledged, n_failed, n = [], 0, 0
 
 def ask(requests):
@@ -91,14 +91,14 @@ from pathlib import Path
 from store.faulty_disk import arm, count
 from adhere.errors import StoreError
 from adhere.store import open_store
-from adhere.trial.design import make_design
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.commands import Recommend
 
 path, copy = Path(sys.argv[1]), Path(sys.argv[2])
 store = open_store(path)
 processor = CommandProcessor(store)
-processor.create(make_design("t", "uniform", ["a", "b"], seed=1))
+processor.create(make_design("t", "uniform", ["a", "b"]), seed=1)
 
 def is_in_a_copy(key):
     for name in (path.name, f"{path.name}-wal"):

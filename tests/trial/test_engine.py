@@ -33,7 +33,7 @@ def walk(engine: Engine, start: int) -> tuple[list[int], list[tuple[float, ...]]
 
 def test_threads_may_share_an_engine() -> None:
     for policy in POLICIES:
-        engine = Engine(policy, 2, seed=3, horizon=1000)
+        engine = Engine(policy, 2, seed=3, n_patients=1000)
         alone = [walk(engine, start) for start in range(0, 800, 100)]
         with ThreadPoolExecutor(8) as threads:
             together = list(threads.map(partial(walk, engine), range(0, 800, 100)))

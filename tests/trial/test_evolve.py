@@ -15,7 +15,7 @@ def test_evolve_changes_nothing_it_is_given() -> None:
         live.report(number, actual="walk", reward=float(number % 2))
     live.correct(1, reward=0.5)
     live.correct(2, retract=("reward",))
-    state: TrialState = initial_state(live.design, live.design.engine())
+    state: TrialState = initial_state(live.design, live.engine())
     for event in live.events():
         kept, histories = state.policy_state.tobytes(), dict(state.histories)
         position, lessons = state.position, dict(state.changed_lessons)
@@ -37,7 +37,7 @@ def test_a_correction_marks_the_earliest_outdated_place() -> None:
     live.correct(2, reward=0.5)
     live.correct(0, reward=0.5)
     live.correct(1, reward=0.5)
-    state = initial_state(live.design, live.design.engine())
+    state = initial_state(live.design, live.engine())
     marked = []
     for event in live.events():
         state = evolve(state, event)

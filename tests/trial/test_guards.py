@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from adhere.trial.events import Recommended
+from adhere.trial.events import Created, Recommended
 from adhere.trial.log.explain import _decided_by, explain
 from adhere.trial.log.replay import replay
 
@@ -32,7 +32,7 @@ def test_a_guarded_trial_is_derived_again_after_late_reports_and_corrections() -
     live.correct(20, actual="walk", reward=1.0)
     live.recommend("after")
     made = [event for event in live.events() if isinstance(event, Recommended)]
-    assert live.design.policy == "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3, block=4)"
+    assert live.design.policy == "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3)"
     assert made[0].algorithm_version.startswith("burn-in:1 exp3:1 floor:1 ")
     assert not any(event.estimated for event in made)
     chosen = [event.chosen for event in made[:3]]
@@ -59,6 +59,8 @@ def test_of_one_learner_or_a_policy_that_is_not_here_nothing_is_said() -> None:
     live.recommend("s")
     with live.store.reading() as view:
         assert "decided by" not in "\n".join(explain(view, number_of(view), 0))
+    created, made, *_ = live.events()
+    assert isinstance(created, Created)
+    assert isinstance(made, Recommended)
     design = msgspec.structs.replace(live.design, policy="floor(somebodys-own)")
-    made = next(event for event in live.events() if isinstance(event, Recommended))
-    assert _decided_by(design, made) == ""
+    assert _decided_by(msgspec.structs.replace(created, design=design), made) == ""

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from adhere.errors import ConflictError, InputError
 from adhere.trial.commands import Correct, Recommend, RecommendationResponse, Report, Unblind
-from adhere.trial.design import make_design
 from adhere.trial.events import Created, Event, Recommended, encode
 from adhere.trial.kits import Kits
 from adhere.trial.log.chain import START, link, verify, walk
 from adhere.trial.log.replay import replay
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
 from .live import ARMS, Live, number_of, send
@@ -85,10 +85,10 @@ def test_a_trial_that_is_not_blinded_has_no_secret() -> None:
 
 def test_a_test_may_give_the_secret() -> None:
     processor = Live().processor
-    design = make_design("u", "thompson/actual", ARMS, seed=5, blinded=True)
+    design = make_design("u", "thompson/actual", ARMS, blinded=True)
     with pytest.raises(InputError, match="kit secret: got '3 bytes', expected 32 bytes"):
         processor.create(design, kit_secret=b"abc")
-    processor.create(design, kit_secret=bytes(32))
+    processor.create(design, seed=5, kit_secret=bytes(32))
     made = send(processor, Recommend(trial="u", request_id="r", site="Leeds", subject="s"))
     assert isinstance(made, RecommendationResponse)
     assert made.kit == Kits("u", bytes(32)).code(0)

@@ -8,7 +8,7 @@ import pytest
 
 from adhere.errors import ConflictError, InputError
 from adhere.trial.commands import ImputeMissing, Report, Unblind
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Imputation
 from adhere.trial.events import Recommended, Reported
 from adhere.trial.log.replay import replay
 from adhere.trial.projection import Projection

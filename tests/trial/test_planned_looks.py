@@ -19,13 +19,13 @@ from adhere.trial.planned_looks import burn_in_of, look_counts, look_days, plann
     ],
 )
 def test_the_end_is_always_the_last_look(looks: Looks, counts: tuple[int, ...], days: tuple[float, ...]) -> None:
-    design = Design("a", "thompson", ("x", "y"), 1, 300, looks=looks)
+    design = Design("a", "thompson", ("x", "y"), 300, looks=looks)
     assert (look_counts(design), look_days(design)) == (counts, days)
     assert planned_looks(design) == len(counts) + len(days)
 
 
 def test_a_trial_without_a_number_of_patients_has_no_looks() -> None:
-    design = Design("a", "thompson", ("x", "y"), 1, looks=Looks(every=10))
+    design = Design("a", "thompson", ("x", "y"), looks=Looks(every=10))
     assert planned_looks(design) == 0
 
 
@@ -39,4 +39,4 @@ def test_a_trial_without_a_number_of_patients_has_no_looks() -> None:
     ],
 )
 def test_the_burn_in_is_found_inside_guards(policy: str, expected: tuple[int, int]) -> None:
-    assert burn_in_of(Design("a", policy, ("x", "y", "z"), 1)) == expected
+    assert burn_in_of(Design("a", policy, ("x", "y", "z"))) == expected

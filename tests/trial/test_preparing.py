@@ -11,7 +11,7 @@ import pytest
 from adhere.store import open_store
 from adhere.trial import preparing, projection, relearning, transaction
 from adhere.trial.commands import Correct, ImputeMissing, Receipt
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Imputation
 from adhere.trial.processor import CommandProcessor
 
 from .live import ARMS, Live, number_of

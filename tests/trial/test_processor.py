@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 import pytest
 
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.trial.commands import ChangeStatus, Erase, Recommend, Withdraw
 from adhere.trial.events import Conflicted, Recommended
+from adhere.trial.make_design import make_design
 from adhere.trial.trial import Trial
 
 from .live import ARMS, Live
@@ -16,7 +16,7 @@ from .live import ARMS, Live
 
 def test_it_is_the_trial_in_memory() -> None:
     """The same policy, seed and reports give the same arms, chances and state as `Trial`."""
-    live, plain = Live("hierarchical(thompson)", horizon=100), Trial("hierarchical(thompson)", ARMS, 5, 100)
+    live, plain = Live("hierarchical(thompson)", n_patients=100), Trial("hierarchical(thompson)", ARMS, 5, 100)
     for n in range(30):
         advice, expected = live.recommend(f"s{n}"), plain.recommend()
         assert (advice.recommendation_id, advice.arm) == (expected.id, expected.arm)
@@ -205,8 +205,25 @@ def test_a_person_can_be_forgotten_without_breaking_the_chain() -> None:
 def test_the_same_design_again_is_acknowledged_another_is_refused() -> None:
     live = Live()
     live.processor.create(live.design)
+    live.processor.create(live.design, seed=5)
+    with pytest.raises(ConflictError, match="with another seed already"):
+        live.processor.create(live.design, seed=6)
     with pytest.raises(ConflictError, match="of another design already"):
-        live.processor.create(msgspec.structs.replace(live.design, seed=6))
+        live.processor.create(make_design("t", "thompson", ("walk", "aspirin")))
+
+
+def test_a_trial_takes_no_more_patients_than_its_design() -> None:
+    live = Live("thompson", n_patients=2)
+    assert [live.recommend(subject).recommendation_id for subject in "aba"] == [0, 1, 0]  # an open one is repeated
+    plain = Trial.from_design(live.design, seed=5)
+    for _ in range(2):
+        plain.recommend()
+    full = r"trial 't' has all of its 2 patients \(n_patients of its design\)"
+    with pytest.raises(ConflictError, match=full):
+        live.recommend("c")
+    with pytest.raises(ConflictError, match=full):
+        plain.recommend()
+    live.report(0, actual="walk", reward=1)
 
 
 def test_other_words_for_what_else_was_taken_need_a_correction() -> None:

@@ -24,7 +24,7 @@ def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def played(policy: str, n: int = 40, store: Store | None = None) -> Live:
-    live, rng = Live(policy, store, horizon=100), random.Random(3)
+    live, rng = Live(policy, store, n_patients=100), random.Random(3)
     for number in range(n):
         live.recommend(f"s{number}")
         live.report(number, reward=float(rng.random() < 0.5))
@@ -37,7 +37,7 @@ def check_against_the_log(live: Live) -> None:
     """The state and the table of lessons are those that come out of the log alone."""
     with live.store.reading() as view, scratch_cache() as cache:
         number = number_of(view)
-        derived = project(view, cache, number, live.design, live.design.engine())
+        derived = project(view, cache, number, live.design, live.engine())
         assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
         assert live.snapshot().n_lessons == derived.table.n_lessons == view.count_lessons(number)
         assert replay(view, number).difference is None
@@ -89,7 +89,7 @@ def test_lessons_since_the_last_checkpoint_are_derived_where_they_were_not_passe
 
 def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
     """As if it had never been: the others are learned, before it and after it."""
-    engine = Live("thompson").design.engine()
+    engine = Live("thompson").engine()
     rows: list[Row] = [(place, place, place % 2, place % 2, 1.0, ()) for place in range(6)]
     good = engine.learn(engine.first_state, arrays(b"".join(pack(row) for row in rows if row[0] != 3), 0)).state
     run, calls = engine._run, []
@@ -111,7 +111,7 @@ def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
 
 
 def test_one_lesson_packed_or_not_is_the_same() -> None:
-    engine = Live("exp3/comply", horizon=10).design.engine()
+    engine = Live("exp3/comply", n_patients=10).engine()
     choice = engine.choose(engine.first_state, 3)
     row = (7, 3, choice.chosen, choice.chosen, 0.5, choice.memo)
     packed = engine.learn(engine.first_state, arrays(pack(row), len(choice.memo))).state
@@ -122,7 +122,7 @@ def test_one_lesson_packed_or_not_is_the_same() -> None:
 
 def test_a_policy_may_fail_at_every_lesson_of_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
     """As often as there are lessons: a block has more of them than Python nests calls."""
-    engine = Live("thompson").design.engine()
+    engine = Live("thompson").engine()
     rows: list[Row] = [(place, place, 0, 0, 1.0, ()) for place in range(1200)]
 
     def failing(kernel: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 from adhere import Trial
 from adhere.policies import import_policies
 from adhere.trial import projection
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Imputation
 from adhere.trial.events import AnyEvent, Corrected, LessonRefused, Reported
 from adhere.trial.evolve import evolve
 from adhere.trial.log.chain import verify
@@ -67,7 +67,7 @@ def check(live: Live) -> ReplayResult:
     assert spent(live) == counted(live)
     with live.store.reading() as view, scratch_cache() as cache:
         number = number_of(view)
-        derived = project(view, cache, number, live.design, live.design.engine())
+        derived = project(view, cache, number, live.design, live.engine())
         assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
         assert live.snapshot().n_lessons == derived.table.n_lessons == view.count_lessons(number)
         assert derived.state.refusals == ()
@@ -99,7 +99,7 @@ def test_trial_in_memory_and_service_learn_the_same() -> None:
     for reward in rewards:
         trial.report(trial.recommend().id, reward=reward)
     assert trial.state == spent(live) == (3.0, 0.0)
-    state = initial_state(live.design, live.design.engine())
+    state = initial_state(live.design, live.engine())
     for event in live.events():
         state = evolve(state, event)
     assert tuple(state.policy_state.tolist()) == spent(live)
@@ -198,7 +198,7 @@ def test_replay_finds_a_refusal_that_does_not_come_out() -> None:
             at=events[-1].at,
             recommendation_id=1,
             place=5,
-            algorithm_version=live.design.engine().algorithm_version,
+            algorithm_version=live.engine().algorithm_version,
             reason="made up",
         )
         return [*events, wrong]
@@ -213,6 +213,6 @@ def test_explain_and_results_say_so() -> None:
     with live.store.reading() as view:
         number = number_of(view)
         said = "\n".join(explain(view, number, 3))
-        results = results_of(view, number, live.design, live.design.engine())
+        results = results_of(view, number, live.design, live.engine())
     assert "the policy refused the lesson of record 9" in said
     assert results.refused_lessons == 1

@@ -12,7 +12,8 @@ from scipy import stats
 from adhere.intervals import mean_interval, wilson
 from adhere.store import open_store
 from adhere.trial.commands import Correct, ImputeMissing, Recommend, RecommendationResponse, Report, Withdraw
-from adhere.trial.design import Imputation, make_design
+from adhere.trial.design_parts import Imputation
+from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor, utc_now
 from adhere.trial.results import ArmEstimate, Results, ResultsCache, results_of
 
@@ -36,7 +37,7 @@ def trial_of(
 ) -> tuple[CommandProcessor, list[str]]:
     """A trial in which each subject has one recommendation and one report; returns it and the arms chosen."""
     processor = CommandProcessor(open_store(), clock)
-    processor.create(make_design("t", "uniform", ARMS, seed=3, **options))
+    processor.create(make_design("t", "uniform", ARMS, **options), seed=3)
     chosen = []
     for number, report in enumerate(reports):
         advice = send(processor, Recommend(trial="t", request_id=f"q{number}", subject=f"S-{number}"))
@@ -137,7 +138,7 @@ def test_results_are_kept_until_the_log_grows() -> None:
 
 def test_memory_does_not_grow_with_the_trial() -> None:
     processor = CommandProcessor(open_store())
-    processor.create(make_design("t", "uniform", ARMS, seed=3))
+    processor.create(make_design("t", "uniform", ARMS), seed=3)
 
     def peak() -> int:
         tracemalloc.start()

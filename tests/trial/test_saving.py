@@ -36,7 +36,7 @@ def rest_of(trial: Trial) -> list[Recommendation]:
 
 @pytest.mark.parametrize("policy", ["thompson/actual", "exp3", "hierarchical(ucb1, recycle=true)"])
 def test_a_loaded_trial_goes_on_as_the_saved_one(policy: str, tmp_path: Path) -> None:
-    trial = a_trial(policy, horizon=100)
+    trial = a_trial(policy, n_patients=100)
     trial.save(tmp_path / "headache.log")
     again = Trial.load(str(tmp_path / "headache.log"))
     assert (again.state, again.policy, again.arms, again.name) == (trial.state, trial.policy, ARMS, "headache")

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Recommendation, Trial
-from adhere.trial.design import Imputation, make_design
+from adhere.trial.design_parts import Imputation
+from adhere.trial.make_design import make_design
 
 ARMS = ("walk", "aspirin")
 RECYCLING = "hierarchical(ucb1, recycle=true)"
@@ -96,7 +97,7 @@ def test_any_kind_of_number_is_a_reward(reward: Any) -> None:
 
 
 def test_success_and_failure_are_values_of_rewards() -> None:
-    trial, recommendation = started(RECYCLING, horizon=10, reward_values=(False, True))
+    trial, recommendation = started(RECYCLING, n_patients=10, reward_values=(False, True))
     trial.report(recommendation.id, actual="walk", reward=True)
     trial.report(recommendation.id, reward=1.0)
     assert make_design("t", "uniform", ARMS, impute=Imputation(after_days=1, reward=True)).impute == Imputation(
@@ -132,7 +133,7 @@ def test_an_empty_report_is_refused() -> None:
 
 
 def test_a_recycling_policy_must_know_every_reward() -> None:
-    trial, recommendation = started(RECYCLING, horizon=10, reward_values=(0, 0.5, 1))
+    trial, recommendation = started(RECYCLING, n_patients=10, reward_values=(0, 0.5, 1))
     before = trial.state
     with pytest.raises(InputError, match=r"reward: got 0\.3, expected one of 0, 0\.5, 1"):
         trial.report(recommendation.id, actual="walk", reward=0.3)
@@ -156,9 +157,9 @@ BAD_SETTINGS: list[tuple[str, Callable[[], Trial]]] = [
     ("seed", lambda: Trial("ucb1", ARMS, 2**64)),
     ("seed", lambda: Trial("ucb1", ARMS, True)),
     ("seed", lambda: Trial("ucb1", ARMS, 1.0)),  # type: ignore[arg-type]
-    ("horizon", lambda: Trial("ucb1", ARMS, horizon=0)),
-    ("horizon", lambda: Trial("ucb1", ARMS, horizon=True)),
-    ("horizon", lambda: Trial("ucb1", ARMS, horizon=1.5)),  # type: ignore[arg-type]
+    ("n_patients", lambda: Trial("ucb1", ARMS, n_patients=0)),
+    ("n_patients", lambda: Trial("ucb1", ARMS, n_patients=True)),
+    ("n_patients", lambda: Trial("ucb1", ARMS, n_patients=1.5)),  # type: ignore[arg-type]
     ("run", lambda: Trial("ucb1", ARMS, run=-1)),
     ("run", lambda: Trial("ucb1", ARMS, run=0.5)),  # type: ignore[arg-type]
     ("reward", lambda: Trial("ucb1", ARMS, reward_values=(0, 2))),
@@ -166,10 +167,10 @@ BAD_SETTINGS: list[tuple[str, Callable[[], Trial]]] = [
     ("policy", lambda: Trial("uct", ARMS)),
     ("policy", lambda: Trial(3, ARMS)),
     ("protocol", lambda: Trial("ucb1/credit[0 1 2; 0 1 2; 0 1 2]", ARMS)),
-    ("horizon", lambda: Trial("exp3", ARMS)),
-    ("horizon", lambda: Trial("hierarchical(thompson)", ARMS)),
-    ("horizon", lambda: Trial("hierarchical-exp3", ARMS)),
-    ("horizon", lambda: Trial("hierarchical-exp3(eta=0.1)", ARMS)),
+    ("n_patients", lambda: Trial("exp3", ARMS)),
+    ("n_patients", lambda: Trial("hierarchical(thompson)", ARMS)),
+    ("n_patients", lambda: Trial("hierarchical-exp3", ARMS)),
+    ("n_patients", lambda: Trial("hierarchical-exp3(eta=0.1)", ARMS)),
 ]
 
 
@@ -191,10 +192,10 @@ def test_a_trial_that_cannot_be_is_refused_by_field(field: str, build: Callable[
         ("hierarchical-exp3(eta=0.1)", "hierarchical EXP3's ρ"),
     ],
 )
-def test_a_policy_that_needs_a_horizon_says_so(policy: str, what: str) -> None:
+def test_a_policy_that_needs_the_number_of_patients_says_so(policy: str, what: str) -> None:
     with pytest.raises(InputError) as error:
         Trial(policy, ARMS)
-    assert str(error.value) == f"this policy needs horizon=… (the number of patients), to set {what}"
+    assert str(error.value) == f"this policy needs n_patients=… (the number of patients), to set {what}"
 
 
 def test_a_json_policy_will_do() -> None:
@@ -203,7 +204,7 @@ def test_a_json_policy_will_do() -> None:
 
 
 def test_the_policy_of_a_trial_is_settled_for_it() -> None:
-    assert str(Trial("exp3", ARMS, horizon=10_000).policy).startswith("exp3(gamma=0.0089")
+    assert str(Trial("exp3", ARMS, n_patients=10_000).policy).startswith("exp3(gamma=0.0089")
 
 
 def test_feedback_may_come_after_very_many_recommendations() -> None:

@@ -17,13 +17,14 @@ _COLUMNS = ("time", "token", "label", "kind", "recommendation", "count", "head")
 
 def accesses(source: Source, name: TrialName = None) -> None:
     """Who read results and exports of a trial and, if it is blinded, all that reveals an arm: one recommendation, the
-    seed (kind 'trial'), an unblinding, an admin's report, whose answer tells whether another arm was reported before.
+    arms' names (kind 'trial'), an unblinding, an admin's report, whose answer tells whether another arm was reported
+    before.
 
     \b
       adhere trial accesses adhere.db                 every trial in the file; --trial headache: one
       adhere trial accesses postgresql://…
 
-    Each read is a row, but those of results and of the seed are counted for each token and ten minutes, under the
+    Each read is a row, but those of results and of the trial are counted for each token and ten minutes, under the
     time at which these begin. 'head' is the hash of the last record at the read: nothing after it was seen. A service
     writes a row before it answers. Commands that read the file itself, as this one does, write none: whoever may read
     the file can see all of it.

@@ -29,9 +29,9 @@ def import_trial(
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", parser=integer, help="Seed (tables only).")
     ] = None,
-    horizon: Annotated[
+    patients: Annotated[
         int | None,
-        typer.Option("--horizon", metavar="N", parser=integer, help="The planned number of patients (tables only)."),
+        typer.Option("--patients", metavar="N", parser=integer, help="The largest number of patients (tables only)."),
     ] = None,
     arms: Annotated[
         str | None,
@@ -60,16 +60,16 @@ def import_trial(
     anything else in TRTA is refused; who took nothing, or something else, has an empty TRTA and TRTASTAT NOTHING or
     OTHER. Policies that remember something of each recommendation need MEMO.
     """
-    from adhere.trial.design import make_design
     from adhere.trial.log.table_import import import_table
     from adhere.trial.log.table_reading import arms_in, read_table
+    from adhere.trial.make_design import make_design
     from adhere.trial.sources import is_log
 
     import_all(imports)
     if not path.is_file():
         raise InputError("FILE", str(path), "a .log, .csv or .parquet file", f"{path} does not exist")
     if is_log(path):
-        given = {"--name": name, "--policy": policy, "--seed": seed, "--horizon": horizon}
+        given = {"--name": name, "--policy": policy, "--seed": seed, "--patients": patients}
         given |= {"--arms": arms, "--rewards": rewards}
         for option, value in given.items():
             if value is not None:
@@ -88,9 +88,9 @@ def import_trial(
     table = read_table(path)
     values = _rewards(table) if rewards is None else _listed(rewards)
     names = arms_in(table) if arms is None else arms.split(",")
-    design = make_design(name, policy, names, seed=seed, horizon=horizon, reward_values=values)
+    design = make_design(name, policy, names, n_patients=patients, reward_values=values)
     with _importing(into) as store, bar("imported", "recommendations") as on_progress:
-        n_records = import_table(table, store, design, on_progress=on_progress)
+        n_records = import_table(table, store, design, seed, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"
     typer.echo(f"{name}: {written}, imported into {_shown(into)}\narms: {', '.join(design.arms)}")
 
@@ -129,8 +129,8 @@ def _listed(rewards: str) -> tuple[float, ...]:
 
 def _rewards(table: object) -> tuple[float, ...]:
     """Every reward in a table: policies that recycle outcomes count them by value."""
-    from adhere.trial.design import MAX_REWARD_VALUES
     from adhere.trial.log.table_reading import rewards_in
+    from adhere.trial.make_design import MAX_REWARD_VALUES
 
     found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)

@@ -49,8 +49,9 @@ def results(
         check_file("--json", to_file)
     import_all(imports)
     with one_trial(source, name) as found:
-        design = created_event(found.view, found.number).design
-        engine, status = design.recorded_engine(), standing(found.view, found.number).status
+        created = created_event(found.view, found.number)
+        design, engine = created.design, created.recorded_engine()
+        status = standing(found.view, found.number).status
         found_results = results_of(found.view, found.number, design, engine)
     text = msgspec.json.format(msgspec.json.encode(found_results), indent=2) + b"\n"
     if json_file == _STANDARD_OUTPUT:

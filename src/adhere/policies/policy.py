@@ -94,8 +94,8 @@ class Policy:
                 settled[item.name] = tuple(part.resolved(n_arms, horizon) for part in value)
             elif value is None and from_horizon and horizon is None:
                 what = item.metadata["symbol"] or f"{self.name}'s {item.name}"
-                sentence = f"this policy needs horizon=… (the number of patients), to set {what}"
-                raise InputError("horizon", None, "the number of patients", sentence)
+                sentence = f"this policy needs n_patients=… (the number of patients), to set {what}"
+                raise InputError("n_patients", None, "the number of patients", sentence)
             elif value is None and from_horizon:
                 settled[item.name] = from_horizon(n_arms, horizon)
         return dataclasses.replace(self, **settled)

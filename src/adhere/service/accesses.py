@@ -20,10 +20,10 @@ from adhere.store import ReadTransaction
 from adhere.store.accesses import accesses
 from adhere.trial.processor import utc_now
 
-SEED, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
+TRIAL, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
 RESULTS, EXPORT = "results", "export"
 _OF_UNBLINDED: Final = frozenset({RESULTS, EXPORT})  # what is logged of a trial that is not blinded
-_COUNTED: Final = frozenset({SEED, RESULTS})  # one row for all reads of a token in ten minutes
+_COUNTED: Final = frozenset({TRIAL, RESULTS})  # one row for all reads of a token in ten minutes
 _WINDOW_MINUTES: Final = 10
 _PAGE: Final = 1000
 

@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 from adhere.checks import MAX_COUNT, MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from adhere.errors import InputError
 from adhere.tokens import MAX_OVERLAP, Role
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
@@ -22,7 +22,7 @@ Seed: TypeAlias = (
     Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_COUNT - 1})]
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,20}$"}, examples=["18446744073709551615"])]
 )
-Horizon: TypeAlias = Annotated[int, Meta(ge=1, lt=MAX_COUNT)]
+NPatients: TypeAlias = Annotated[int, Meta(ge=1, lt=MAX_COUNT)]
 Part: TypeAlias = Literal["actual", "reward"]
 Actual: TypeAlias = Annotated[Name | None, Meta(description="The arm taken; in a blinded trial, sites name the kit.")]
 TookNothing: TypeAlias = Annotated[bool, Meta(description="None of the arms was taken.")]
@@ -49,7 +49,7 @@ class RewardBody(Body, frozen=True, kw_only=True):
 
 
 class NewTrial(Body, frozen=True, kw_only=True):
-    """A trial's design. Without a seed a random one is drawn; a blinded trial takes no other."""
+    """A trial's design, and beside it a seed. Without one it is drawn; a blinded trial takes no other."""
 
     name: Annotated[Name, Meta(description="Unique, without a slash.")]
     policy: Annotated[
@@ -62,11 +62,9 @@ class NewTrial(Body, frozen=True, kw_only=True):
         ),
     ]
     arms: Annotated[tuple[str, ...], Meta(description="The names of the arms, 2 to 100.")]
-    seed: Annotated[
-        Seed | None,
-        Meta(description="As text if 2**53 or more. Left out, one is drawn that nobody can guess."),
+    n_patients: Annotated[
+        NPatients | None, Meta(description="The largest number of patients; looks and some policies need it.")
     ] = None
-    horizon: Annotated[Horizon | None, Meta(description="Planned number of patients; some policies need it.")] = None
     reward_values: Annotated[
         tuple[Reward, ...],
         Meta(description="Every reward that can occur; only policies that recycle need it."),
@@ -77,6 +75,25 @@ class NewTrial(Body, frozen=True, kw_only=True):
         Meta(description="A subject may get another recommendation while one is open, not only once it is reported."),
     ] = False
     impute: Annotated[Imputation | None, Meta(description="What to assume where reports stay missing.")] = None
+    control: Annotated[str | None, Meta(description="The arm that the others are compared with.")] = None
+    strata: Annotated[tuple[str, ...], Meta(description="Groups of patients whose burn-in is balanced in each.")] = ()
+    update: Annotated[
+        Update,
+        Meta(description="Whether probabilities follow every report, or change at looks only."),
+    ] = "every patient"
+    looks: Annotated[Looks | None, Meta(description="When the trial is looked at; its end is always a look.")] = None
+    stopping: Annotated[Stopping | None, Meta(description="What a look decides by, and when it stops.")] = None
+    estimands: Annotated[tuple[Estimand, ...], Meta(description="What the analysis estimates.")] = (
+        "intention-to-treat",
+        "compliers",
+    )
+    enrolment: Annotated[Enrolment | None, Meta(description="When patients are expected; for simulations.")] = None
+    delay: Annotated[Delay | None, Meta(description="When outcomes are expected; for simulations.")] = None
+    missing: Annotated[Missing | None, Meta(description="What is expected to stay missing; for simulations.")] = None
+    seed: Annotated[
+        Seed | None,
+        Meta(description="As text if 2**53 or more. Left out, one is drawn that nobody can guess."),
+    ] = None
 
 
 def seed_of(given: int | str | None) -> int | None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from adhere.tokens import Role, Status
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
 
 DESCRIPTION: Final = "Adaptive trials for people who do not always do as they are told."
-Seed: TypeAlias = Annotated[str, Meta(pattern="^[0-9]{1,20}$")]  # JavaScript would round the number
 
 
 class Healthy(Struct, frozen=True):
@@ -53,11 +52,20 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     blinded: bool
     repeats: bool
     arms: tuple[str, ...] | None = None
+    strata: tuple[str, ...] = ()
     policy: str | None = None
-    seed: Seed | None = None
-    horizon: int | None = None
+    n_patients: int | None = None
     reward_values: tuple[float, ...] | None = None
     impute: Imputation | None = None
+    control: str | None = None
+    update: Update | None = None
+    looks: Looks | None = None
+    stopping: Stopping | None = None
+    estimands: tuple[Estimand, ...] | None = None
+    enrolment: Enrolment | None = None
+    delay: Delay | None = None
+    missing: Missing | None = None
+    design_digest: Annotated[str, Meta(description="The digest of the design.")] | None = None
     recommendations: int | None = None
     records: int | None = None
     head: Annotated[str, Meta(description="The hash of the log's last record.")] | None = None
@@ -70,12 +78,20 @@ class DesignView(Struct, frozen=True):
     name: str
     policy: str
     arms: tuple[str, ...]
-    seed: Seed
-    horizon: int | None = None
+    n_patients: int | None = None
     reward_values: tuple[float, ...] = (0.0, 1.0)
     blinded: bool = False
     repeats: bool = False
     impute: Imputation | None = None
+    control: str | None = None
+    strata: tuple[str, ...] = ()
+    update: Update = "every patient"
+    looks: Looks = Looks()
+    stopping: Stopping | None = None
+    estimands: tuple[Estimand, ...] = ("intention-to-treat", "compliers")
+    enrolment: Enrolment = Enrolment()
+    delay: Delay = Delay()
+    missing: Missing = Missing()
 
 
 class TrialCreated(Struct, frozen=True):
@@ -83,6 +99,7 @@ class TrialCreated(Struct, frozen=True):
 
     record: int
     design: DesignView
+    design_digest: Annotated[str, Meta(description="Equal designs have the same; it is in the trial's first record.")]
 
 
 class HistoryLine(Struct, frozen=True, omit_defaults=True):
@@ -140,7 +157,7 @@ class AccessLine(Struct, frozen=True, omit_defaults=True):
     at: Annotated[str, Meta(description="Of reads counted together, the beginning of their ten minutes.")]
     token: int
     label: Annotated[str, Meta(description="Of the token.")]
-    kind: Annotated[str, Meta(description="recommendation, export, trial (the seed), results, unblinding, report.")]
+    kind: Annotated[str, Meta(description="recommendation, export, trial (the arms), results, unblinding, report.")]
     head: Annotated[str, Meta(description="The hash of the log's last record then: nothing after it was seen.")]
     count: int
     recommendation_id: int | None = None

@@ -33,7 +33,7 @@ class Route:
 
     `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
     that do not follow from the other fields. `reveals` is the kind of read that is written to the access log before
-    the answer is sent, if it shows an arm of a blinded trial, a probability or the seed to whoever is not a site.
+    the answer is sent, if it shows an arm of a blinded trial, or a probability, to whoever is not a site.
     """
 
     method: str
@@ -99,10 +99,10 @@ ROUTES: Final = (
         status=201,
         body=requests.NewTrial,
         problems=("conflict",),
-        reveals=accesses.SEED,
+        reveals=accesses.TRIAL,
     ),
     Route("GET", "/trials", TRIAL_ROLES, trials.list_trials, responses.TrialList),
-    Route("GET", _TRIAL, TRIAL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.SEED),
+    Route("GET", _TRIAL, TRIAL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.TRIAL),
     _write(
         f"{_TRIAL}/recommendations",
         SITE_ROLES,

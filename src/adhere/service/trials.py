@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
-from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
-from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError
+from adhere.errors import ConflictError, InputError
 from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial, seed_of
 from adhere.service.responses import DesignView, TrialCreated, TrialLine, TrialList, TrialView
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
-from adhere.trial.design import Design, make_design
+from adhere.trial.design import Design
 from adhere.trial.log.standing import count_open, standing
+from adhere.trial.make_design import make_design
 from adhere.trial.projection import read_state
 from adhere.trial.results import Results
 from adhere.trial.snapshot import Snapshot, decode_snapshot, snapshot_of
@@ -31,31 +30,20 @@ async def create_trial(context: RequestContext) -> TrialCreated:
 
     def prepared() -> Design:
         # Its policy is compiled now, in a thread: one that does not compile is refused.
-        design = make_design(**asdict(body) | {"seed": seed})
-        design.engine().load()
+        fields = asdict(body)
+        del fields["seed"]
+        design = make_design(**fields)
+        design.engine(seed=0).load()
         return design
 
     design = await service.in_background(prepared)
     context.trial = design.name
 
     def created() -> TrialCreated:
-        chosen = design
-        if body.seed is None:  # any seed will do, so the same request again finds the trial it made
-            with suppress(UnknownError, UnavailableError):
-                chosen = replace(design, seed=service.processor.trial(design.name).design.seed)
-        return TrialCreated(service.processor.create(chosen, by=context.by).record, DesignView(**_shown(chosen)))
+        record = service.processor.create(design, seed=seed, by=context.by).record
+        return TrialCreated(record, DesignView(**asdict(design)), design.digest)
 
-    def created_or_found() -> TrialCreated:
-        try:
-            return created()
-        except ConflictError:  # another process may have created it just now: its seed is known the second time
-            return created()
-
-    return await service.group_commit.run(created_or_found)
-
-
-def _shown(design: Design) -> dict[str, Any]:
-    return asdict(design) | {"seed": str(design.seed)}
+    return await service.group_commit.run(created)
 
 
 @reading
@@ -83,9 +71,10 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
     snapshot = _snapshot(context, view, context.trial)
     if context.holder.role == "site":
         arms = None if design.blinded else design.arms
-        return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms)
+        return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata)
     return TrialView(
-        **_shown(design),
+        **asdict(design),
+        design_digest=design.digest,
         status=snapshot.status,
         recommendations=snapshot.n_recommendations,
         records=head.position,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import datetime
 
 from adhere.errors import InputError
+from adhere.randomness import check_seed
 from adhere.store import Fetched, Head, WriteTransaction
 from adhere.trial.design import Design
 from adhere.trial.events import LOG_FORMAT, Created
@@ -17,15 +19,20 @@ from adhere.trial.verbs.context import Change
 from adhere.trial.verbs.recommend import SOFTWARE
 
 
+def seed_or_drawn(seed: int | None) -> int:
+    """The seed that was given, or one that cannot be guessed."""
+    return secrets.randbits(63) if seed is None else check_seed(seed)
+
+
 def create_trial(
-    writing: WriteTransaction, design: Design, at: datetime, by: str, kit_secret: bytes | None = None
+    writing: WriteTransaction, design: Design, seed: int, at: datetime, by: str, kit_secret: bytes | None = None
 ) -> TrialTransaction:
     """Add a trial with the first record of its log, to which more may be appended in the same transaction."""
     if kit_secret is not None and not design.blinded:
         raise InputError("kit_secret", "one", "none: the trial is not blinded")
     secret = new_kit_secret() if design.blinded and kit_secret is None else kit_secret
     kits = Kits(design.name, secret)
-    engine = design.engine()
+    engine = design.engine(seed)
     head = Head(0, START, encode_snapshot(initial_state(design, engine)))
     live = LiveTrial(writing.add_trial(design.name, head), design, engine, kits, tail={})
     if secret is not None:
@@ -37,7 +44,9 @@ def create_trial(
         at=at,
         by=by,
         log_format=LOG_FORMAT,
+        seed=seed,
         design=design,
+        design_digest=design.digest,
         algorithm_version=version,
         software=SOFTWARE,
         kit_secret_digest=kit_secret_digest(secret) if secret is not None else "",

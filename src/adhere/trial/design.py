@@ -1,44 +1,30 @@
-"""The design of a live trial: fixed before the first patient, stored in the first record of its log."""
+"""The design of a trial: fixed before the first patient, simulated as it is run, in the first record of its log.
+
+The seed is no part of it: it is drawn when a trial is created.
+"""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Sequence
-
 import msgspec
 
-from adhere.checks import check_reward, check_text, is_number
 from adhere.errors import InputError, UnknownPolicyError
-from adhere.randomness import check_seed
-from adhere.trial.arms import arm_taken, check_arm_names
-from adhere.trial.design_parts import Delay, Enrolment, Estimand, Looks, Missing, Stopping, Update
+from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+from adhere.trial.design_text import digest_of
 from adhere.trial.engine import Engine
-
-MAX_REWARD_VALUES = 100
-MAX_DAYS = 36500.0
-
-
-class Imputation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The rule for missing reports: what to assume after so many days (an arm taken, nothing taken, a reward)."""
-
-    after_days: float
-    actual: str | None = None
-    took_nothing: bool = False
-    reward: float | bool | None = None
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A trial's name, policy and arms, and how it is run.
 
-    With `blinded`, sites get a kit code instead of the arm. With `repeats`, a subject may get another recommendation
-    while one is open. Without `impute`, a missing report stays missing.
+    `n_patients` is the largest number of patients. With `blinded`, sites get a kit code instead of the arm. With
+    `repeats`, a subject may get another recommendation while one is open. Without `impute`, a missing report stays
+    missing. `make_design` makes one that is valid.
     """
 
     name: str
     policy: str
     arms: tuple[str, ...]
-    seed: int
-    horizon: int | None = None
+    n_patients: int | None = None
     reward_values: tuple[float, ...] = (0.0, 1.0)
     blinded: bool = False
     repeats: bool = False
@@ -53,79 +39,26 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     delay: Delay = Delay()
     missing: Missing = Missing()
 
-    def engine(self) -> Engine:
+    @property
+    def digest(self) -> str:
+        """What stands for the design in the first record of a trial: equal designs have the same."""
+        return digest_of(self)
+
+    def engine(self, seed: int, run: int = 0) -> Engine:
         """The compiled policy."""
         return Engine(
-            self.policy, len(self.arms), seed=self.seed, horizon=self.horizon, reward_values=self.reward_values
+            self.policy,
+            len(self.arms),
+            seed=seed,
+            run=run,
+            n_patients=self.n_patients,
+            reward_values=self.reward_values,
         )
 
-    def recorded_engine(self) -> Engine:
+    def recorded_engine(self, seed: int) -> Engine:
         """As `engine`, for a design that was read from a log, and was valid where that was written."""
         try:
-            return self.engine()
+            return self.engine(seed)
         except InputError as error:
             hint = "if this policy is your own, give its file with --import FILE.py"
             raise UnknownPolicyError(f"trial {self.name!r} cannot be run here: {error}; {hint}") from error
-
-
-def check_trial_name(name: object) -> str:
-    """A name that can be part of an address."""
-    text = check_text("name", name)
-    if "/" in text:
-        raise InputError("name", name, "a name without a slash")
-    if text in (".", ".."):  # which addresses take for this folder and the one above
-        raise InputError("name", name, "a name with more than dots")
-    return text
-
-
-def make_design(
-    name: str,
-    policy: object,
-    arms: Sequence[str],
-    *,
-    seed: int | None = None,
-    horizon: int | None = None,
-    reward_values: Sequence[float] = (0.0, 1.0),
-    blinded: bool = False,
-    repeats: bool = False,
-    impute: Imputation | None = None,
-) -> Design:
-    """A validated design; without a seed, it gets one that cannot be guessed.
-
-    >>> make_design("headache", "thompson/actual", ["walk", "aspirin"], seed=1).policy
-    'thompson/actual'
-    """
-    names = check_arm_names(arms)
-    for arm in names:
-        if '"' in arm:  # arms become names of columns
-            raise InputError("arms", arm, "a name without a quotation mark")
-    if not isinstance(reward_values, Sequence) or len(reward_values) > MAX_REWARD_VALUES:
-        raise InputError("reward_values", reward_values, f"at most {MAX_REWARD_VALUES} rewards that can occur")
-    if impute is not None:
-        impute = _checked(impute, names)
-    draft = Design(
-        name=check_trial_name(name),
-        policy=policy if isinstance(policy, str) else str(policy),
-        arms=names,
-        seed=secrets.randbits(63) if seed is None else check_seed(seed),
-        horizon=horizon,
-        reward_values=tuple(sorted({check_reward("reward", value) for value in reward_values})),
-        blinded=blinded,
-        repeats=repeats,
-        impute=impute,
-    )
-    engine = draft.engine()
-    if impute is not None and impute.reward is not None:
-        engine.check_reward(impute.reward)
-    return msgspec.structs.replace(draft, policy=str(engine.policy))
-
-
-def _checked(impute: Imputation, arms: tuple[str, ...]) -> Imputation:
-    days = impute.after_days
-    if not is_number(days) or not 0.0 < days <= MAX_DAYS:
-        raise InputError("impute.after_days", days, "a number of days above 0")
-    reward = None if impute.reward is None else check_reward("reward", impute.reward)
-    if arm_taken(arms, impute.actual, impute.took_nothing) is None and reward is None:
-        expected = "what to count as taken (actual, took_nothing), a reward, or both"
-        raise InputError("impute", None, expected, f"impute says nothing to assume; expected {expected}")
-    return msgspec.structs.replace(impute, reward=reward)

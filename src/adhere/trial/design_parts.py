@@ -25,6 +25,15 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """The base of all parts of a design."""
 
 
+class Imputation(Part, frozen=True):
+    """The rule for missing reports: what to assume after so many days (an arm taken, nothing taken, a reward)."""
+
+    after_days: float
+    actual: str | None = None
+    took_nothing: bool = False
+    reward: float | bool | None = None
+
+
 class Enrolment(Part, frozen=True):
     """When patients come: so many a day, evenly or at random (Poisson), or on given days, one for each patient."""
 

@@ -74,18 +74,18 @@ class Engine:
         *,
         seed: int,
         run: int = 0,
-        horizon: int | None = None,
+        n_patients: int | None = None,
         reward_values: Sequence[float] = (0.0, 1.0),
     ) -> None:
-        if horizon is not None and (not is_integer(horizon) or horizon < 1):
-            raise InputError("horizon", horizon, "a whole number of patients, at least 1")
+        if n_patients is not None and (not is_integer(n_patients) or n_patients < 1):
+            raise InputError("n_patients", n_patients, "a whole number of patients, at least 1")
         if not is_integer(run) or run < 0:
             raise InputError("run", run, "a whole number, at least 0")
         if not isinstance(reward_values, Sequence) or not reward_values:
             raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
         values = tuple(sorted({check_reward("reward", value) for value in reward_values}))
         self.n_arms = n_arms
-        self.policy: Policy = as_policy(policy).resolved(n_arms, horizon)
+        self.policy: Policy = as_policy(policy).resolved(n_arms, n_patients)
         self._assemble = partial(self.policy.assemble, TrialShape(n_arms, values))
         with postponing() as later:
             compiled = self._assemble()

@@ -14,9 +14,11 @@ import msgspec
 
 from adhere.store import ReadTransaction, Record
 from adhere.trial.design import Design
+from adhere.trial.engine import Engine
 
-LOG_FORMAT = 3  # raised by every change of what follows
-READABLE_FORMATS = (2, LOG_FORMAT)  # other formats are refused
+LOG_FORMAT = 4  # raised by every change of what follows
+READABLE_FORMATS = (2, 3, LOG_FORMAT)  # other formats are refused
+_SEED_IN_DESIGN = 3  # formats up to this one had the seed in the design, and n_patients was called horizon
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
@@ -33,13 +35,22 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Created(Event, frozen=True, kw_only=True, tag="created"):
-    """A trial was created. A blinded one has a secret for its kits, of which only the digest is in the log."""
+    """A trial was created. A blinded one has a secret for its kits, of which only the digest is in the log.
+
+    Everything random follows from `seed`, which is written nowhere else. Logs of older formats have no digest.
+    """
 
     log_format: int
+    seed: int
     design: Design
+    design_digest: str = ""
     algorithm_version: str
     software: str
     kit_secret_digest: str = ""
+
+    def recorded_engine(self) -> Engine:
+        """The compiled policy of the trial, which was valid where it was created."""
+        return self.design.recorded_engine(self.seed)
 
 
 class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
@@ -172,7 +183,28 @@ AnyEvent: TypeAlias = (
 )
 encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-decode = _decoder.decode
+
+
+def decode(body: bytes) -> AnyEvent:
+    """The event in a record's body, whichever format it was written in."""
+    try:
+        return _decoder.decode(body)
+    except msgspec.ValidationError:
+        if (upcast := _upcast(body)) is None:
+            raise
+        return upcast
+
+
+def _upcast(body: bytes) -> Created | None:
+    """The first record of a log of an older format, in the form of this one; None for any other body."""
+    fields = msgspec.json.decode(body)
+    if not isinstance(fields, dict) or fields.get("event") != "created" or not isinstance(fields.get("design"), dict):
+        return None
+    if not isinstance(written := fields.get("log_format"), int) or written > _SEED_IN_DESIGN:
+        return None
+    design = dict(fields["design"])
+    seed, n_patients = design.pop("seed", None), design.pop("horizon", None)
+    return msgspec.convert({**fields, "seed": seed, "design": {**design, "n_patients": n_patients}}, Created)
 
 
 def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:

@@ -31,10 +31,10 @@ def look_counts(design: Design) -> tuple[int, ...]:
 
     >>> from adhere.trial.design import Design
     >>> from adhere.trial.design_parts import Looks
-    >>> look_counts(Design("a", "thompson", ("x", "y"), 1, 250, looks=Looks(every=100)))
+    >>> look_counts(Design("a", "thompson", ("x", "y"), 250, looks=Looks(every=100)))
     (100, 200, 250)
     """
-    end, looks = design.horizon, design.looks
+    end, looks = design.n_patients, design.looks
     if end is None:
         return ()
     before = looks.at if looks.every is None else range(looks.every, end, looks.every)
@@ -43,14 +43,14 @@ def look_counts(design: Design) -> tuple[int, ...]:
 
 def look_days(design: Design) -> tuple[float, ...]:
     """The days since the first patient at whose close there is a look; the end comes after them."""
-    return () if design.horizon is None else design.looks.days
+    return () if design.n_patients is None else design.looks.days
 
 
 def burn_in_of(design: Design) -> BurnInBlocks:
     """The burn-in of a design's policy, also inside another guard.
 
     >>> from adhere.trial.design import Design
-    >>> burn_in_of(Design("a", "burn-in(thompson, patients=30)", ("x", "y"), 1))
+    >>> burn_in_of(Design("a", "burn-in(thompson, patients=30)", ("x", "y")))
     BurnInBlocks(patients=30, block=4)
     """
     policy = as_policy(design.policy)

@@ -30,7 +30,7 @@ from adhere.trial.commands import (
     Unblind,
     Withdraw,
 )
-from adhere.trial.creation import create_trial
+from adhere.trial.creation import create_trial, seed_or_drawn
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Conflicted, created_event
@@ -76,20 +76,26 @@ class CommandProcessor:
         self._trials: dict[str, LiveTrial] = {}
         self._lock = threading.Lock()
 
-    def create(self, design: Design, *, by: str = "", kit_secret: bytes | None = None) -> Receipt:
+    def create(
+        self, design: Design, *, seed: int | None = None, by: str = "", kit_secret: bytes | None = None
+    ) -> Receipt:
         """Create a trial. The same design again is acknowledged; another one under the same name is refused.
 
-        A blinded trial gets a secret for its kits that cannot be guessed; tests may give one.
+        Without a seed it gets one that cannot be guessed, and the same design finds the trial of any seed. A
+        blinded trial gets a secret for its kits that cannot be guessed; tests may give one.
         """
-        design.engine().load()  # before the transaction: it may take seconds, or refuse the policy
+        chosen = seed_or_drawn(seed)
+        design.engine(chosen).load()  # before the transaction: it may take seconds, or refuse the policy
         with self._lock, self.store.writing() as writing:
             writing.wait_turn()  # or another process may create it after the next line has looked
             if (number := writing.trials().get(design.name)) is not None:
-                if created_event(writing, number).design != design:
-                    sentence = f"there is a trial {design.name!r} of another design already; choose another name"
+                created = created_event(writing, number)
+                if created.design != design or seed not in (None, created.seed):
+                    other = "of another design" if created.design != design else "with another seed"
+                    sentence = f"there is a trial {design.name!r} {other} already; choose another name"
                     raise ConflictError("name", design.name, "a name that no other trial has", sentence)
             else:
-                create_trial(writing, design, self._now(), by, kit_secret).finish()
+                create_trial(writing, design, chosen, self._now(), by, kit_secret).finish()
         return Receipt(1)
 
     def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError | UnavailableError]:
@@ -248,7 +254,7 @@ class CommandProcessor:
             number = numbers[name]
             created = created_event(view, number)
             kits = kits_of(created, view.kit_secret(number))
-            live = LiveTrial(number, created.design, created.design.recorded_engine(), kits)
+            live = LiveTrial(number, created.design, created.recorded_engine(), kits)
             self._trials.setdefault(name, live)  # another thread may have been first
         return self._trials[name]
 

@@ -11,8 +11,9 @@ from typing import Any
 from adhere.analysis.records import Records
 from adhere.checks import check_reward, is_integer
 from adhere.errors import InputError, listed
+from adhere.policies import as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
-from adhere.trial.design import Design, check_trial_name
+from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import LOG_FORMAT, AnyEvent, Created, LessonRefused, Recommended, Reported
 from adhere.trial.evolve import evolve, refused_events
@@ -20,9 +21,10 @@ from adhere.trial.history import History
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.records import records_of_histories
 from adhere.trial.lookups import new_salt
+from adhere.trial.make_design import check_trial_name
 from adhere.trial.saving import load_events, save_events
 from adhere.trial.state import initial_state
-from adhere.trial.verbs.recommend import SOFTWARE, recommended
+from adhere.trial.verbs.recommend import SOFTWARE, check_not_full, recommended
 from adhere.trial.verbs.report import check_not_contradicted
 
 
@@ -57,8 +59,8 @@ class Trial:
     seed, run
         What everything random follows from. Who knows the seed can tell the next arm: in a real trial take one that
         cannot be guessed, as `secrets.randbits(63)` gives.
-    horizon
-        The planned number of patients, for policies that need it (EXP3 without γ).
+    n_patients
+        The largest number of patients; some policies need it (EXP3 without γ).
     reward_values
         Every reward that can occur, needed by policies that recycle outcomes: they count them by value.
     name
@@ -80,27 +82,43 @@ class Trial:
         policy: object,
         arms: Sequence[str],
         seed: int = 0,
-        horizon: int | None = None,
+        n_patients: int | None = None,
         *,
         run: int = 0,
         reward_values: Sequence[float] = (0.0, 1.0),
         name: str = "trial",
     ) -> None:
         names = check_arm_names(arms)
-        engine = Engine(policy, len(names), seed=seed, run=run, horizon=horizon, reward_values=reward_values)
+        engine = Engine(policy, len(names), seed=seed, run=run, n_patients=n_patients, reward_values=reward_values)
         design = Design(
             name=check_trial_name(name),
-            policy=str(engine.policy),
+            policy=str(as_policy(policy)),
             arms=names,
-            seed=seed,
-            horizon=horizon,
+            n_patients=n_patients,
             reward_values=tuple(check_reward("reward", value) for value in reward_values),
         )
+        self._create(design, engine, seed, run)
+
+    @classmethod
+    def from_design(cls, design: Design, seed: int = 0, run: int = 0) -> Trial:
+        """A trial of a design, with a seed and run as above.
+
+        >>> from adhere.trial.make_design import make_design
+        >>> Trial.from_design(make_design("headache", "thompson", ["walk", "aspirin"], n_patients=100), seed=1)
+        Trial 'headache': thompson on walk, aspirin; 0 recommendations
+        """
+        trial = cls.__new__(cls)
+        trial._create(design, design.engine(seed, run), seed, run)
+        return trial
+
+    def _create(self, design: Design, engine: Engine, seed: int, run: int) -> None:
         created = Created(
             position=1,
             at=datetime.now(UTC),
             log_format=LOG_FORMAT,
+            seed=seed,
             design=design,
+            design_digest=design.digest,
             algorithm_version=engine.algorithm_version,
             software=SOFTWARE,
         )
@@ -129,7 +147,7 @@ class Trial:
         created = events[0]
         assert isinstance(created, Created)
         trial = cls.__new__(cls)
-        trial._begin(created.design.engine(), 0, created)
+        trial._begin(created.design.engine(created.seed), 0, created)
         for event in events[1:]:
             if not isinstance(event, LessonRefused):  # which evolving adds again
                 trial._add(event)
@@ -160,6 +178,7 @@ class Trial:
     def recommend(self) -> Recommendation:
         """An arm for the next patient."""
         state = self._state
+        check_not_full(state)
         choice = state.engine.choose(state.policy_state, state.n_recommendations)
         event = recommended(state, choice, **self._stamp(), subject="", site="")
         self._add(event)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from adhere.csv_cells import escape, unescape
 from adhere.populations.records_table import read_records
 from adhere.store import open_store
-from adhere.trial.design import make_design
 from adhere.trial.log.csv_tables import escaped_table, unescaped_table
 from adhere.trial.log.export import write_table
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table
+from adhere.trial.make_design import make_design
 
 from ..live import Live
 
@@ -62,8 +62,8 @@ def test_parquet_has_the_text_as_it_is(live: Live, tmp_path: Path) -> None:
 def test_an_import_undoes_it(live: Live, tmp_path: Path, suffix: str) -> None:
     table = read_table(written(live, tmp_path / f"t.{suffix}"))
     again = Live(store=open_store())
-    design = make_design("again", "thompson/actual", arms_in(table), seed=5, repeats=True)
-    import_table(table, again.store, design)
+    design = make_design("again", "thompson/actual", arms_in(table), repeats=True)
+    import_table(table, again.store, design, seed=5)
     assert design.arms == live.design.arms
     with live.store.reading() as one, again.store.reading() as two:
         number = two.trials()["again"]

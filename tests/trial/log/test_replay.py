@@ -158,7 +158,7 @@ def test_a_policy_that_fails_falls_back_to_equal_chances(tmp_path: Path, caplog:
 
 def test_fallback_draws_are_uniform_and_checked() -> None:
     live = Live()
-    engine = live.design.engine()
+    engine = live.engine()
     drawn = [engine.fall_back(n, "why").chosen for n in range(4000)]
     assert abs(sum(drawn) / 4000 - 0.5) < 4 * 0.5 / 4000**0.5
 
@@ -173,7 +173,7 @@ def test_fallback_draws_are_uniform_and_checked() -> None:
 
 def test_the_arms_match_the_logged_probabilities() -> None:
     """Over 8,000 recommendations, made in batches while reports come in, each arm is as frequent as was logged."""
-    live = Live("thompson-bounded(hierarchical(epsilon-greedy), recycle=true)", horizon=8_000)
+    live = Live("thompson-bounded(hierarchical(epsilon-greedy), recycle=true)", n_patients=8_000)
     n, batch = 8_000, 500
     rng = np.random.default_rng(8)
     for first in range(0, n, batch):

@@ -10,7 +10,7 @@ import pytest
 
 from adhere.analysis.adaptive.allocation_kernel import FALL_BACK, FORGET
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
-from adhere.trial.design import Imputation
+from adhere.trial.design_parts import Imputation
 from adhere.trial.engine import Choice, Engine
 from adhere.trial.events import AnyEvent, Created, Recommended
 from adhere.trial.log.replay_schedule import allocation_of, logged_allocation
@@ -100,7 +100,7 @@ def test_corrections_of_a_policy_that_recycles_cannot_be_redrawn() -> None:
     for event in eventful().events():  # as if that policy had made them: what it would choose does not matter here
         if isinstance(event, Created):
             design = msgspec.structs.replace(event.design, policy=policy)
-            version = design.engine().algorithm_version
+            version = design.engine(event.seed).algorithm_version
             events.append(msgspec.structs.replace(event, design=design))
         elif isinstance(event, Recommended):
             events.append(msgspec.structs.replace(event, algorithm_version=version))

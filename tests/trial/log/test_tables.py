@@ -13,7 +13,7 @@ from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
 from adhere.errors import InputError
 from adhere.store import open_store
 from adhere.trial.commands import Withdraw
-from adhere.trial.design import Imputation, make_design
+from adhere.trial.design_parts import Imputation
 from adhere.trial.events import AnyEvent, Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.export import write_table
@@ -21,6 +21,7 @@ from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
+from adhere.trial.make_design import make_design
 from adhere.trial.snapshot import decode_snapshot
 from same_records import assert_same_records
 
@@ -32,7 +33,7 @@ POLICY = "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)"
 @pytest.fixture(scope="module")
 def live() -> Live:
     """A trial with a bit of everything."""
-    live = Live(POLICY, horizon=40, impute=Imputation(after_days=14, took_nothing=True, reward=0.0))
+    live = Live(POLICY, n_patients=40, impute=Imputation(after_days=14, took_nothing=True, reward=0.0))
     for n in range(20):
         live.recommend(f"s{n}")
         live.report(n, reward=float(n % 3 == 0)) if n % 4 == 0 else None
@@ -131,7 +132,7 @@ def test_a_table_is_read_back_into_the_same_state(live: Live, tmp_path: Path, su
     table, store = read_table(path), open_store()
     assert arms_in(table) == list(live.design.arms)
     assert set(rewards_in(table)) == {0.0, 1.0}
-    import_table(table, store, make_design("again", POLICY, arms_in(table), seed=5, horizon=40))
+    import_table(table, store, make_design("again", POLICY, arms_in(table), n_patients=40), seed=5)
     with store.reading() as view:
         snapshot = decode_snapshot(view.head(1).snapshot)
         assert snapshot is not None
@@ -157,13 +158,13 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
     path.write_text("subject,chosen,actual,reward\nx,a,b,1\ny,b,b,0\nz,a,NA,n/a\n")  # R writes NA
     table, store = read_table(path), open_store()
     assert (arms_in(table), sorted(rewards_in(table))) == (["a", "b"], [0.0, 1.0])
-    import_table(table, store, make_design("plain", "thompson/actual", arms_in(table), seed=1))
+    import_table(table, store, make_design("plain", "thompson/actual", arms_in(table)), seed=1)
     with store.reading() as view:
         snapshot = decode_snapshot(view.head(1).snapshot)
         assert snapshot is not None
         assert snapshot.n_recommendations == 3
     with pytest.raises(InputError, match=r"row 1, MEMO: got \[\], expected the 5 numbers that hierarchical"):
-        import_table(table, store, make_design("hybrid", "hierarchical(thompson)", arms_in(table), horizon=9))
+        import_table(table, store, make_design("hybrid", "hierarchical(thompson)", arms_in(table), n_patients=9))
     with store.reading() as view:
         assert list(view.trials()) == ["plain"]
 
@@ -198,7 +199,7 @@ def test_a_table_that_makes_no_sense_is_refused_and_nothing_kept(tmp_path: Path,
 
     def read() -> None:
         table = read_table(path)
-        import_table(table, store, make_design("bad", "thompson", arms_in(table), seed=1))
+        import_table(table, store, make_design("bad", "thompson", arms_in(table)), seed=1)
 
     with pytest.raises(InputError) as refused:
         read()
@@ -222,7 +223,7 @@ def test_success_and_failure_are_rewards_of_1_and_0(tmp_path: Path) -> None:
     tables.append(read_table(path.with_suffix(".parquet")))
     for number, table in enumerate(tables):
         assert set(rewards_in(table)) == {0.0, 1.0}
-        import_table(table, store, make_design(f"t{number}", "ucb1", arms_in(table), seed=1))
+        import_table(table, store, make_design(f"t{number}", "ucb1", arms_in(table)), seed=1)
     with store.reading() as view:
         states = [decode_snapshot(view.head(number).snapshot) for number in (1, 2)]
     assert states[0] is not None
@@ -240,8 +241,8 @@ def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(tmp_path: Path)
         live.report(0, actual="aspirin")
         written(live, tmp_path / "t.csv")
         store = open_store()
-        design = make_design("again", "thompson/actual", live.design.arms, seed=seed, reward_values=(0.0, 0.5, 1.0))
-        import_table(read_table(tmp_path / "t.csv"), store, design)
+        design = make_design("again", "thompson/actual", live.design.arms, reward_values=(0.0, 0.5, 1.0))
+        import_table(read_table(tmp_path / "t.csv"), store, design, seed)
         with store.reading() as view:
             snapshot = decode_snapshot(view.head(1).snapshot)
         assert snapshot is not None

@@ -54,18 +54,20 @@ class Design(Answer, frozen=True):
     name: str
     policy: str
     arms: tuple[str, ...]
-    # In JSON a text: a seed may have more digits than numbers of JavaScript can hold.
-    seed_text: str | int = msgspec.field(name="seed")
-    horizon: int | None = None
+    n_patients: int | None = None
     reward_values: tuple[float, ...] = (0.0, 1.0)
     blinded: bool = False
     repeats: bool = False
     impute: Imputation | None = None
-
-    @property
-    def seed(self) -> int:
-        """The seed of the trial's random numbers."""
-        return int(self.seed_text)
+    control: str | None = None
+    strata: tuple[str, ...] = ()
+    update: str = "every patient"
+    looks: dict[str, Any] = {}
+    stopping: dict[str, Any] | None = None
+    estimands: tuple[str, ...] = ("intention-to-treat", "compliers")
+    enrolment: dict[str, Any] = {}
+    delay: dict[str, Any] = {}
+    missing: dict[str, Any] = {}
 
 
 class TrialDetails(Answer, frozen=True):
@@ -76,20 +78,24 @@ class TrialDetails(Answer, frozen=True):
     blinded: bool
     repeats: bool
     arms: tuple[str, ...] | None = None
+    strata: tuple[str, ...] = ()
     policy: str | None = None
-    seed_text: str | int | None = msgspec.field(name="seed", default=None)
-    horizon: int | None = None
+    n_patients: int | None = None
     reward_values: tuple[float, ...] | None = None
     impute: Imputation | None = None
+    control: str | None = None
+    update: str | None = None
+    looks: dict[str, Any] | None = None
+    stopping: dict[str, Any] | None = None
+    estimands: tuple[str, ...] | None = None
+    enrolment: dict[str, Any] | None = None
+    delay: dict[str, Any] | None = None
+    missing: dict[str, Any] | None = None
+    design_digest: str | None = None
     recommendations: int | None = None
     records: int | None = None
     head: str | None = None
     algorithm_version: str | None = None
-
-    @property
-    def seed(self) -> int | None:
-        """The seed of the trial's random numbers."""
-        return None if self.seed_text is None else int(self.seed_text)
 
 
 class HistoryLine(Answer, frozen=True):

@@ -56,27 +56,45 @@ def create_trial(
     policy: object,
     arms: Sequence[str],
     *,
-    seed: int | None = None,
-    horizon: int | None = None,
+    n_patients: int | None = None,
     reward_values: Sequence[float] = (0.0, 1.0),
     blinded: bool = False,
     repeats: bool = False,
     impute: Mapping[str, Any] | Imputation | None = None,
+    control: str | None = None,
+    strata: Sequence[str] = (),
+    update: str = "every patient",
+    looks: Mapping[str, Any] | None = None,
+    stopping: Mapping[str, Any] | None = None,
+    estimands: Sequence[str] = ("intention-to-treat", "compliers"),
+    enrolment: Mapping[str, Any] | None = None,
+    delay: Mapping[str, Any] | None = None,
+    missing: Mapping[str, Any] | None = None,
+    seed: int | None = None,
 ) -> Steps[Design]:
     """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
 
-    Without a seed a random one is drawn; a blinded trial takes no other.
+    The seed is no part of the design. Without one it is drawn, and nobody is told; a blinded trial takes no other.
     """
     body = {
         "name": name,
         "policy": str(policy),
         "arms": _list("arms", arms, 'names, such as ["walk", "aspirin"]'),
-        "seed": None if seed is None else str(seed),
-        "horizon": horizon,
+        "n_patients": n_patients,
         "reward_values": _list("reward_values", reward_values, "numbers from 0 to 1"),
         "blinded": blinded,
         "repeats": repeats,
         "impute": dict(impute) if isinstance(impute, Mapping) else impute,
+        "control": control,
+        "strata": _list("strata", strata, 'names, such as ["under 60", "60 and over"]'),
+        "update": update,
+        "looks": looks,
+        "stopping": stopping,
+        "estimands": _list("estimands", estimands, 'names, such as ["intention-to-treat"]'),
+        "enrolment": enrolment,
+        "delay": delay,
+        "missing": missing,
+        "seed": None if seed is None else str(seed),
     }
     created = yield from ask(Request("POST", "/trials", _Created, body))
     return created.design

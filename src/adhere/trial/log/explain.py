@@ -13,6 +13,7 @@ from adhere.trial.design import Design
 from adhere.trial.events import (
     AnyEvent,
     Corrected,
+    Created,
     Imputed,
     LessonRefused,
     Recommended,
@@ -27,7 +28,8 @@ from adhere.trial.events import (
 
 def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterator[str]:
     """Line by line, everything the log says of a recommendation."""
-    design = created_event(view, trial).design
+    created = created_event(view, trial)
+    design = created.design
     bodies = view.histories(trial, [recommendation_id]).get(recommendation_id)
     if not bodies:
         raise InputError("recommendation", recommendation_id, "the number of a recommendation of this trial")
@@ -45,7 +47,7 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     yield f"  P(arm)     {', '.join(probabilities) or 'not known'} ({how})"
     if made.fallback:
         yield f"  fallback   the policy failed, so every arm had the same probability: {made.fallback}"
-    if decided := _decided_by(design, made):
+    if decided := _decided_by(created, made):
         yield f"  decided by {decided}"
     if made.memo:
         yield f"  memo       {', '.join(f'{number:g}' for number in made.memo)}"
@@ -57,11 +59,11 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
         yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event, words)}{_by(event)}"
 
 
-def _decided_by(design: Design, made: Recommended) -> str:
+def _decided_by(created: Created, made: Recommended) -> str:
     """Which part of a hybrid or guard picked the arm; nothing where it is not known, or there is one only."""
     try:
-        policy = as_policy(design.policy)
-        engine = None if isinstance(policy, AnyLearner) else design.engine()
+        policy = as_policy(created.design.policy)
+        engine = None if isinstance(policy, AnyLearner) else created.design.engine(created.seed)
     except InputError:  # a policy of the user's own that is not imported
         return ""
     return engine.decider(made.memo) if engine and len(made.memo) == engine.memo_size else ""

@@ -66,7 +66,7 @@ class _Replayer:
 
     def _follow(self, event: AnyEvent) -> Fault | None:
         if isinstance(event, Created):
-            engine = event.design.recorded_engine()
+            engine = event.recorded_engine()
             self._result.algorithm_version = engine.algorithm_version
             state = initial_state(event.design, engine)
             self._projection = Projection(self._view, self._cache, self._trial, state, tail={})

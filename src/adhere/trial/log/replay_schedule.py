@@ -62,7 +62,7 @@ class _Steps:
         self._n_events += 1
         if isinstance(event, Created):
             self._design = event.design
-            self._check_version(event.design)
+            self._check_version(event)
         elif isinstance(event, Recommended):
             self._recommend(event)
         elif isinstance(event, LessonRefused):
@@ -84,7 +84,7 @@ class _Steps:
         return LoggedAllocation(
             arms=design.arms,
             policy=design.policy,
-            horizon=design.horizon,
+            horizon=design.n_patients,
             reward_values=design.reward_values,
             keys=np.array([key], np.uint64),
             schedule=schedule,
@@ -98,9 +98,9 @@ class _Steps:
     def _refuse(self, reason: str) -> None:
         self._reason = self._reason or reason
 
-    def _check_version(self, design: Design) -> None:
+    def _check_version(self, created: Created) -> None:
         try:
-            engine = design.recorded_engine()
+            engine = created.recorded_engine()
         except UnknownPolicyError as error:
             self._refuse(str(error))
             return

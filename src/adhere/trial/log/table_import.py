@@ -19,7 +19,7 @@ from adhere.csv_cells import reward_in
 from adhere.errors import InputError, nearest
 from adhere.store import Store
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.creation import create_trial
+from adhere.trial.creation import create_trial, seed_or_drawn
 from adhere.trial.design import Design
 from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
@@ -41,14 +41,16 @@ def import_table(
     table: pl.DataFrame,
     store: Store,
     design: Design,
+    seed: int | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> int:
     """Create a trial with everything a table says of it; returns the number of records."""
-    design.engine().load()
+    chosen = seed_or_drawn(seed)
+    design.engine(chosen).load()
     rows = table.to_dicts()
     with store.writing() as writing:
-        transaction = create_trial(writing, design, now(), "import")
+        transaction = create_trial(writing, design, chosen, now(), "import")
         for step in sorted(step for number, row in enumerate(rows) for step in _steps(number, row)):
             try:
                 transaction.append(_change(transaction, rows[step.row], step.what, now))

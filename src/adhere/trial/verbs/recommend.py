@@ -27,9 +27,18 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     if state.status == "paused":
         sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
         raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
+    check_not_full(state)
     choice = state.engine.choose_or_fall_back(state.policy_state, state.n_recommendations)
     event = recommended(state, choice, **context.stamp(state), subject=subject.key, site=command.site or "")
     return [Change(event, subject._replace(latest=event.recommendation_id))]
+
+
+def check_not_full(state: TrialState) -> None:
+    """Refuse a patient more than the design has."""
+    design = state.design
+    if design.n_patients is not None and state.n_recommendations >= design.n_patients:
+        sentence = f"trial {design.name!r} has all of its {design.n_patients} patients (n_patients of its design)"
+        raise ConflictError("n_patients", design.n_patients, "a trial that is not full", sentence)
 
 
 def recommended(state: TrialState, choice: Choice, **fields: Any) -> Recommended:

@@ -1,0 +1,34 @@
+"""A design as text: what differs from the defaults, and the digest of that."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+def plain(part: Any) -> Any:
+    """A design, or a part of one, as dictionaries, lists, numbers and texts, without what has its default value."""
+    if isinstance(part, msgspec.Struct):
+        told = {
+            field.name: value
+            for field in msgspec.structs.fields(part)
+            if (value := getattr(part, field.name)) != _default(field)
+        }
+        return plain(told)
+    if isinstance(part, Mapping):
+        return {name: plain(value) for name, value in part.items()}
+    if isinstance(part, (tuple, list)):
+        return [plain(value) for value in part]
+    return part
+
+
+def digest_of(design: msgspec.Struct) -> str:
+    """The SHA-256 of a design in JSON with sorted names and without defaults."""
+    return hashlib.sha256(msgspec.json.encode(plain(design), order="sorted")).hexdigest()
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()

@@ -1,0 +1,111 @@
+"""Make a design of what a user gave, or say what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from adhere.checks import check_reward, check_text, is_number
+from adhere.errors import InputError
+from adhere.policies import as_policy
+from adhere.trial.arms import arm_taken, check_arm_names
+from adhere.trial.design import Design
+from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+
+MAX_REWARD_VALUES = 100
+MAX_DAYS = 36500.0
+
+
+def make_design(
+    name: str,
+    policy: object,
+    arms: Sequence[str],
+    *,
+    n_patients: int | None = None,
+    reward_values: Sequence[float] = (0.0, 1.0),
+    blinded: bool = False,
+    repeats: bool = False,
+    impute: Imputation | None = None,
+    control: str | None = None,
+    strata: Sequence[str] = (),
+    update: Update = "every patient",
+    looks: Looks | None = None,
+    stopping: Stopping | None = None,
+    estimands: Sequence[Estimand] = ("intention-to-treat", "compliers"),
+    enrolment: Enrolment | None = None,
+    delay: Delay | None = None,
+    missing: Missing | None = None,
+) -> Design:
+    """A valid design.
+
+    >>> make_design("headache", "thompson/actual", ["walk", "aspirin"]).policy
+    'thompson/actual'
+    """
+    parts: dict[str, Any] = {"looks": looks, "enrolment": enrolment, "delay": delay, "missing": missing}
+    return checked(
+        Design(
+            name=name,
+            policy=str(as_policy(policy)),
+            arms=check_arm_names(arms),
+            n_patients=n_patients,
+            reward_values=_check_reward_values(reward_values),
+            blinded=blinded,
+            repeats=repeats,
+            impute=impute,
+            control=control,
+            strata=tuple(strata),
+            update=update,
+            stopping=stopping,
+            estimands=tuple(estimands),
+            **{field: part for field, part in parts.items() if part is not None},
+        )
+    )
+
+
+def checked(design: Design) -> Design:
+    """The same design, its policy in its shortest text, if it is valid; an `InputError` names the field if not."""
+    names = check_arm_names(design.arms)
+    for arm in names:
+        if '"' in arm:  # arms become names of columns
+            raise InputError("arms", arm, "a name without a quotation mark")
+    impute = None if design.impute is None else _check_impute(design.impute, names)
+    valid = msgspec.structs.replace(
+        design,
+        name=check_trial_name(design.name),
+        arms=names,
+        reward_values=_check_reward_values(design.reward_values),
+        impute=impute,
+    )
+    engine = valid.engine(seed=0)
+    if impute is not None and impute.reward is not None:
+        engine.check_reward(impute.reward)
+    return msgspec.structs.replace(valid, policy=str(as_policy(design.policy)))
+
+
+def check_trial_name(name: object) -> str:
+    """A name that can be part of an address."""
+    text = check_text("name", name)
+    if "/" in text:
+        raise InputError("name", name, "a name without a slash")
+    if text in (".", ".."):  # which addresses take for this folder and the one above
+        raise InputError("name", name, "a name with more than dots")
+    return text
+
+
+def _check_reward_values(values: object) -> tuple[float, ...]:
+    if not isinstance(values, Sequence) or len(values) > MAX_REWARD_VALUES:
+        raise InputError("reward_values", values, f"at most {MAX_REWARD_VALUES} rewards that can occur")
+    return tuple(sorted({check_reward("reward", value) for value in values}))
+
+
+def _check_impute(impute: Imputation, arms: tuple[str, ...]) -> Imputation:
+    days = impute.after_days
+    if not is_number(days) or not 0.0 < days <= MAX_DAYS:
+        raise InputError("impute.after_days", days, "a number of days above 0")
+    reward = None if impute.reward is None else check_reward("reward", impute.reward)
+    if arm_taken(arms, impute.actual, impute.took_nothing) is None and reward is None:
+        expected = "what to count as taken (actual, took_nothing), a reward, or both"
+        raise InputError("impute", None, expected, f"impute says nothing to assume; expected {expected}")
+    return msgspec.structs.replace(impute, reward=reward)
