@@ -16,8 +16,8 @@ from adhere.simulation.moments import Moments
 from adhere.trial.design import Design
 
 SCENARIOS = (Scenario("one", defiers()), Scenario("other", homogeneous(), null="sharp"))
-ADAPTIVE = Design("adaptive", "thompson", defiers().arms, 1, 300)
-EQUAL = Design("equal", "uniform", defiers().arms, 1, 200)
+ADAPTIVE = Design("adaptive", "thompson", defiers().arms, 300)
+EQUAL = Design("equal", "uniform", defiers().arms, 200)
 
 
 def plan_of(n_trials: int) -> DesignPlan:
@@ -52,7 +52,7 @@ def test_a_design_without_a_size_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"^n_patients of endless: got None, expected the largest number of patients"
     ):
-        DesignPlan((Design("endless", "thompson", ("a", "b"), 1),), SCENARIOS, 10, 0).total_patients  # noqa: B018
+        DesignPlan((Design("endless", "thompson", ("a", "b")),), SCENARIOS, 10, 0).total_patients  # noqa: B018
 
 
 @pytest.mark.parametrize("n_blocks", [1, 99, 100, 101, 250, 1001])

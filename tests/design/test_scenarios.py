@@ -15,7 +15,8 @@ from adhere.design.scenarios import read_scenarios
 from adhere.design.truth import truth_of
 from adhere.errors import InputError
 from adhere.populations import Count, Counts, Strata, corrective, rich_and_poor, uniform_any
-from adhere.trial.design import Design, make_design
+from adhere.trial.design import Design
+from adhere.trial.make_design import make_design
 
 
 def _design(*arms: str) -> Design:

@@ -111,7 +111,7 @@ def _unpacked(designs: tuple[Design, ...], scenarios: list[bytes], *others: Any)
 
 def max_patients(design: Design) -> int:
     """How many patients a trial of a design has unless it stops early."""
-    if design.horizon is None:
+    if design.n_patients is None:
         expected = "the largest number of patients of a trial, to simulate it"
         raise InputError(f"n_patients of {design.name}", None, expected)
-    return design.horizon
+    return design.n_patients

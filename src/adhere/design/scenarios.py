@@ -30,7 +30,7 @@ def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
     design
         Whose arms they must have.
 
-    >>> from adhere.trial.design import make_design
+    >>> from adhere.trial.make_design import make_design
     >>> design = make_design("a", "thompson", ["old", "new"])
     >>> [one.name for one in read_scenarios({"effect": 0.1, "compliance": 0.7, "confounding": 0}, design)]
     ['sharp null, compliance 70%', 'average null, compliance 70%', 'effect 0.1, compliance 70%']

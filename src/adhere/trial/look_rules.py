@@ -27,7 +27,7 @@ def look_rules(design: Design) -> Rules:
     --------
     >>> from adhere.trial.design_parts import Looks
     >>> stopping = Stopping(by="z-test", boundary="pocock", alpha=0.05)
-    >>> design = Design("a", "uniform", ("old", "new"), 1, 300, looks=Looks(every=100), stopping=stopping)
+    >>> design = Design("a", "uniform", ("old", "new"), 300, looks=Looks(every=100), stopping=stopping)
     >>> look_rules(design).superiority.round(3)
     array([2.289, 2.289, 2.289])
 
