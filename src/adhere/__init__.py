@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from adhere.client import Client as Client
     from adhere.client import ServiceError as ServiceError
     from adhere.contract import check_policies as check_policies
+    from adhere.design.calibrate import calibrate as calibrate
+    from adhere.design.calibration import Calibration as Calibration
     from adhere.design.evaluate import evaluate as evaluate
     from adhere.design.evaluation import Evaluation as Evaluation
+    from adhere.design.sample_size import SampleSize as SampleSize
+    from adhere.design.sample_size import sample_size as sample_size
     from adhere.errors import ConflictError as ConflictError
     from adhere.errors import InputError as InputError
     from adhere.errors import UnknownError as UnknownError
@@ -68,6 +72,9 @@ _PUBLIC = {
     "adhere.contract": "check_policies",
     "adhere.design.evaluate": "evaluate",
     "adhere.design.evaluation": "Evaluation",
+    "adhere.design.calibrate": "calibrate",
+    "adhere.design.calibration": "Calibration",
+    "adhere.design.sample_size": "SampleSize sample_size",
     "adhere.errors": "ConflictError InputError UnknownError",
     "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins"
     " HacUcb HierarchicalBandit HierarchicalExp3 Learner MediatedThompson Policy Thompson ThompsonBounded Ucb1"

@@ -15,6 +15,8 @@ from adhere.errors import InputError
 _RENAMED = {
     "n_patients": "patients",
     "n_runs": "runs",
+    "n_trials": "trials",
+    "type_one": "type-one",
     "n_threads": "threads",
     "n_processes": "processes",
     "executor": "cluster",
@@ -36,6 +38,12 @@ _OPTIONS = (
     "level",
     "margin",
     "redraws",
+    "trials",
+    "type-one",
+    "number",
+    "between",
+    "power",
+    "scenario",
 )
 
 

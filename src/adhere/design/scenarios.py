@@ -58,7 +58,7 @@ def _each(given: object, design: Design, folder: Path) -> Iterable[Scenario]:
         return [scenario for one in given for scenario in _each(one, design, folder)]
     if isinstance(given, (str, PathLike)):
         path = folder / str(fspath(given)).strip()
-        if (table := _table_in(path)) is not None:
+        if (table := scenario_table(path)) is not None:
             return _of_table(table, design, path.parent)
         given = str(path) if path.suffix else given  # the name of a population has no suffix
     population = as_population(given)
@@ -77,7 +77,7 @@ def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Sc
     return found + [scenario for one in named for scenario in _each(one, design, folder)]
 
 
-def _table_in(path: Path) -> Mapping[str, Any] | None:
+def scenario_table(path: Path) -> Mapping[str, Any] | None:
     """The table `scenarios` of a file; None if it has none, or is no such file."""
     read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
     if read is None:

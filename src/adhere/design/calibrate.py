@@ -1,0 +1,110 @@
+"""Find the number of a design that holds its type I error under the worst null, and confirm it on fresh trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from importlib.metadata import version
+
+from adhere.checks import check_integer, is_number
+from adhere.design.calibration import Calibration
+from adhere.design.error_rates import ErrorRates
+from adhere.design.named_number import number_of, with_number
+from adhere.design.scenario import Scenario
+from adhere.design.scenario_grid import ScenarioGrid
+from adhere.design.scenarios import read_scenarios
+from adhere.design.search import Range, UnreachableError
+from adhere.design.searched_number import range_to_search, usual_number
+from adhere.design.settled_number import Tried, settle
+from adhere.errors import InputError
+from adhere.randomness import check_seed
+from adhere.simulation.progress import Progress
+from adhere.trial.design import Design
+
+MIN_TRIALS, MAX_TRIALS = 200, 2**40
+_COMPLIANCE = (1.0, 0.8, 0.6)  # of the nulls, unless others are given
+
+
+def calibrate(
+    design: Design,
+    *,
+    type_one: float = 0.05,
+    number: str | None = None,
+    between: tuple[float, float] | None = None,
+    scenarios: object = None,
+    n_trials: int = 10_000,
+    seed: int = 0,
+    n_threads: int | None = None,
+    device: str = "cpu",
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    on_tried: Callable[[Tried], None] | None = None,
+) -> Calibration:
+    """Find the number of a design that holds its type I error under the worst null.
+
+    The search meets the same patients each time; the value found is confirmed on fresh ones, with exact limits
+    (Clopper–Pearson) that hold for all nulls together. It aims so far below `type_one` that the upper limit of the
+    worst null should stay below it too.
+
+    Parameters
+    ----------
+    design
+        The design to calibrate.
+    type_one
+        The probability, at most, of claiming a difference about any arm where there is none.
+    number
+        Which number of the design to search for, as in its file: "stopping.superiority", "stopping.alpha",
+        "policy.share", …. Left out, it is the level where the design has one (a boundary, or by "wealth"), else the
+        threshold for superiority. An inferiority of "1 - superiority" moves along.
+    between
+        The lowest and the highest value to search; needed for numbers that are no thresholds.
+    scenarios
+        As for `evaluate`; those in which a null hypothesis holds count. Left out, nulls over a grid of compliance.
+    n_trials
+        How many trials of each null the search ends with, and how many fresh ones confirm the value.
+    seed
+        Of the search; the trials that confirm have the next one.
+    n_threads, device, executor, progress
+        As for `evaluate`.
+    on_tried
+        Called with each value that was tried.
+
+    """
+    if not is_number(type_one) or not 0.0 < type_one < 0.5:
+        raise InputError("type_one", type_one, "a number above 0 and below 0.5")
+    n_trials = check_integer("n_trials", n_trials, MIN_TRIALS, MAX_TRIALS)
+    seed = check_seed(seed)
+    name = usual_number(design) if number is None else number
+    within = range_to_search(design, name, between)
+    nulls = _nulls(design, scenarios)
+    rates = ErrorRates("type I", nulls, n_threads, device, executor, progress)
+
+    def errors(value: float, n: int, with_seed: int) -> tuple[float, ...]:
+        return rates(with_number(design, name, value), n, with_seed)
+
+    present = number_of(design, name)
+    start = present if present is not None and within.low <= present <= within.high else None
+    try:
+        settled = settle(errors, len(nulls), type_one, within, start, n_trials, seed, on_tried)
+    except UnreachableError as error:
+        raise _unreachable(name, within, type_one, error) from None
+    found = with_number(design, name, settled.number)
+    return Calibration(found, name, type_one, nulls, settled, n_trials, seed, version("adhere"))
+
+
+def _nulls(design: Design, scenarios: object) -> tuple[Scenario, ...]:
+    given = ScenarioGrid(compliance=_COMPLIANCE) if scenarios is None else scenarios
+    nulls = tuple(one for one in read_scenarios(given, design) if one.null is not None)
+    if not nulls:
+        expected = "at least one scenario in which recommending any arm does as well (a null)"
+        raise InputError("scenarios", scenarios, expected, f"scenarios: expected {expected}; none of these is")
+    return nulls
+
+
+def _unreachable(name: str, within: Range, type_one: float, error: UnreachableError) -> InputError:
+    values = f"{within.low:g} to {within.high:g}"
+    if error.is_above:
+        why = f"the error stays above {type_one:g}: something else in the design claims differences too"
+    else:
+        why = f"the error stays below {type_one:g}: every one of these values holds it"
+    return InputError(name, values, "a value that brings the error to its level", f"{name}: from {values} {why}")

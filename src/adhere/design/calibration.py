@@ -1,0 +1,122 @@
+"""What a calibration found: the number of a design that holds its type I error under the worst null."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adhere.design.error_rates import rate_rows, rate_table
+from adhere.design.scenario import Scenario
+from adhere.design.settled_number import LEVEL, SettledNumber
+from adhere.intervals import Estimate
+from adhere.report.numbers import counted
+from adhere.report.wrapping import paragraph
+from adhere.trial.design import Design
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A design whose type I error was brought down to a level.
+
+    Attributes
+    ----------
+    design
+        The calibrated design.
+    number
+        The name of the number that was searched for, such as "stopping.superiority".
+    type_one
+        The level asked for.
+    nulls
+        The scenarios under which the error was counted.
+    settled
+        The value found, the error under each null in fresh trials, and all values that were tried.
+    n_trials, seed, version
+        What repeats it: how many trials of each null, the seed of the search, the version of adhere.
+
+    """
+
+    design: Design
+    number: str
+    type_one: float
+    nulls: tuple[Scenario, ...]
+    settled: SettledNumber
+    n_trials: int
+    seed: int
+    version: str
+
+    @property
+    def value(self) -> float:
+        """The number found."""
+        return self.settled.number
+
+    @property
+    def worst_null(self) -> Scenario:
+        """The null under which the error is highest in fresh trials."""
+        return self.nulls[self.settled.worst]
+
+    @property
+    def error(self) -> Estimate:
+        """The type I error there. Its limits, and those of all other nulls, hold together with 95% confidence."""
+        return self.settled.errors[self.settled.worst]
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether fresh trials show, with 95% confidence, that the error is at most `type_one` under every null."""
+        return self.settled.is_confirmed
+
+    @property
+    def how_sure(self) -> str:
+        """What fresh trials say of the error, in a sentence."""
+        limit, trials = self.settled.upper_limit, f"{self.n_trials:,} fresh trials"
+        under = "under this null" if len(self.nulls) == 1 else f"under every one of these {len(self.nulls)} nulls"
+        if self.is_confirmed:
+            return f"With {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under} ({trials} of each)."
+        return (
+            f"Not confirmed: {trials} leave it possible that the type I error is {limit:.4f}, above"
+            f" {self.type_one:g} (limits that hold together with {LEVEL:.0%} confidence). More trials say more."
+        )
+
+    def summary(self, width: int = 80) -> str:
+        """The number found, the error under each null, and how sure that is."""
+        last = self.settled.tried[-1]
+        searched = len({one.number for one in self.settled.tried})
+        repeat = (
+            f"{counted(searched, 'value')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')} of"
+            f" each null, the same patients each time; confirmed with seed {last.seed}."
+        )
+        parts = [
+            f"{self.number} = {self.value:.6g}",
+            rate_table("type I error", self.nulls, self.settled.errors, width),
+            paragraph(self.how_sure, width),
+            paragraph(repeat, width),
+        ]
+        return "\n\n".join(parts)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A row for each value that was tried and each null: number, trials, seed, error."""
+        return rate_rows(self.nulls, self.settled.tried, self.number, "type_one")
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain data. Seeds are strings: JSON readers may round them."""
+        return {
+            "number": self.number,
+            "value": self.value,
+            "type_one": self.type_one,
+            "confirmed": self.is_confirmed,
+            "how_sure": self.how_sure,
+            "worst_null": self.worst_null.name,
+            "error": vars(self.error),
+            "nulls": {one.name: vars(error) for one, error in zip(self.nulls, self.settled.errors, strict=True)},
+            "tried": [one._asdict() | {"seed": str(one.seed)} for one in self.settled.tried],
+            "n_trials": self.n_trials,
+            "seed": str(self.seed),
+            "version": self.version,
+            "digest": self.design.digest,
+        }
+
+    def __repr__(self) -> str:
+        sure = "confirmed" if self.is_confirmed else "not confirmed"
+        return f"Calibration({self.number} = {self.value:.6g}, type I error {self.error}, {sure})"

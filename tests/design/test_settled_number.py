@@ -1,0 +1,53 @@
+"""A number that is searched for and confirmed."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from adhere.design.search import PROBIT, Range
+from adhere.design.settled_number import Tried, settle
+
+WITHIN = Range(0.51, 0.99999, PROBIT, 5, "high")
+SHIFTS = (0.0, 0.3, 0.25)  # of the z of three scenarios; the second is the worst
+N = 40_000
+
+
+def errors(number: float, n_trials: int, seed: int) -> tuple[float, ...]:
+    """How many trials have a z above that of a number; the same draws with the same seed."""
+    draws = np.random.default_rng(seed).standard_normal((n_trials, len(SHIFTS)))
+    return tuple((draws + SHIFTS > NormalDist().inv_cdf(number)).mean(axis=0).tolist())
+
+
+def test_the_worst_scenario_is_held_and_confirmed_with_fresh_seeds() -> None:
+    heard: list[Tried] = []
+    settled = settle(errors, 3, 0.05, WITHIN, 0.9, N, 5, heard.append)
+    true = [1.0 - NormalDist(shift).cdf(NormalDist().inv_cdf(settled.number)) for shift in SHIFTS]
+    assert 0.04 < max(true) < 0.05
+    assert settled.worst == 1
+    assert settled.is_confirmed
+    assert settled.upper_limit <= 0.05
+    assert heard == list(settled.tried)
+    assert settled.tried[-1].number == settled.number
+    assert [one.seed for one in settled.tried] == [5] * (len(settled.tried) - 1) + [6]
+    for error, rate in zip(settled.errors, true, strict=True):
+        assert error.lo is not None
+        assert error.hi is not None
+        assert error.lo < rate < error.hi
+
+
+@pytest.mark.parametrize("n_trials", [1_000, 10_000])
+def test_what_is_called_confirmed_is_below_the_target(n_trials: int) -> None:
+    """In all but one of twenty; a first number that fresh trials refute is followed by a stricter one."""
+    wrong, rounds, confirmed = 0, 0, 0
+    for seed in range(40):
+        settled = settle(errors, 3, 0.05, WITHIN, None, n_trials, 10 * seed)
+        true = 1.0 - NormalDist(max(SHIFTS)).cdf(NormalDist().inv_cdf(settled.number))
+        confirmed += settled.is_confirmed
+        wrong += settled.is_confirmed and true > 0.05
+        rounds += settled.tried[-1].seed == 10 * seed + 2
+    assert wrong <= 5
+    assert 0 < rounds < 20
+    assert confirmed > 30
