@@ -100,8 +100,10 @@ def _claims(design: Design, truth: Truth, columns: Columns, arm: int | None) -> 
         "power": "" if findable else _NO_DIFFERENCE if zero else "another arm is better",
         "wrong_claim": "" if any(abs(found[one]) > SAME for one in candidates) else _NO_DIFFERENCE,
     }
-    if arm is not None and not findable and zero:
+    if arm is not None and zero:
         reasons["power"] = reasons["wrong_claim"] = "the arm does not differ"
+    elif arm is not None:
+        reasons["type_one"] = "the arm does differ"
     if truth.varies:
         alone = "" if arm is None or truth.control is not None else f"{_VARIES}; which arm is best differs"
         reasons = {"type_one": f"{_VARIES}; its arms always differ", "power": alone, "wrong_claim": alone}
