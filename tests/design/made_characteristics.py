@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import msgspec
 import numpy as np
 
 from adhere.design.characteristics import Characteristics
@@ -16,7 +15,7 @@ from adhere.design.scenario import Scenario
 from adhere.design.scenarios import read_scenarios
 from adhere.design.truth import truth_of
 from adhere.simulation.moments import Moments
-from adhere.trial.design import Design, make_design
+from adhere.trial.design import Design
 from adhere.trial.design_parts import Stopping
 from design.made_trials import MadeTrial, as_outcomes, made_trial
 
@@ -25,8 +24,8 @@ GRID, N_LOOKS, MAX_PATIENTS = (2, 5, 11, 30), 4, 30
 
 def made_design(name: str = "a", arms: tuple[str, ...] = ("old", "new"), control: str | None = "old") -> Design:
     """A design that decides by the posterior."""
-    design = make_design(name, "thompson", arms)
-    return msgspec.structs.replace(design, control=control, stopping=Stopping("posterior", superiority=0.99))
+    rule = Stopping("posterior", superiority=0.99)
+    return Design(name, "thompson", arms, MAX_PATIENTS, control=control, stopping=rule)
 
 
 def trials_of(design: Design, n_trials: int, seed: int) -> list[MadeTrial]:
