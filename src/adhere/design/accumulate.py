@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
 from adhere.design.distributions import Distributions
 from adhere.design.outcomes import Floats, TrialOutcomes
 from adhere.design.plan import DesignPlan, max_patients
@@ -97,7 +95,10 @@ def _blank_outcomes(plan: DesignPlan, design: int) -> TrialOutcomes:
     return TrialOutcomes.zeros(plan.n_trials if plan.keep_trials else 0, columns.n_arms, len(columns.grid))
 
 
-def memory_for(plan: DesignPlan) -> int:
-    """How many bytes it takes to keep every trial of a plan."""
-    each = (TrialOutcomes.zeros(1, columns.n_arms, len(columns.grid)) for columns in plan.columns)
-    return plan.n_trials * len(plan.scenarios) * sum(int(np.sum([one.nbytes for one in kept])) for kept in each)
+def bytes_per_trial(plan: DesignPlan) -> int:
+    """How many bytes the outcomes of one trial of each design take."""
+    return sum(
+        array.nbytes
+        for columns in plan.columns
+        for array in TrialOutcomes.zeros(1, columns.n_arms, len(columns.grid))
+    )

@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from importlib.metadata import version
 
 from adhere.checks import check_integer
-from adhere.design.accumulate import Accumulator, memory_for
+from adhere.design.accumulate import Accumulator, bytes_per_trial
 from adhere.design.characteristics import Characteristics
 from adhere.design.evaluation import Evaluation
 from adhere.design.notes import notes_on
@@ -118,7 +118,8 @@ def _as_design(given: object) -> Design:
 
 def _memory_said(plan: DesignPlan) -> str:
     """What it takes to keep every trial; more than there is, is refused."""
-    needed, available = memory_for(plan), available_memory()
+    needed = plan.n_trials * len(plan.scenarios) * bytes_per_trial(plan)
+    available = available_memory()
     if available is not None and needed > available:
         sentence = (
             f"keep_trials: {plan.n_trials:,} trials take {bytes_text(needed)} of memory, and {bytes_text(available)}"

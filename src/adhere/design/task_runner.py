@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import groupby
 from operator import attrgetter
+from threading import BoundedSemaphore
 
 import numpy as np
 
-from adhere.design.accumulate import TaskResult, found_in
+from adhere.design.accumulate import TaskResult, bytes_per_trial, found_in
 from adhere.design.measure import measure_rows
 from adhere.design.outcomes import VIEWS, Floats
 from adhere.design.plan import DesignPlan, Task
@@ -20,7 +22,8 @@ from adhere.trial.design import Design
 
 # A thread is given several small blocks at a time, but so few that all threads have work to the end.
 _PATIENTS_PER_TURN, _TURNS = 1 << 18, 4
-_PATIENTS_PER_LAUNCH = 1 << 26
+# A GPU is given many trials at a time, and works in much memory for each launch: while one runs, the next is begun.
+_BYTES_PER_LAUNCH, _LAUNCHES = 1 << 27, 2
 
 
 class DesignRunner:
@@ -28,6 +31,7 @@ class DesignRunner:
 
     def __init__(self, plan: DesignPlan) -> None:
         self.plan = plan
+        self._launching = BoundedSemaphore(_LAUNCHES) if plan.device == "cuda" else nullcontext()
         self.truths = [
             [truth_of(scenario, _control(design)) for design in plan.designs] for scenario in plan.scenarios
         ]
@@ -40,11 +44,11 @@ class DesignRunner:
         ]
 
     def blocks_at_once(self, n_threads: int) -> int:
-        """So many that starting them costs nothing; a GPU as many as its many threads need, if they fit."""
+        """So many that starting them costs nothing; a GPU as many as its many threads need, if outcomes fit."""
         plan = self.plan
-        per_block = plan.block_size * plan.patients_per_trial
         if plan.device == "cuda":
-            return max(1, _PATIENTS_PER_LAUNCH // per_block)
+            return max(1, _BYTES_PER_LAUNCH // (plan.block_size * bytes_per_trial(plan)))
+        per_block = plan.block_size * plan.patients_per_trial
         return max(1, min(_PATIENTS_PER_TURN // per_block, plan.n_blocks // (_TURNS * n_threads)))
 
     def prepare(self, announce: Callable[[str], None]) -> None:
@@ -59,8 +63,8 @@ class DesignRunner:
             every_run = [block.runs for block in blocks]
             runs = range(every_run[0].start, every_run[-1].stop)
             tables = plan.scenarios[scenario].population.tables(plan.seed, runs.start, len(runs))
-            waits = [one.start(plan.seed, runs, tables, done, stop) for one in self.trial_runners[scenario]]
-            outcomes = [wait() for wait in waits]
+            with self._launching:
+                outcomes = [one.start(plan.seed, runs, tables, done, stop)() for one in self.trial_runners[scenario]]
             if stop[0]:  # not all trials were played, and nobody waits for them
                 return result
             # Not all at once: what is measured of some thousand trials at a time stays near the core.
