@@ -1,0 +1,1 @@
+"""How an evaluation of designs is shown: on a terminal, as a page, as figures."""

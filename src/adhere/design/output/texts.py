@@ -1,0 +1,77 @@
+"""Numbers over simulated trials in words: a mean, and its Monte Carlo standard error in brackets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from adhere.intervals import Estimate
+
+UNKNOWN = "–"  # where there is no number
+ERRORS = "in brackets: Monte Carlo standard error"
+_MOST_DIGITS = 4
+
+
+def is_known(one: Estimate | None) -> bool:
+    """Whether there is a number."""
+    return one is not None and math.isfinite(one.mean)
+
+
+def column(
+    estimates: Sequence[Estimate | None], *, percent: bool = False, sign: bool = False, errors: bool = True
+) -> list[str]:
+    """Numbers that stand below each other, all to the same decimals: as many as their errors deserve.
+
+    >>> column([Estimate(0.0483, 0.0021, 0.0441, 0.0524), None], percent=True)
+    ['4.8% (0.2)', '–']
+    >>> column([Estimate(1749.6, 11.8, 1726.0, 1773.0)])
+    ['1,750 (12)']
+    >>> column([Estimate(-0.0123, 0.0004, -0.013, -0.011), Estimate(0.05, 0.0008, 0.04, 0.06)], sign=True)
+    ['-0.0123 (0.0004)', '+0.0500 (0.0008)']
+    """
+    factor, unit = (100.0, "%") if percent else (1.0, "")
+    known = [one for one in estimates if one is not None and math.isfinite(one.mean)]
+    digits = _digits(known, factor)
+    return [UNKNOWN if one not in known else _text(one, digits, factor, unit, sign, errors) for one in estimates]
+
+
+def percent(one: Estimate | None, sign: bool = False) -> str:
+    """A probability with its 95% interval.
+
+    >>> percent(Estimate(0.0483, 0.0021, 0.0441, 0.0524))
+    '4.8% [4.4, 5.2]'
+    """
+    if one is None or not math.isfinite(one.mean):
+        return UNKNOWN
+    digits, plus = _digits([one], 100.0), "+" if sign else ""
+    ends = [] if one.lo is None or one.hi is None else [100 * one.lo, 100 * one.hi]
+    interval = f" [{', '.join(_number(end, digits, plus) for end in ends)}]" if ends else ""
+    return f"{_number(100 * one.mean, digits, plus)}%{interval}"
+
+
+def short_percent(share: float) -> str:
+    """A share that is exact.
+
+    >>> short_percent(0.7), short_percent(0.125)
+    ('70%', '12.5%')
+    """
+    return f"{100 * share:.4g}%"
+
+
+def _digits(known: Sequence[Estimate], factor: float) -> int:
+    """One figure of the largest error, or two where it is below 3; at least one decimal of a percentage."""
+    largest = max((factor * one.se for one in known if one.se), default=0.0)
+    if largest <= 0.0:
+        return 1 if factor > 1 else min(_MOST_DIGITS, 0 if all(abs(one.mean) >= 100 for one in known) else 3)
+    exponent = math.floor(math.log10(largest))
+    return max(1 if factor > 1 else 0, min(_MOST_DIGITS, -exponent))
+
+
+def _text(one: Estimate | None, digits: int, factor: float, unit: str, sign: bool, errors: bool) -> str:
+    assert one is not None
+    text = f"{_number(factor * one.mean, digits, '+' if sign else '')}{unit}"
+    return text if one.se is None or not errors else f"{text} ({_number(factor * one.se, digits, '')})"
+
+
+def _number(value: float, digits: int, sign: str) -> str:
+    return f"{round(value, digits) + 0.0:{sign},.{digits}f}"  # + 0.0 turns -0.0 into 0.0
