@@ -38,7 +38,8 @@ def stacked_bars(
 ) -> Figure:
     """A panel for each title with its bars, all on one y axis in percent; a kind looks the same in every panel.
 
-    Kinds that no bar has are left out of the legend. Of many bars only some have their labels, as many as fit.
+    Kinds that no bar has are left out of the legend, and one kind alone needs none. Of many bars only some have their
+    labels, as many as fit.
     """
     from matplotlib.patches import Patch
 
@@ -48,14 +49,15 @@ def stacked_bars(
     headings = ["\n".join(broken(title, panel_width, TITLE, "bold")) for title in panels]
     n_rows = -(-len(panels) // n_columns)
     height = n_rows * (_PANEL_HEIGHT + 0.15 * max(heading.count("\n") for heading in headings)) + LINE
-    chart = PanelFigure(height, used, note, width=PAGE_WIDTH)
+    key = used if len(kinds) > 1 else []
+    chart = PanelFigure(height, key, note, width=PAGE_WIDTH)
     cells = chart.panels(headings, n_columns, sharey="all")
     for cell, bars in zip(cells, panels.values(), strict=True):
         _draw(cell, bars, kinds)
         _label(cell, bars, panel_width)
     chart.above.supxlabel("\n".join(broken(x_label, PAGE_WIDTH - 1.0, TITLE)), fontsize=TITLE)
     chart.above.supylabel("\n".join(broken(y_label, height - 0.4, TITLE)), fontsize=TITLE)
-    return chart.finish([Patch(**_fill(kinds.index(kind))) for kind in used])
+    return chart.finish([Patch(**_fill(kinds.index(kind))) for kind in key])
 
 
 def _fill(number: int) -> dict[str, Any]:

@@ -1,0 +1,187 @@
+"""An evaluation as one HTML file to attach to a protocol: the design in words, scenarios, characteristics."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from adhere.design.output import sentences, tables
+from adhere.design.output.estimate_figures import estimates_figures
+from adhere.design.output.figures import allocation_figure, convergence_figure, size_figure, status_figure
+from adhere.design.output.grid_figures import errors_figure, power_figure
+from adhere.design.output.rows import labels_of, rows_of_design
+from adhere.design.output.side_by_side import differences_figure, differences_table
+from adhere.design.output.words import METHODS, WORDS, design_fields, simulation_details
+from adhere.report.page import page
+from adhere.report.section import Listing, ReportFigure, Section
+from adhere.report.style import SETTINGS, figure_file
+from adhere.trial.design_words import in_words
+
+if TYPE_CHECKING:
+    from adhere.design.evaluation import Evaluation
+
+
+def design_page(evaluation: Evaluation, command: str = "") -> str:
+    """The page; the same evaluation gives the same bytes. `command` is what repeats it, where that is known."""
+    import matplotlib
+
+    sections = [one for one in _sections(evaluation) if one.figures or one.listings or one.details]
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
+    several = len(evaluation.designs) > 1
+    title = (
+        f"{len(evaluation.designs)} designs side by side" if several else f"{evaluation.designs[0].name}: the design"
+    )
+    foot = _foot(evaluation, command)
+    return page(title, sections, drawn, foot, lead=sentences.lead(evaluation), glossary=WORDS, figure_files=False)
+
+
+def _foot(evaluation: Evaluation, command: str) -> dict[str, str]:
+    several = len(evaluation.designs) > 1
+    labels = labels_of(evaluation)
+    digests = [
+        f"{label}: {design.digest}" if several else design.digest
+        for label, design in zip(labels, evaluation.designs, strict=True)
+    ]
+    said = {
+        "Digests" if several else "Digest of the design": "; ".join(digests),
+        "Scenarios": f"{len(evaluation.scenarios):,}",
+        "Trials": f"{evaluation.n_trials:,} in each scenario, of each design",
+        "Seed": str(evaluation.seed),
+        "Version": f"adhere {evaluation.version}",
+        "To repeat it": command,
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def _sections(evaluation: Evaluation) -> Iterator[Section]:
+    several = len(evaluation.designs) > 1
+    first = rows_of_design(evaluation, 0)
+    yield _designs(evaluation)
+    yield Section(
+        "scenarios",
+        "Scenarios",
+        question="What may the trial meet, and what is true there?",
+        result="Each scenario says who takes what, and how they fare; a trial sees neither.",
+        uncertainty="That the trial will meet one of these is an assumption: choose them so that none is a surprise.",
+        details=METHODS["scenarios"],
+        listings=[tables.scenarios_table(evaluation)],
+    )
+    if several:
+        yield _differences(evaluation)
+    yield Section(
+        "errors",
+        "Type I error",
+        question="How often would a difference be claimed where there is none?",
+        result=sentences.errors_result(evaluation),
+        uncertainty=sentences.precision(evaluation),
+        details=METHODS["errors"],
+        figures=[] if several else _drawn(errors_figure(evaluation)),
+        headline=errors_figure(evaluation) if several else None,
+        listings=_filled(tables.errors_table(evaluation)),
+    )
+    yield Section(
+        "power",
+        "Power",
+        question="How often would a difference that is there be found?",
+        result=sentences.power_result(evaluation),
+        uncertainty=sentences.precision(evaluation),
+        figures=_drawn(power_figure(evaluation)),
+        listings=_filled(tables.power_table(evaluation)),
+    )
+    yield Section(
+        "conclusions",
+        "What trials end with, and when",
+        question="With which conclusion do trials end, and at which look?",
+        result="A trial stops at the first look that decides it, and otherwise runs to its last patient.",
+        uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
+        figures=[] if several else _drawn(status_figure(first)),
+        listings=[tables.conclusions_table(evaluation)],
+    )
+    yield Section(
+        "size",
+        "Sample size and duration",
+        question="How many patients and days would it take?",
+        result=sentences.size_result(evaluation),
+        uncertainty="Days count from the first patient to the last look, by the enrolment and delay of the design.",
+        figures=[] if several else _drawn(size_figure(first)),
+        listings=[tables.size_table(evaluation)],
+    )
+    yield Section(
+        "allocation",
+        "Patients in the trial",
+        question="Who would be recommended, and take, what; and what would they gain?",
+        result=sentences.benefit_result(evaluation),
+        uncertainty="A worse arm to recommend need not be a worse arm to take: see who takes what.",
+        details=METHODS["allocation"],
+        figures=[] if several else _drawn(allocation_figure(first)),
+        listings=_filled(tables.allocation_table(evaluation), tables.benefit_table(evaluation)),
+    )
+    estimates = tables.estimates_table(evaluation)
+    if estimates.rows:
+        yield Section(
+            "estimates",
+            "Estimates of effects",
+            question="Would the estimates be right, and would their intervals hold?",
+            result=sentences.estimates_result(evaluation),
+            uncertainty="Compliers cannot be seen one by one; where few comply, their effect is hard to estimate.",
+            details=METHODS["estimates"],
+            figures=[] if several else estimates_figures(first),
+            listings=[estimates],
+        )
+    yield Section(
+        "simulation",
+        "The simulation",
+        question="How was this computed, and how sure are these numbers?",
+        result=sentences.precision(evaluation),
+        uncertainty="Monte Carlo errors say how well these numbers are known, not whether a scenario is true.",
+        details=simulation_details(evaluation),
+        figures=[] if several else _drawn(convergence_figure(first)),
+    )
+
+
+def _designs(evaluation: Evaluation) -> Section:
+    several = len(evaluation.designs) > 1
+    labels = labels_of(evaluation)
+    words = [
+        f"{label}: {sentence}" if several else sentence
+        for label, design in zip(labels, evaluation.designs, strict=True)
+        for sentence in in_words(design)
+    ]
+    listings = [
+        Listing(f"{label}, field by field", ["field", "value"], design_fields(design), folded=True)
+        for label, design in zip(labels, evaluation.designs, strict=True)
+    ]
+    return Section(
+        "design",
+        "The designs" if several else "The design",
+        question="What is planned?",
+        result="; ".join(labels) + "." if several else sentences.headline(evaluation.designs[0]),
+        uncertainty="",
+        details=words,
+        listings=listings,
+    )
+
+
+def _differences(evaluation: Evaluation) -> Section:
+    reference = labels_of(evaluation)[0]
+    return Section(
+        "differences",
+        "Side by side",
+        question=f"What would change against {reference}?",
+        result=f"Every design minus {reference}, with the same patients in every trial.",
+        uncertainty="Differences are paired: they are known better than the two numbers they are made of.",
+        figures=_drawn(differences_figure(evaluation)),
+        listings=_filled(differences_table(evaluation)),
+    )
+
+
+def _filled(*listings: Listing) -> list[Listing]:
+    return [one for one in listings if one.rows]
+
+
+def _drawn(*found: ReportFigure | None) -> Sequence[ReportFigure]:
+    return [one for one in found if one is not None]

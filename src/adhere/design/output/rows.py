@@ -1,0 +1,74 @@
+"""What an evaluation holds, in the order in which it is shown: scenario by scenario, in each design by design."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from adhere.intervals import Estimate
+
+if TYPE_CHECKING:
+    from adhere.design.characteristics import Characteristics
+    from adhere.design.evaluation import Evaluation
+    from adhere.design.scenario import Scenario
+    from adhere.trial.design import Design
+
+STATUSES = ("superior", "inferior", "equivalent", "futile")
+INCONCLUSIVE = "inconclusive"
+
+
+class Row(NamedTuple):
+    """A design in a scenario, what it is called, and how its trials behave there."""
+
+    scenario: Scenario
+    label: str
+    design: Design
+    found: Characteristics
+
+    def number(
+        self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
+    ) -> Estimate | None:
+        """A characteristic; None where it has no meaning here."""
+        return self.found.find(name, arm, estimand, method).estimate
+
+    @property
+    def is_null(self) -> bool:
+        """Whether no arm is better than another to recommend."""
+        return self.scenario.null is not None
+
+    @property
+    def others(self) -> list[str]:
+        """The arms that are compared with the control, or with the first arm."""
+        control = self.design.control or self.design.arms[0]
+        return [arm for arm in self.design.arms if arm != control]
+
+
+def labels_of(evaluation: Evaluation) -> list[str]:
+    """What each design is called: its name, and a number behind it where an earlier one has the same."""
+    names = [design.name for design in evaluation.designs]
+    seen = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [f"{name} ({nth})" if nth > 1 else name for name, nth in zip(names, seen, strict=True)]
+
+
+def rows_of(evaluation: Evaluation) -> list[Row]:
+    """All of it."""
+    labels, n_designs = labels_of(evaluation), len(evaluation.designs)
+    return [
+        Row(evaluation.scenarios[place // n_designs], labels[place % n_designs], found.design, found)
+        for place, found in enumerate(evaluation.results)
+    ]
+
+
+def rows_of_design(evaluation: Evaluation, number: int) -> list[Row]:
+    """Those of one design."""
+    return rows_of(evaluation)[number :: len(evaluation.designs)]
+
+
+def some_of(scenarios: list[Row], most: int) -> list[Row]:
+    """As many as there is room for, spread evenly from the first to the last.
+
+    >>> some_of([0, 1, 2, 3, 4, 5, 6], 3)
+    [0, 3, 6]
+    """
+    if len(scenarios) <= most:
+        return scenarios
+    return [scenarios[round(place * (len(scenarios) - 1) / (most - 1))] for place in range(most)]

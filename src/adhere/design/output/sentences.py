@@ -1,0 +1,133 @@
+"""What a report on designs says in words: of errors and power, of sizes, of patients' benefit, of estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from adhere.design.output.grid_figures import CLAIMS, worst_error
+from adhere.design.output.rows import Row, rows_of
+from adhere.design.output.texts import is_known, percent
+from adhere.report.numbers import counted
+from adhere.trial.planned_looks import planned_looks
+
+if TYPE_CHECKING:
+    from adhere.design.evaluation import Evaluation
+    from adhere.trial.design import Design
+
+_EVIDENCE = {
+    "posterior": "posterior probabilities of the arms recommended",
+    "belief": "what the policy itself believes",
+    "z-test": "a z-test of the arms recommended",
+    "wealth": "the wealth of bets against no effect",
+}
+
+
+def headline(design: Design) -> str:
+    """A design in one sentence: arms, patients, policy, looks and what they decide by."""
+    arms = ", ".join(f"{arm} (control)" if arm == design.control != "control" else arm for arm in design.arms)
+    patients = "" if design.n_patients is None else f", up to {counted(design.n_patients, 'patient')}"
+    looks = counted(planned_looks(design), "look")
+    by = f", decided by {_EVIDENCE[design.stopping.by]}" if design.stopping else ", which decide nothing"
+    return f"{arms}{patients}; allocation by {design.policy}; {looks}{by}."
+
+
+def lead(evaluation: Evaluation) -> str:
+    """What the report is about, in a sentence or two."""
+    n_scenarios = len(evaluation.scenarios)
+    each = f"{counted(evaluation.n_trials, 'simulated trial')} in each of {counted(n_scenarios, 'scenario')}"
+    each = each.replace("each of 1 scenario", "one scenario")
+    if len(evaluation.designs) == 1:
+        return f"How trials of this design would behave, by {each}. {headline(evaluation.designs[0])}"
+    names = ", ".join(design.name for design in evaluation.designs)
+    return f"How trials of {len(evaluation.designs)} designs would behave, by {each} with the same patients: {names}."
+
+
+def errors_result(evaluation: Evaluation) -> str:
+    """The largest type I error of each design, and where it is."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        worst = worst_error(rows)
+        if worst is not None:
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            said.append(f"{whose}{worst[1]} ({worst[0].scenario.name})")
+    if not said:
+        return "No scenario is a null, so no claim could be false."
+    return f"The largest type I error: {'; '.join(said)}."
+
+
+def power_result(evaluation: Evaluation) -> str:
+    """From where to where power goes."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        known = [(one, row) for row in rows if (one := row.number("power")) is not None and is_known(one)]
+        if known:
+            low, high = min(known, key=lambda one: one[0].mean), max(known, key=lambda one: one[0].mean)
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            ends = [f"{percent(one)} ({row.scenario.name})" for one, row in (low, high)]
+            said.append(f"{whose}{ends[0]}" if len(known) == 1 else f"{whose}from {ends[0]} to {ends[1]}")
+    return (
+        f"Power: {'; '.join(said)}." if said else "In no scenario is one arm better than another: there is no power."
+    )
+
+
+def size_result(evaluation: Evaluation) -> str:
+    """From where to where mean sizes go."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        sizes = [one.mean for row in rows if (one := row.number("sample_size")) is not None]
+        whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+        low, high = f"{min(sizes):,.0f}", f"{max(sizes):,.0f}"
+        said.append(f"{whose}{low} patients" if low == high else f"{whose}{low} to {high} patients")
+    return f"On average a trial takes {'; '.join(said)}, depending on the scenario."
+
+
+def benefit_result(evaluation: Evaluation) -> str:
+    """How many patients are recommended a worse arm, against 1:1."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        known = [one for row in rows if not row.is_null and (one := row.number("recommended_inferior")) is not None]
+        if known:
+            low, high = min(one.mean for one in known), max(one.mean for one in known)
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            said.append(f"{whose}{low:.1%} to {high:.1%}" if high - low > 0.0005 else f"{whose}{low:.1%}")
+    if not said:
+        return "In no scenario is one arm worse than another."
+    equal = 1.0 - 1.0 / len(evaluation.designs[0].arms)
+    return f"Patients who are recommended a worse arm: {'; '.join(said)}; with equal shares up to {equal:.0%}."
+
+
+def estimates_result(evaluation: Evaluation) -> str:
+    """The lowest coverage of each method."""
+    from adhere.design.columns import METHODS
+    from adhere.design.outcomes import VIEWS
+
+    said = []
+    for method in METHODS:
+        found = [
+            (one, row, estimand)
+            for row in rows_of(evaluation)
+            for estimand in VIEWS
+            if estimand in row.design.estimands
+            for arm in row.others
+            if (one := row.number("coverage", arm, estimand, method)) is not None and is_known(one)
+        ]
+        if found:
+            one, row, estimand = min(found, key=lambda each: each[0].mean)
+            said.append(f"of {method} ones {percent(one)} ({estimand}, {row.scenario.name})")
+    return f"The lowest coverage of 95% intervals: {'; '.join(said)}." if said else "No effects were estimated."
+
+
+def precision(evaluation: Evaluation) -> str:
+    """How precisely probabilities are known."""
+    found = [row.number(name) for row in rows_of(evaluation) for name in CLAIMS]
+    largest = max((one.se for one in found if one is not None and one.se is not None), default=None)
+    n = counted(evaluation.n_trials, "trial")
+    if largest is None:
+        return f"{n} in each scenario."
+    return f"With {n} in each scenario, the standard error of a probability is at most {100 * largest:.2g} points."
+
+
+def _by_design(evaluation: Evaluation) -> dict[str, Sequence[Row]]:
+    rows, n_designs = rows_of(evaluation), len(evaluation.designs)
+    return {rows[number].label: rows[number::n_designs] for number in range(n_designs)}

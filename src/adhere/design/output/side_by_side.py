@@ -1,0 +1,87 @@
+"""Designs side by side: every design minus the first, with the same patients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adhere.design.output.rows import rows_of, some_of
+from adhere.design.output.texts import ERRORS, UNKNOWN, column, is_known
+from adhere.report.section import Listing, ReportFigure
+
+if TYPE_CHECKING:
+    from adhere.design.evaluation import Evaluation
+
+_MAX_OPEN = 24  # rows of a table that is not folded
+_MAX_DOTS = 20  # rows of the figure
+
+
+class Compared(NamedTuple):
+    """What designs are compared by: its heading, whether it is a probability or share, and where it is shown."""
+
+    heading: str
+    is_share: bool = True
+    in_figure: bool = True
+
+
+COMPARED = {
+    "type_one": Compared("type I error"),
+    "power": Compared("power"),
+    "sample_size": Compared("patients", is_share=False),
+    "recommended_inferior": Compared("given a worse arm"),
+    "duration": Compared("days", is_share=False, in_figure=False),
+    "surplus": Compared("surplus", is_share=False, in_figure=False),
+}
+
+
+def differences_table(evaluation: Evaluation) -> Listing:
+    """A line for each scenario and each design but the first."""
+    rows = [row for place, row in enumerate(rows_of(evaluation)) if place % len(evaluation.designs)]
+    reference = rows_of(evaluation)[0].label
+    columns = {"scenario": [row.scenario.name for row in rows], "design": [row.label for row in rows]}
+    for name, what in COMPARED.items():
+        cells = column([row.found.difference(name).estimate for row in rows], percent=what.is_share, sign=True)
+        if any(cell != UNKNOWN for cell in cells):
+            columns[what.heading] = cells
+    lines = [list(cells) for cells in zip(*columns.values(), strict=True)]
+    caption = f"Differences from {reference}, paired by patients; those of shares in percentage points ({ERRORS})"
+    return Listing(caption, list(columns), lines, folded=len(lines) > _MAX_OPEN)
+
+
+def differences_figure(evaluation: Evaluation) -> ReportFigure | None:
+    """Every design minus the first, with the same patients: a panel for each characteristic."""
+    import polars as pl
+
+    from adhere.report.dots import dots
+
+    reference, n_designs = rows_of(evaluation)[0].label, len(evaluation.designs)
+    if n_designs < 2:
+        return None
+    places = some_of(list(range(len(evaluation.scenarios))), max(2, _MAX_DOTS // (n_designs - 1)))
+    parts: list[dict[str, Any]] = []
+    for place in places:
+        for row in rows_of(evaluation)[place * n_designs + 1 : (place + 1) * n_designs]:
+            for name, what in COMPARED.items():
+                one = row.found.difference(name).estimate if what.in_figure else None
+                if one is not None and is_known(one):
+                    factor = 100.0 if what.is_share else 1.0
+                    at = {"row": row.scenario.name, "panel": what.heading, "style": row.label}
+                    ends = {"lo": _times(one.lo, factor), "hi": _times(one.hi, factor)}
+                    parts.append({**at, "mean": factor * one.mean, **ends})
+    if not parts:
+        return None
+    left_out = f" {len(places)} of {len(evaluation.scenarios)} scenarios." * (len(places) < len(evaluation.scenarios))
+    return ReportFigure(
+        "differences",
+        f"Differences from {reference} with the same patients: points of type I error, power and patients given a "
+        f"worse arm; and patients.{left_out} Bars: 95% Monte Carlo intervals of paired differences.",
+        "; ".join(f"{one['row']}, {one['style']}, {one['panel']}: {one['mean']:+.2f}" for one in parts),
+        lambda: dots(
+            pl.DataFrame(parts, infer_schema_length=None),
+            x_label=f"difference from {reference} (percentage points, or patients)",
+            zero=f"as {reference}",
+        ),
+    )
+
+
+def _times(end: float | None, factor: float) -> float | None:
+    return None if end is None else factor * end
