@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adhere.design.output.grid_figures import CLAIMS, claim_of
 from adhere.design.output.rows import STATUSES, Row, some_of
-from adhere.design.output.texts import is_known, percent
+from adhere.design.output.texts import percent
 from adhere.intervals import wilson
 from adhere.report.section import ReportFigure
 from adhere.trial.planned_looks import look_counts, look_days
@@ -86,7 +86,7 @@ def size_figure(rows: Sequence[Row]) -> ReportFigure | None:
     if len(edges) < 3:
         return None
     panels = {row.scenario.name: list(_size_bars(row, edges)) for row in shown}
-    said = [f"{row.scenario.name}: mean {_mean(row, 'sample size')}" for row in shown]
+    said = [f"{row.scenario.name}: mean {_mean(row, 'sample_size')}" for row in shown]
     return ReportFigure(
         "sizes",
         f"Sample size: how many patients trials recommend an arm to.{left_out} Lines: 95% intervals.",
@@ -180,11 +180,8 @@ def convergence_figure(rows: Sequence[Row]) -> ReportFigure | None:
     for row in shown:
         name = claim_of(row)
         for n_trials, one in row.found.convergence(name) if name else ():
-            if is_known(one.estimate) and one.estimate is not None:
-                estimate = one.estimate
-                ends = {"lo": estimate.lo, "hi": estimate.hi}
-                title = f"{row.scenario.name}: {CLAIMS[one.name]}"
-                parts.append({"panel": title, "series": "", "x": float(n_trials), "mean": estimate.mean, **ends})
+            place = {"panel": f"{row.scenario.name}: {CLAIMS[name or '']}", "series": "", "x": float(n_trials)}
+            parts.append({**place, "mean": one.mean, "lo": one.lo, "hi": one.hi})
     if len({part["x"] for part in parts}) < 2:
         return None
     return ReportFigure(

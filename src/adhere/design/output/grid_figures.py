@@ -62,8 +62,8 @@ def errors_figure(evaluation: Evaluation) -> ReportFigure | None:
     )
     return _figure(
         "confounding",
-        "Type I error as confounding grows: nothing has an effect, but those who take the treatment whatever they are "
-        "told would do better anyway, and those who never take it worse.",
+        "Type I error as confounding grows: nothing has an effect, but those who take the treatment whatever they "
+        "are told would do better anyway, and those who never take it worse.",
         parts,
         x_label="confounding: how much better than others always-takers do, and never-takers worse (mean outcome)",
         y_label="type I error",

@@ -6,11 +6,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from adhere.analysis.output.texts import sentence
 from adhere.design.output import sentences, tables
 from adhere.design.output.estimate_figures import estimates_figures
 from adhere.design.output.figures import allocation_figure, convergence_figure, size_figure, status_figure
 from adhere.design.output.grid_figures import errors_figure, power_figure
-from adhere.design.output.rows import labels_of, rows_of_design
+from adhere.design.output.rows import rows_of_design
 from adhere.design.output.side_by_side import differences_figure, differences_table
 from adhere.design.output.words import METHODS, WORDS, design_fields, simulation_details
 from adhere.report.page import page
@@ -36,16 +37,14 @@ def design_page(evaluation: Evaluation, command: str = "") -> str:
         f"{len(evaluation.designs)} designs side by side" if several else f"{evaluation.designs[0].name}: the design"
     )
     foot = _foot(evaluation, command)
-    return page(title, sections, drawn, foot, lead=sentences.lead(evaluation), glossary=WORDS, figure_files=False)
+    notes = " ".join(sentence(note) for note in evaluation.notes)
+    lead = sentences.lead(evaluation)
+    return page(title, sections, drawn, foot, notes, lead=lead, glossary=WORDS, figure_files=False)
 
 
 def _foot(evaluation: Evaluation, command: str) -> dict[str, str]:
     several = len(evaluation.designs) > 1
-    labels = labels_of(evaluation)
-    digests = [
-        f"{label}: {design.digest}" if several else design.digest
-        for label, design in zip(labels, evaluation.designs, strict=True)
-    ]
+    digests = [f"{design.name}: {design.digest}" if several else design.digest for design in evaluation.designs]
     said = {
         "Digests" if several else "Digest of the design": "; ".join(digests),
         "Scenarios": f"{len(evaluation.scenarios):,}",
@@ -145,29 +144,28 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
 
 def _designs(evaluation: Evaluation) -> Section:
     several = len(evaluation.designs) > 1
-    labels = labels_of(evaluation)
-    words = [
-        f"{label}: {sentence}" if several else sentence
-        for label, design in zip(labels, evaluation.designs, strict=True)
-        for sentence in in_words(design)
+    said = [
+        f"{design.name}: {words}" if several else words for design in evaluation.designs for words in in_words(design)
     ]
     listings = [
-        Listing(f"{label}, field by field", ["field", "value"], design_fields(design), folded=True)
-        for label, design in zip(labels, evaluation.designs, strict=True)
+        Listing(f"{design.name}, field by field", ["field", "value"], design_fields(design), folded=True)
+        for design in evaluation.designs
     ]
     return Section(
         "design",
         "The designs" if several else "The design",
         question="What is planned?",
-        result="; ".join(labels) + "." if several else sentences.headline(evaluation.designs[0]),
+        result=f"{'; '.join(design.name for design in evaluation.designs)}."
+        if several
+        else sentences.headline(evaluation.designs[0]),
         uncertainty="",
-        details=words,
+        details=said,
         listings=listings,
     )
 
 
 def _differences(evaluation: Evaluation) -> Section:
-    reference = labels_of(evaluation)[0]
+    reference = evaluation.designs[0].name
     return Section(
         "differences",
         "Side by side",

@@ -17,12 +17,16 @@ INCONCLUSIVE = "inconclusive"
 
 
 class Row(NamedTuple):
-    """A design in a scenario, what it is called, and how its trials behave there."""
+    """A design in a scenario, and how its trials behave there."""
 
     scenario: Scenario
-    label: str
     design: Design
     found: Characteristics
+
+    @property
+    def label(self) -> str:
+        """What the design is called."""
+        return self.design.name
 
     def number(
         self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
@@ -42,20 +46,9 @@ class Row(NamedTuple):
         return [arm for arm in self.design.arms if arm != control]
 
 
-def labels_of(evaluation: Evaluation) -> list[str]:
-    """What each design is called: its name, and a number behind it where an earlier one has the same."""
-    names = [design.name for design in evaluation.designs]
-    seen = [names[: place + 1].count(name) for place, name in enumerate(names)]
-    return [f"{name} ({nth})" if nth > 1 else name for name, nth in zip(names, seen, strict=True)]
-
-
 def rows_of(evaluation: Evaluation) -> list[Row]:
     """All of it."""
-    labels, n_designs = labels_of(evaluation), len(evaluation.designs)
-    return [
-        Row(evaluation.scenarios[place // n_designs], labels[place % n_designs], found.design, found)
-        for place, found in enumerate(evaluation.results)
-    ]
+    return [Row(found.scenario, found.design, found) for found in evaluation.results]
 
 
 def rows_of_design(evaluation: Evaluation, number: int) -> list[Row]:

@@ -114,7 +114,8 @@ def estimates_result(evaluation: Evaluation) -> str:
         ]
         if found:
             one, row, estimand = min(found, key=lambda each: each[0].mean)
-            said.append(f"of {method} ones {percent(one)} ({estimand}, {row.scenario.name})")
+            whose = f"{row.label}, " if len(evaluation.designs) > 1 else ""
+            said.append(f"of {method} ones {percent(one)} ({whose}{estimand}, {row.scenario.name})")
     return f"The lowest coverage of 95% intervals: {'; '.join(said)}." if said else "No effects were estimated."
 
 

@@ -43,7 +43,7 @@ def differences_table(evaluation: Evaluation) -> Listing:
         if any(cell != UNKNOWN for cell in cells):
             columns[what.heading] = cells
     lines = [list(cells) for cells in zip(*columns.values(), strict=True)]
-    caption = f"Differences from {reference}, paired by patients; those of shares in percentage points ({ERRORS})"
+    caption = f"Differences from {reference}, paired by patients; of shares in percentage points ({ERRORS})"
     return Listing(caption, list(columns), lines, folded=len(lines) > _MAX_OPEN)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from adhere.design.output import sentences
-from adhere.design.output.grid_figures import claim_of
-from adhere.design.output.rows import INCONCLUSIVE, STATUSES, Row, labels_of, rows_of, rows_of_design
+from adhere.design.output.grid_figures import CLAIMS, claim_of
+from adhere.design.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of, rows_of_design
 from adhere.design.output.side_by_side import COMPARED
 from adhere.design.output.texts import UNKNOWN, column
 from adhere.report.numbers import counted
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
     from adhere.intervals import Estimate
 
+_INTERVAL = re.compile(r"\[[^]]*]")
+_GLUE = "\N{NO-BREAK SPACE}"
 WIDEST, NARROWEST = 100, 60
 _MAX_ROWS = 40  # lines of a table
 _DIGEST = 12  # letters shown of it
 _FOOT = (
     "claims: probability of a claim: the type I error under a null, power elsewhere (right direction). "
-    "patients, days: mean of a trial. worse arm: share of a trial's patients recommended an arm that is not the best. "
+    "patients, days: mean of a trial. worse arm: share of its patients recommended an arm that is not the best. "
     "surplus: expected good outcomes above equal shares, summed over a trial. "
     "In brackets: Monte Carlo standard error (more trials make it smaller)."
 )
@@ -33,6 +37,7 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
     """Everything that matters, in lines of at most `width` letters, nor more than 100."""
     width = max(NARROWEST, min(width, WIDEST))
     parts = [paragraph(headline(evaluation), width)]
+    parts += [paragraph(f"note: {one}", width) for one in evaluation.notes]
     parts += _one(evaluation, width) if len(evaluation.designs) == 1 else _several(evaluation, width)
     said = [sentences.errors_result(evaluation), sentences.power_result(evaluation)]
     said += [sentences.benefit_result(evaluation), sentences.estimates_result(evaluation)]
@@ -85,7 +90,7 @@ def _claim(row: Row) -> Estimate | None:
 
 
 def _several(evaluation: Evaluation, width: int) -> Iterator[str]:
-    labels = labels_of(evaluation)
+    labels = [design.name for design in evaluation.designs]
     rows = rows_of(evaluation)
     names = [f"{chr(ord('A') + number)}" if number < 26 else str(number + 1) for number in range(len(labels))]
     said = [
@@ -109,11 +114,13 @@ def _several(evaluation: Evaluation, width: int) -> Iterator[str]:
 def _differences(rows: Sequence[Row], names: Sequence[str], scenarios: Sequence[str], width: int) -> Iterator[str]:
     for place, name in enumerate(names[1:], start=1):
         own = rows[place :: len(names)]
-        columns: dict[str, list[str]] = {"scenario": list(scenarios)}
+        claims = [row.found.difference(claim).estimate if (claim := claim_of(row)) else None for row in own]
+        columns = {"scenario": list(scenarios), "claims (points)": column(claims, percent=True, sign=True)}
         for measure, what in COMPARED.items():
-            if what.in_figure:
+            if what.in_figure and measure not in CLAIMS:
                 numbers = [row.found.difference(measure).estimate for row in own]
-                columns[what.heading] = column(numbers, percent=what.is_share, sign=True)
+                heading = f"{what.heading} (points)" if what.is_share else what.heading
+                columns[heading] = column(numbers, percent=what.is_share, sign=True)
         yield _listed(f"{name} minus {names[0]}, with the same patients", columns, width)
 
 
@@ -124,6 +131,7 @@ def _listed(caption: str, columns: dict[str, list[str]], width: int) -> str:
         if heading == "scenario" or any(cell != UNKNOWN for cell in cells)
     }
     lines = [list(cells) for cells in zip(*kept.values(), strict=True)]
+    lines = [line for line in lines if any(cell != UNKNOWN for cell in line[1:])]
     shown = lines[:_MAX_ROWS]
     text = "\n".join([paragraph(caption, width), text_table([list(kept), *shown], width)])
     more = len(lines) - len(shown)
@@ -131,5 +139,8 @@ def _listed(caption: str, columns: dict[str, list[str]], width: int) -> str:
 
 
 def _item(text: str, width: int) -> str:
-    first, *others = paragraph(text, width - 4, "").split("\n")
+    """A sentence of a list; its intervals are not broken."""
+    glued = _INTERVAL.sub(lambda found: found[0].replace(" ", _GLUE), " ".join(text.split()))
+    lines = textwrap.wrap(glued, width - 4, break_on_hyphens=False)
+    first, *others = [line.replace(_GLUE, " ") for line in lines]
     return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])

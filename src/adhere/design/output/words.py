@@ -22,8 +22,8 @@ METHODS = {
         "lose, but on average it makes no difference which arm is recommended.",
     ],
     "errors": [
-        "Claims are about the arm recommended (intention-to-treat). With a control, an arm found superior or inferior "
-        "claims a difference from it; without one, an arm found superior claims to be the best. The error of any "
+        "Claims are about the arm recommended (intention-to-treat). With a control, an arm found superior or "
+        "inferior claims a difference from it; without one, an arm found superior claims to be the best. The error of any "
         "claim is the family-wise one.",
     ],
     "allocation": [
