@@ -13,7 +13,7 @@ from adhere.design.plan import DesignPlan
 from adhere.design.scenarios import read_scenarios
 from adhere.design.truth import Truth, truth_of
 from adhere.trial.design import Design
-from adhere.trial.design_parts import Looks, Stopping
+from adhere.trial.design_parts import Evidence, Looks, Stopping
 from adhere.trial.looks import ACTIVE, GO_ON, INFERIOR, SUPERIOR
 from adhere.trial.planned_looks import planned_looks
 
@@ -21,7 +21,7 @@ GRID = {"effect": [0.1, 0.2], "compliance": [1.0, 0.8, 0.6], "confounding": [0.0
 
 
 def made_design(
-    n_arms: int = 2, name: str = "stroke unit", policy: str = "thompson", by: str = "posterior"
+    n_arms: int = 2, name: str = "stroke unit", policy: str = "thompson", by: Evidence = "posterior"
 ) -> Design:
     """A design of 400 patients and five looks."""
     arms = ["ward", "stroke unit", *(f"stroke unit with nurse {number}" for number in range(3, n_arms + 1))]

@@ -62,6 +62,23 @@ class Evaluation:
             lines.append(f"  and {len(self) - n_shown} more: see .summary(), .to_polars(), .to_html()")
         return "\n".join(line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 1]}…" for line in lines)
 
+    def _repr_html_(self) -> str:
+        from adhere.design.output.notebook import notebook_table
+
+        return notebook_table(self)
+
+    def summary(self, width: int = 100) -> str:
+        """Everything that matters for a terminal of that width, in at most 100 columns."""
+        from adhere.design.output.summary import summary
+
+        return summary(self, width)
+
+    def to_html(self, command: str = "") -> str:
+        """A page to attach to a protocol, one file for any browser; `command` is what repeats it (extra `report`)."""
+        from adhere.design.output.page import design_page
+
+        return design_page(self, command)
+
     def to_polars(self) -> polars.DataFrame:
         """A row for each characteristic, with its paired difference from the first design.
 

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 PAGE_WIDTH = 8.2  # inches
 _PANEL_HEIGHT = 1.55
-_HATCHES = ("", "////", "....", "\\\\\\\\", "xx", "")
+_HATCHES = ("", "////", "....", "\\\\\\\\", "xx")
 # Neighbours in a bar differ in lightness as well as in colour.
-_FILLS = (COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4], COLOURS[3], "#BBBBBB")
+_FILLS = (COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4], COLOURS[3])
+_PALE = "#DDDDDD"
 
 
 class Bar(NamedTuple):
@@ -33,16 +34,19 @@ def stacked_bars(
     kinds: Sequence[str],
     x_label: str,
     y_label: str,
+    rest: str = "",
     n_columns: int = 3,
     note: str = "",
 ) -> Figure:
     """A panel for each title with its bars, all on one y axis in percent; a kind looks the same in every panel.
 
-    Kinds that no bar has are left out of the legend, and one kind alone needs none. Of many bars only some have their
-    labels, as many as fit.
+    The kind that is the `rest` is pale and comes on top. Kinds that no bar has are left out of the legend, and one
+    kind alone needs none. Of many bars only some have their labels, as many as fit.
     """
     from matplotlib.patches import Patch
 
+    kinds = [*kinds, rest] if rest else kinds
+    looks = [_fill(number, kind == rest) for number, kind in enumerate(kinds)]
     used = [kind for kind in kinds if any(bar.parts.get(kind, 0.0) > 0.0 for bars in panels.values() for bar in bars)]
     n_columns = 2 if len(panels) == 4 else min(n_columns, len(panels))  # no panel alone in a row
     panel_width = (PAGE_WIDTH - 0.35) / n_columns - 0.45
@@ -53,25 +57,27 @@ def stacked_bars(
     chart = PanelFigure(height, key, note, width=PAGE_WIDTH)
     cells = chart.panels(headings, n_columns, sharey="all")
     for cell, bars in zip(cells, panels.values(), strict=True):
-        _draw(cell, bars, kinds)
+        _draw(cell, bars, dict(zip(kinds, looks, strict=True)))
         _label(cell, bars, panel_width)
     chart.above.supxlabel("\n".join(broken(x_label, PAGE_WIDTH - 1.0, TITLE)), fontsize=TITLE)
     chart.above.supylabel("\n".join(broken(y_label, height - 0.4, TITLE)), fontsize=TITLE)
-    return chart.finish([Patch(**_fill(kinds.index(kind))) for kind in key])
+    return chart.finish([Patch(**looks[kinds.index(kind)]) for kind in key])
 
 
-def _fill(number: int) -> dict[str, Any]:
+def _fill(number: int, is_rest: bool) -> dict[str, Any]:
+    if is_rest:
+        return {"facecolor": _PALE, "edgecolor": "white", "linewidth": 0.4}
     n = number % len(_FILLS)
     return {"facecolor": _FILLS[n], "edgecolor": "white", "hatch": _HATCHES[n], "linewidth": 0.4}
 
 
-def _draw(cell: Axes, bars: Sequence[Bar], kinds: Sequence[str]) -> None:
+def _draw(cell: Axes, bars: Sequence[Bar], looks: Mapping[str, Mapping[str, Any]]) -> None:
     places = range(len(bars))
     bottom = [0.0] * len(bars)
-    for number, kind in enumerate(kinds):
+    for kind, look in looks.items():
         heights = [bar.parts.get(kind, 0.0) for bar in bars]
         if any(heights):
-            cell.bar(places, heights, 0.78, bottom, **_fill(number))
+            cell.bar(places, heights, 0.78, bottom, **look)
         bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
     ends = [(place, bar.lo, bar.hi) for place, bar in enumerate(bars) if bar.lo is not None and bar.hi is not None]
     cell.vlines([one[0] for one in ends], [one[1] for one in ends], [one[2] for one in ends], DARK, linewidth=0.9)

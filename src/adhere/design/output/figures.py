@@ -25,7 +25,7 @@ _SIZE = "trials"
 
 def shown_of(rows: Sequence[Row], most: int = MAX_PANELS) -> tuple[list[Row], str]:
     """The scenarios a figure has room for, and what to say of the others."""
-    shown = some_of(list(rows), most)
+    shown = some_of(rows, most)
     left_out = f" {len(shown)} of {len(rows)} scenarios; the tables have all." if len(shown) < len(rows) else ""
     return shown, left_out
 
@@ -47,7 +47,8 @@ def status_figure(rows: Sequence[Row]) -> ReportFigure | None:
         "; ".join(said),
         lambda: stacked_bars(
             panels,
-            kinds=(*STATUSES, _RUNNING),
+            kinds=STATUSES,
+            rest=_RUNNING,
             x_label="day of the look" if by_day else "patients with outcomes at the look",
             y_label="share of trials",
         ),
@@ -114,7 +115,7 @@ def _size_bars(row: Row, edges: Sequence[int]) -> Iterator[Bar]:
     sizes = row.found.distributions.sizes
     for low, high in pairwise(edges):
         count = int(sizes[low:high].sum())
-        label = f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}"
+        label = f"{low:,}" if count == sizes[low] else f"{low:,}–{high - 1:,}"
         yield Bar(label, {_SIZE: count / row.found.n_trials}, *wilson(count, row.found.n_trials))
 
 

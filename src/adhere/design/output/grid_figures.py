@@ -19,8 +19,8 @@ CLAIMS = {"type_one": "type I error", "power": "power"}
 
 
 def claim_of(row: Row) -> str | None:
-    """Which of type I error and power a scenario has; None where it has neither."""
-    return next((name for name in CLAIMS if is_known(row.number(name))), None)
+    """Power where an arm is better than another, and else type I error; None where claims are not made."""
+    return next((name for name in ("power", "type_one") if is_known(row.number(name))), None)
 
 
 def power_figure(evaluation: Evaluation) -> ReportFigure | None:

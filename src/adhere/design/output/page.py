@@ -12,12 +12,11 @@ from adhere.design.output.estimate_figures import estimates_figures
 from adhere.design.output.figures import allocation_figure, convergence_figure, size_figure, status_figure
 from adhere.design.output.grid_figures import errors_figure, power_figure
 from adhere.design.output.rows import rows_of_design
-from adhere.design.output.side_by_side import differences_figure, differences_table
+from adhere.design.output.side_by_side import designs_table, differences_figure, differences_table
 from adhere.design.output.words import METHODS, WORDS, design_fields, simulation_details
 from adhere.report.page import page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
-from adhere.trial.design_words import in_words
 
 if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
@@ -27,7 +26,7 @@ def design_page(evaluation: Evaluation, command: str = "") -> str:
     """The page; the same evaluation gives the same bytes. `command` is what repeats it, where that is known."""
     import matplotlib
 
-    sections = [one for one in _sections(evaluation) if one.figures or one.listings or one.details]
+    sections = design_sections(evaluation)
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
@@ -40,6 +39,11 @@ def design_page(evaluation: Evaluation, command: str = "") -> str:
     notes = " ".join(sentence(note) for note in evaluation.notes)
     lead = sentences.lead(evaluation)
     return page(title, sections, drawn, foot, notes, lead=lead, glossary=WORDS, figure_files=False)
+
+
+def design_sections(evaluation: Evaluation) -> list[Section]:
+    """The page in its order; what an evaluation does not hold is left out."""
+    return [one for one in _sections(evaluation) if one.figures or one.listings or one.details]
 
 
 def _foot(evaluation: Evaluation, command: str) -> dict[str, str]:
@@ -144,13 +148,12 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
 
 def _designs(evaluation: Evaluation) -> Section:
     several = len(evaluation.designs) > 1
-    said = [
-        f"{design.name}: {words}" if several else words for design in evaluation.designs for words in in_words(design)
-    ]
     listings = [
         Listing(f"{design.name}, field by field", ["field", "value"], design_fields(design), folded=True)
         for design in evaluation.designs
     ]
+    if several:
+        listings.insert(0, designs_table(evaluation))
     return Section(
         "design",
         "The designs" if several else "The design",
@@ -159,7 +162,6 @@ def _designs(evaluation: Evaluation) -> Section:
         if several
         else sentences.headline(evaluation.designs[0]),
         uncertainty="",
-        details=said,
         listings=listings,
     )
 

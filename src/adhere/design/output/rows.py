@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from adhere.intervals import Estimate
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 STATUSES = ("superior", "inferior", "equivalent", "futile")
 INCONCLUSIVE = "inconclusive"
+One = TypeVar("One")
 
 
 class Row(NamedTuple):
@@ -56,12 +58,12 @@ def rows_of_design(evaluation: Evaluation, number: int) -> list[Row]:
     return rows_of(evaluation)[number :: len(evaluation.designs)]
 
 
-def some_of(scenarios: list[Row], most: int) -> list[Row]:
+def some_of(scenarios: Sequence[One], most: int) -> list[One]:
     """As many as there is room for, spread evenly from the first to the last.
 
     >>> some_of([0, 1, 2, 3, 4, 5, 6], 3)
     [0, 3, 6]
     """
     if len(scenarios) <= most:
-        return scenarios
+        return list(scenarios)
     return [scenarios[round(place * (len(scenarios) - 1) / (most - 1))] for place in range(most)]

@@ -29,7 +29,20 @@ def headline(design: Design) -> str:
     patients = "" if design.n_patients is None else f", up to {counted(design.n_patients, 'patient')}"
     looks = counted(planned_looks(design), "look")
     by = f", decided by {_EVIDENCE[design.stopping.by]}" if design.stopping else ", which decide nothing"
-    return f"{arms}{patients}; allocation by {design.policy}; {looks}{by}."
+    return f"Arms {arms}{patients}; allocation by {design.policy}; {looks}{by}."
+
+
+def designs_result(evaluation: Evaluation) -> str:
+    """The design in a sentence, or the names of several."""
+    if len(evaluation.designs) == 1:
+        return headline(evaluation.designs[0])
+    first, *others = [design.name for design in evaluation.designs]
+    return f"{first}, and to compare with it: {'; '.join(others)}."
+
+
+def decided_by(design: Design) -> str:
+    """What looks decide by."""
+    return _EVIDENCE[design.stopping.by] if design.stopping else "nothing"
 
 
 def lead(evaluation: Evaluation) -> str:

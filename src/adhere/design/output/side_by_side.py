@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adhere.design.output.rows import rows_of, some_of
+from adhere.design.output.sentences import decided_by
 from adhere.design.output.texts import ERRORS, UNKNOWN, column, is_known
 from adhere.report.section import Listing, ReportFigure
+from adhere.trial.planned_looks import planned_looks
 
 if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
@@ -33,6 +35,21 @@ COMPARED = {
 }
 
 
+def designs_table(evaluation: Evaluation) -> Listing:
+    """What the designs have in common and what not."""
+    rows = [
+        [
+            design.name,
+            design.policy,
+            UNKNOWN if design.n_patients is None else f"{design.n_patients:,}",
+            str(planned_looks(design)),
+            decided_by(design),
+        ]
+        for design in evaluation.designs
+    ]
+    return Listing("The designs", ["design", "policy", "patients", "looks", "decided by"], rows)
+
+
 def differences_table(evaluation: Evaluation) -> Listing:
     """A line for each scenario and each design but the first."""
     rows = [row for place, row in enumerate(rows_of(evaluation)) if place % len(evaluation.designs)]
@@ -56,7 +73,7 @@ def differences_figure(evaluation: Evaluation) -> ReportFigure | None:
     reference, n_designs = rows_of(evaluation)[0].label, len(evaluation.designs)
     if n_designs < 2:
         return None
-    places = some_of(list(range(len(evaluation.scenarios))), max(2, _MAX_DOTS // (n_designs - 1)))
+    places = some_of(range(len(evaluation.scenarios)), max(2, _MAX_DOTS // (n_designs - 1)))
     parts: list[dict[str, Any]] = []
     for place in places:
         for row in rows_of(evaluation)[place * n_designs + 1 : (place + 1) * n_designs]:

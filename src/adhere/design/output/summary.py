@@ -27,6 +27,7 @@ _MAX_ROWS = 40  # lines of a table
 _DIGEST = 12  # letters shown of it
 _FOOT = (
     "claims: probability of a claim: the type I error under a null, power elsewhere (right direction). "
+    "false claims: about arms that do not differ, where others do. "
     "patients, days: mean of a trial. worse arm: share of its patients recommended an arm that is not the best. "
     "surplus: expected good outcomes above equal shares, summed over a trial. "
     "In brackets: Monte Carlo standard error (more trials make it smaller)."
@@ -64,7 +65,7 @@ def _short(digest: str) -> str:
 
 def _one(evaluation: Evaluation, width: int) -> Iterator[str]:
     rows = rows_of_design(evaluation, 0)
-    yield _listed("Claims, sizes and patients", _claims(rows), width)
+    yield _listed("Claims, sizes and patients", claims_columns(rows), width)
     columns = {"scenario": [row.scenario.name for row in rows]}
     for status in (*STATUSES, INCONCLUSIVE):
         numbers = [row.number(status) for row in rows]
@@ -73,10 +74,13 @@ def _one(evaluation: Evaluation, width: int) -> Iterator[str]:
     yield _listed("What trials end with", columns, width)
 
 
-def _claims(rows: Sequence[Row]) -> dict[str, list[str]]:
+def claims_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """What matters most, by its headings."""
+    in_part = [row.number("type_one") if claim_of(row) == "power" else None for row in rows]
     return {
         "scenario": [row.scenario.name for row in rows],
         "claims": column([_claim(row) for row in rows], percent=True),
+        "false claims": column(in_part, percent=True),
         "patients": column([row.number("sample_size") for row in rows]),
         "days": column([row.number("duration") for row in rows], errors=False),
         "worse arm": column([row.number("recommended_inferior") for row in rows], percent=True, errors=False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from adhere.analysis.output.texts import signed
 from adhere.design.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of
 from adhere.design.output.texts import ERRORS, UNKNOWN, column, is_known, short_percent
 from adhere.intervals import Estimate
@@ -43,8 +44,8 @@ def _plain(rows: Sequence[Row], name: str, arm: str | None = None) -> list[str]:
 def errors_table(evaluation: Evaluation) -> Listing:
     """Type I error under the nulls: of any claim, and of each arm where several are compared."""
     rows = [row for row in rows_of(evaluation) if is_known(row.number("type_one"))]
-    columns = {
-        "null": [row.scenario.null or "in part" for row in rows],
+    columns: dict[str, list[str]] = {
+        "null": [str(row.scenario.null or "in part") for row in rows],
         "type I error": _percent(rows, "type_one"),
         **_by_arm(rows, "type_one"),
         "95% interval": [_interval(row.number("type_one")) for row in rows],
@@ -117,13 +118,13 @@ def size_table(evaluation: Evaluation) -> Listing:
 def allocation_table(evaluation: Evaluation) -> Listing:
     """Who was recommended, and took, what."""
     rows = rows_of(evaluation)
-    arms = list(dict.fromkeys(arm for row in rows for arm in row.design.arms))
+    arms = rows[0].design.arms
     columns: dict[str, list[str]] = {}
+    shown = arms[1:] if len(arms) == 2 else arms  # of two, the other is the rest
     if len(arms) <= MAX_ARMS:
         for name, said in (("allocation", "recommended"), ("taken", "took")):
-            for arm in arms:
-                numbers = [row.number(name, arm) if arm in row.design.arms else None for row in rows]
-                columns[f"{said} {arm}"] = column(numbers, percent=True)
+            for arm in shown:
+                columns[f"{said} {arm}"] = column([row.number(name, arm) for row in rows], percent=True)
     columns["recommended a worse arm"] = _percent(rows, "recommended_inferior")
     columns["took a worse arm"] = _percent(rows, "took_inferior")
     return _listing(evaluation, rows, f"Allocation: mean share of a trial's patients ({ERRORS})", columns)
@@ -169,7 +170,7 @@ def estimates_table(evaluation: Evaluation) -> Listing:
     columns = {
         **({"arm": [arm for _, arm, _, _ in lines]} if several_arms else {}),
         "effect": [estimand for _, _, estimand, _ in lines],
-        "true": [f"{_true_effect(row, arm, estimand):+.3f}" for row, arm, estimand, _ in lines],
+        "true": [signed(_true_effect(row, arm, estimand)) for row, arm, estimand, _ in lines],
         "method": [method for _, _, _, method in lines],
         "bias": of("bias"),
         "RMSE": of("rmse"),

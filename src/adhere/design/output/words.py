@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from adhere.report.glossary import GLOSSARY
 from adhere.report.numbers import counted
+from adhere.trial.design_text import plain
 
 if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
@@ -23,8 +22,8 @@ METHODS = {
     ],
     "errors": [
         "Claims are about the arm recommended (intention-to-treat). With a control, an arm found superior or "
-        "inferior claims a difference from it; without one, an arm found superior claims to be the best. The error of any "
-        "claim is the family-wise one.",
+        "inferior claims a difference from it; without one, an arm found superior claims to be the best. The error "
+        "of any claim is the family-wise one.",
     ],
     "allocation": [
         "Surplus over 1:1 is the expected number of good outcomes above equal shares of the arms, summed over a "
@@ -63,7 +62,7 @@ WORDS = {
 
 def design_fields(design: Design) -> list[list[str]]:
     """The fields that differ from their defaults, as the design's file has them."""
-    return [[name, text] for name, text in _flat("", msgspec.to_builtins(design))]
+    return [[name, text] for name, text in _flat("", plain(design))]
 
 
 def _flat(name: str, value: Any) -> list[tuple[str, str]]:

@@ -1,0 +1,140 @@
+"""What an evaluation looks like: on a terminal of any width, as a page, in a notebook; nowhere a NaN."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adhere.design.evaluation import Evaluation
+from adhere.design.output.page import design_sections
+from adhere.design.output.rows import rows_of
+from adhere.intervals import Estimate
+from adhere.report.section import Section
+from adhere.trial.design_parts import Evidence
+from design.made_evaluation import made, made_design
+from report.html_reader import Reader
+
+BAD = re.compile(r"\b(nan|inf|none)\b", re.IGNORECASE)
+SMALL = {"effect": 0.2, "compliance": [1.0, 0.6], "confounding": 0.2}
+STORY = {"effect": 0, "compliance": 0.7, "confounding": [0.0, 0.2, 0.4]}
+
+
+@pytest.fixture(scope="module")
+def one() -> Evaluation:
+    return made(made_design(3), scenarios=SMALL)
+
+
+@pytest.fixture(scope="module")
+def several() -> Evaluation:
+    rules: tuple[Evidence, ...] = ("belief", "wealth")
+    ways = [(policy, by) for policy in ("thompson/actual", "thompson") for by in rules]
+    return made(
+        *(made_design(2, f"{policy}, {by}", policy, by) for policy, by in ways), scenarios=STORY, n_trials=100
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_lines_fit_the_terminal(one: Evaluation, several: Evaluation, width: int) -> None:
+    for evaluation in (one, several):
+        text = evaluation.summary(width)
+        assert max(map(len, text.split("\n"))) <= min(100, width)
+        assert not BAD.search(text)
+
+
+def test_terminal_of_one_design_has_its_numbers_with_their_errors(one: Evaluation) -> None:
+    text = one.summary()
+    power = one["effect 0.2, compliance 100%"].find("power").estimate
+    assert isinstance(power, Estimate)
+    assert power.se is not None
+    assert f"{100 * power.mean:.1f}% ({100 * power.se:.1f})" in text
+    assert (
+        f"Design {one.designs[0].digest[:12]}; 400 trials in each of 6 scenarios, seed 7; adhere 0.4.0"
+        in text.replace("\n", " ")
+    )
+    for words in ("Claims, sizes and patients", "What trials end with", "In words", "The largest type I error: "):
+        assert words in text
+    assert "false claims" in text  # about the arm that does not differ
+    assert "note: looks in vain" in replace(one, notes=("looks in vain",)).summary()
+
+
+def test_terminal_of_several_designs_has_paired_differences(several: Evaluation) -> None:
+    text = several.summary()
+    difference = several.results[1].difference("type_one").estimate
+    assert isinstance(difference, Estimate)
+    for words in (
+        "4 designs side by side",
+        "B minus A, with the same patients",
+        "claims (points)",
+        "A thompson/actual, belief:",
+    ):
+        assert words in text
+    assert f"{100 * difference.mean:+.1f} (" in text
+
+
+def test_page_can_be_attached_to_a_protocol_and_repeated(one: Evaluation) -> None:
+    html = one.to_html("adhere design run stroke-unit.toml --trials 400 --seed 7")
+    page = Reader(html)
+    headings = page.texts("h2")
+    for heading in ("The design", "Scenarios", "Type I error", "Power", "Sample size and duration", "The simulation"):
+        assert heading in headings
+    said = " ".join(page.texts("footer"))
+    for words in (one.designs[0].digest, "400 in each scenario", "adhere 0.4.0", "--trials 400 --seed 7"):
+        assert words in said
+    images = page.attributes("img")
+    assert len(images) == 7  # power, status, sizes, allocation, bias, coverage, convergence
+    assert all(image["alt"] and not BAD.search(str(image["alt"])) for image in images)
+    tables = " ".join(page.texts("td"))
+    assert not BAD.search(tables)
+    for cell in ("intention-to-treat", "compliers", "any-time valid", "all alike", "stopping.superiority"):
+        assert cell in " ".join([tables, *page.texts("th")])
+
+
+def test_page_of_several_designs_begins_with_errors_as_confounding_grows(several: Evaluation) -> None:
+    sections = {section.name: section for section in design_sections(several)}
+    story = sections["errors"].headline
+    assert story is not None
+    assert "decided by belief thompson/actual at 0.4" in story.alternative
+    assert [panel.get_title("left") for panel in story.draw().axes] == ["decided by belief", "decided by wealth"]
+    (forest,) = sections["differences"].figures
+    assert [panel.get_title("left") for panel in forest.draw().axes] == ["type I error", "patients"]
+    assert _column(sections["differences"], "design")[:3] == [design.name for design in several.designs[1:]]
+    assert len(sections["design"].listings) == 5
+
+
+def _column(section: Section, heading: str) -> list[str]:
+    listing = section.listings[0]
+    return [row[list(listing.header).index(heading)] for row in listing.rows]
+
+
+def test_power_curves_have_a_panel_for_each_confounding_and_full_compliance_in_all() -> None:
+    evaluation = made(
+        scenarios={"effect": [0.1, 0.2], "compliance": [1.0, 0.6], "confounding": [0, 0.2]}, n_trials=50
+    )
+    (figure,) = next(one for one in design_sections(evaluation) if one.name == "power").figures
+    panels = figure.draw().axes
+    assert [panel.get_title("left") for panel in panels] == ["confounding 0", "confounding 0.2"]
+    for panel in panels:
+        level, full, less = panel.get_lines()
+        assert np.asarray(full.get_xdata()).tolist() == np.asarray(less.get_xdata()).tolist() == [0.0, 0.1, 0.2]
+        assert np.asarray(level.get_ydata()).tolist() == [0.05, 0.05]
+
+
+def test_of_very_many_scenarios_and_arms_figures_show_some_and_tables_all() -> None:
+    grid = {"effect": [0.05, 0.1, 0.15], "compliance": [1.0, 0.8, 0.6, 0.4], "confounding": [0, 0.1, 0.2]}
+    evaluation = made(made_design(10), scenarios=grid, n_trials=20)
+    sections = {section.name: section for section in design_sections(evaluation)}
+    assert len(evaluation.scenarios) == 50
+    assert "6 of 50 scenarios; the tables have all." in sections["size"].figures[0].caption
+    assert len(sections["size"].listings[0].rows) == 50
+    assert sections["size"].listings[0].folded
+    assert "10 arms" in sections["allocation"].figures[0].caption
+    assert "and 10 more scenarios: --html or --json" in evaluation.summary()
+
+
+def test_notebooks_show_a_table(several: Evaluation) -> None:
+    html = several._repr_html_()
+    assert html.count("<tr>") == 1 + len(rows_of(several))
+    assert "4 designs side by side" in html
