@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adhere.compilation import generic, implements, no_inline
-from adhere.trial.best_arm import compare_posteriors, pick_best, posteriors_of_two, share_beliefs, write
+from adhere.trial.best_arm import compare_two, judge_posteriors, pick_best, share_beliefs, write
 from adhere.trial.beta_posterior import RESULT
 from adhere.trial.looks import (
     ACTIVE,
@@ -21,6 +21,7 @@ from adhere.trial.looks import (
     N_VALUES,
     SUPERIOR,
     BeliefRules,
+    ControlledPosteriorRules,
     NoRules,
     PosteriorRules,
     WealthRules,
@@ -39,21 +40,26 @@ def judge_nothing(rules: Any, look: int, evidence: Any, status: Any, values: Any
 
 @implements(judge, PosteriorRules)
 def judge_by_posterior(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Arms by their posteriors: against the control, or all among one another."""
+    """All arms among one another, by their posteriors."""
     clear(values)
-    if rules.control >= 0:
-        return compare_with_control(rules, look, evidence, status, values)
-    return compare_posteriors(rules, look, evidence, status, values)
+    return judge_posteriors(rules, look, evidence, status, values)
+
+
+@implements(judge, ControlledPosteriorRules)
+def judge_by_posterior_and_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
+    """Arms against the control by their posteriors."""
+    clear(values)
+    return compare_with_control(rules, look, evidence, status, values)
 
 
 @implements(judge, BeliefRules)
 def judge_by_belief(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
     """Arms by what the policy believes of those that are left."""
     clear(values)
-    share_beliefs(rules.n_arms, evidence, status)
+    n_left = share_beliefs(evidence, status)
     if rules.control >= 0:
         return compare_with_control(rules, look, evidence, status, values)
-    return pick_best(rules.n_arms, rules.superiority[look], rules.inferiority[look], evidence.work, status, values)
+    return pick_best(n_left, rules.superiority[look], rules.inferiority[look], evidence.work, status, values)
 
 
 @implements(judge, ZRules)
@@ -84,7 +90,7 @@ def compare_with_control(rules: Any, look: int, evidence: Any, status: Any, valu
     It stops when an arm is superior, or when none is left: for what the first arm was dropped for at this look.
     """
     n_superior, n_left, dropped_for = 0, 0, GO_ON
-    for arm in range(rules.n_arms):
+    for arm in range(status.size):
         if arm != rules.control and status[arm] == ACTIVE:
             found = status_against_control(rules, look, arm, evidence, values)
             status[arm] = found
@@ -105,12 +111,13 @@ def status_against_control(rules: Any, look: int, arm: int, evidence: Any, value
     raise NotImplementedError
 
 
-@implements(status_against_control, PosteriorRules)
+@implements(status_against_control, ControlledPosteriorRules)
 def posterior_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
     """By the probabilities that the arm is better, that both are alike, and that it gains more than the margin."""
     equivalence, futility, first = rules.equivalence[look], rules.futility[look], arm * N_VALUES
-    by_margin = equivalence == equivalence or futility == futility  # a threshold that is NaN is not equal to itself
-    better, alike, gain = posteriors_of_two(rules.n_arms, rules.margin, by_margin, arm, rules.control, evidence)
+    # A threshold that is NaN is not equal to itself.
+    margin = rules.margin if equivalence == equivalence or futility == futility else 0.0
+    better, alike, gain = compare_two(arm, rules.control, margin, evidence)
     return status_of(
         write(values, first + BY_SUPERIORITY, better, rules.superiority[look]) >= rules.superiority[look],
         write(values, first + BY_INFERIORITY, better, rules.inferiority[look]) <= rules.inferiority[look],
@@ -121,8 +128,8 @@ def posterior_against_control(rules: Any, look: int, arm: int, evidence: Any, va
 
 @implements(status_against_control, BeliefRules)
 def belief_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """By the probability that the arm is better."""
-    better, first = evidence.work[RESULT * rules.n_arms + arm], arm * N_VALUES
+    """By the probability that the arm, one of two, is better."""
+    better, first = evidence.work[2 * RESULT + arm], arm * N_VALUES
     return status_of(
         write(values, first + BY_SUPERIORITY, better, rules.superiority[look]) >= rules.superiority[look],
         write(values, first + BY_INFERIORITY, better, rules.inferiority[look]) <= rules.inferiority[look],

@@ -12,7 +12,15 @@ from adhere.trial import look_judges as look_judges  # which implements `judge` 
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Stopping, Threshold
 from adhere.trial.group_sequential import critical_values
-from adhere.trial.looks import BeliefRules, NoRules, PosteriorRules, Rules, WealthRules, ZRules
+from adhere.trial.looks import (
+    BeliefRules,
+    ControlledPosteriorRules,
+    NoRules,
+    PosteriorRules,
+    Rules,
+    WealthRules,
+    ZRules,
+)
 from adhere.trial.planned_looks import look_counts, look_days, planned_looks
 
 Floats = NDArray[np.float64]
@@ -51,7 +59,8 @@ def look_rules(design: Design) -> Rules:
     futility = _by_look("futility", stopping.futility, n_looks)
     if stopping.by == "posterior":
         inferiority = _inferiority(stopping, superiority)
-        return PosteriorRules(n_arms, control, margin, superiority, inferiority, equivalence, futility)
+        kind = PosteriorRules if control < 0 else ControlledPosteriorRules
+        return kind(n_arms, control, margin, superiority, inferiority, equivalence, futility)
     if stopping.boundary is not None:
         superiority = _critical_values(design, stopping)
     inferiority = superiority.copy() if stopping.inferiority is None else _inferiority(stopping, superiority)

@@ -65,10 +65,22 @@ class NoRules(NamedTuple):
 
 
 class PosteriorRules(NamedTuple):
-    """By the posterior of each arm's mean given the outcomes of those who were recommended it.
+    """By the posterior of each arm's mean given the outcomes of those who were recommended it: which is best.
 
-    Thresholds are arrays by look, NaN where there is none. `control` is -1 where arms are compared with one another.
+    Thresholds are arrays by look, NaN where there is none. `control` is -1.
     """
+
+    n_arms: int
+    control: int
+    margin: float
+    superiority: Floats
+    inferiority: Floats
+    equivalence: Floats
+    futility: Floats
+
+
+class ControlledPosteriorRules(NamedTuple):
+    """By the same posteriors: which arms are better than the control."""
 
     n_arms: int
     control: int
@@ -108,7 +120,7 @@ class WealthRules(NamedTuple):
     log_threshold: float  # log(2 / alpha)
 
 
-Rules = NoRules | PosteriorRules | BeliefRules | ZRules | WealthRules
+Rules = NoRules | PosteriorRules | ControlledPosteriorRules | BeliefRules | ZRules | WealthRules
 
 
 def needs_beliefs(rules: Rules) -> bool:
