@@ -18,6 +18,13 @@ _OWN_PARTS = (
     "analysis/*/*_kernel.py",
     "trial/steps.py",
     "trial/lessons.py",
+    "trial/allocation.py",
+    "trial/looks.py",
+    "trial/look_judges.py",
+    "trial/best_arm.py",
+    "trial/beta_posterior.py",
+    "trial/z_statistic.py",
+    "design/*kernel.py",
 )
 _noted: dict[Path, str] = {}
 
