@@ -1,0 +1,97 @@
+"""The patients of a simulated trial: when they come, what they take and gain, and what is heard of it.
+
+All random numbers are keyed by the patient's number, so that designs meet the same patients.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from adhere.compilation import inline, no_inline
+from adhere.randomness import DELAY, MISSING, PATIENT, step, unit, word_at
+
+UNKNOWN: Final = -9  # in place of what was taken, where it is never reported
+
+# Which draw of a purpose is for what.
+_DELAY_DRAW: Final = 0
+_ARRIVAL_DRAW: Final = 1
+_STRATUM_DRAW: Final = 2
+_OUTCOME_DRAW: Final = 0
+_TAKEN_DRAW: Final = 1
+_UNIFORM: Final = 1.0
+_EXPONENTIAL: Final = 2.0
+
+
+@inline
+def uniform_at(rng: Any, patient: Any, purpose: Any, draw: int) -> float:
+    """A patient's random number."""
+    return unit(word_at(rng[0], rng[1], patient, purpose, draw))
+
+
+@inline
+def arrival_day(setting: Any, patient: Any, day_before: float, rng: Any) -> float:
+    """The day on which a patient comes."""
+    if setting.days.size > 0:
+        return setting.days[patient]  # type: ignore[no-any-return]
+    if patient == 0:
+        return 0.0
+    wait = -math.log(1.0 - uniform_at(rng, patient, DELAY, _ARRIVAL_DRAW)) / setting.per_day
+    return day_before + wait  # type: ignore[no-any-return]
+
+
+@inline
+def outcome_delay(setting: Any, patient: Any, chosen: int, rng: Any) -> float:
+    """After how many days the outcome is reported."""
+    mean = setting.delay[chosen]
+    if setting.distribution == _UNIFORM:
+        mean *= 2.0 * uniform_at(rng, patient, DELAY, _DELAY_DRAW)
+    elif setting.distribution == _EXPONENTIAL:
+        mean *= -math.log(1.0 - uniform_at(rng, patient, DELAY, _DELAY_DRAW))
+    return mean  # type: ignore[no-any-return]
+
+
+@inline
+def stratum_of(setting: Any, patient: Any, rng: Any) -> Any:
+    """The stratum, all equally likely; 0 where there are none."""
+    return np.int64(setting.n_strata * uniform_at(rng, patient, DELAY, _STRATUM_DRAW))
+
+
+@inline
+def is_outcome_missing(setting: Any, patient: Any, stratum: Any, chosen: int, reward: float, rng: Any) -> bool:
+    """Whether the outcome is never reported."""
+    rate = setting.missing_outcome[stratum, chosen, 1 if reward >= 0.5 else 0]
+    return rate > 0.0 and uniform_at(rng, patient, MISSING, _OUTCOME_DRAW) < rate  # type: ignore[no-any-return]
+
+
+@inline
+def is_taken_missing(setting: Any, patient: Any, stratum: Any, chosen: int, reward: float, rng: Any) -> bool:
+    """Whether what was taken is never reported."""
+    rate = setting.missing_taken[stratum, chosen, 1 if reward >= 0.5 else 0]
+    return rate > 0.0 and uniform_at(rng, patient, MISSING, _TAKEN_DRAW) < rate  # type: ignore[no-any-return]
+
+
+@no_inline
+def draw_patient(patients: Any, row: Any, n_arms: int, patient: Any, chosen: int, rng: Any) -> Any:
+    """What a patient takes and gains, and the mean over arms of what it would gain: as `simulate` draws them."""
+    actual, reward, total, cell = np.int64(0), 0.0, 0.0, np.int64(0)
+    for arm in range(n_arms):
+        if arm < patients.bounds.shape[1]:
+            cell = _cell_of(patients.bounds, row, arm, step(word_at(rng[0], rng[1], patient, PATIENT, arm)))
+        gained = patients.reward[arm, cell]
+        total += gained
+        if arm == chosen:
+            actual, reward = np.int64(patients.actual[arm, cell]), gained
+    return actual, reward, total / n_arms
+
+
+@inline
+def _cell_of(bounds: Any, row: Any, draw: int, drawn: Any) -> Any:
+    """The cell in which a draw lands: so many boundaries lie at or below it. The number of cells is a power of two."""
+    cell, half = np.int64(0), np.int64(bounds.shape[2] // 2)
+    while half > 0:
+        cell += half if drawn >= bounds[row, draw, cell + half - 1] else 0
+        half //= 2
+    return cell
