@@ -19,12 +19,15 @@ _OWN_PARTS = (
     "trial/steps.py",
     "trial/lessons.py",
     "trial/allocation.py",
+    "trial/beliefs.py",
     "trial/looks.py",
     "trial/look_judges.py",
     "trial/best_arm.py",
     "trial/beta_posterior.py",
     "trial/z_statistic.py",
     "design/*kernel.py",
+    "design/setting.py",
+    "design/room.py",
 )
 _noted: dict[Path, str] = {}
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from adhere.compilation import inline, no_inline
+from adhere.design.report_kernel import push_report
 from adhere.randomness import DELAY, MISSING, PATIENT, step, unit, word_at
 
 UNKNOWN: Final = -9  # in place of what was taken, where it is never reported
@@ -95,3 +96,31 @@ def _cell_of(bounds: Any, row: Any, draw: int, drawn: Any) -> Any:
         cell += half if drawn >= bounds[row, draw, cell + half - 1] else 0
         half //= 2
     return cell
+
+
+@no_inline
+def schedule_reports(
+    setting: Any, room: Any, lane: Any, n_pending: Any, patient: Any, stratum: Any, chosen: int, actual: Any,
+    reward: float, day: float, rng: Any,
+) -> Any:  # fmt: skip
+    """Send off what will be heard of a patient; returns how many reports are under way.
+
+    The outcome is report 2 · patient. What is assumed to have been taken is one of its own, 2 · patient + 1, if it
+    comes after the outcome. `room.heard` keeps both what will be known of the arm taken and whether it comes later.
+    """
+    due, told, taken, comes_later = day + outcome_delay(setting, patient, chosen, rng), reward, actual, 0
+    if is_outcome_missing(setting, patient, stratum, chosen, reward, rng):
+        if math.isnan(setting.impute_reward):
+            return n_pending
+        due, told = day + setting.impute_after, setting.impute_reward
+    if is_taken_missing(setting, patient, stratum, chosen, reward, rng):
+        taken = np.int64(UNKNOWN)
+        if not math.isnan(setting.impute_taken):
+            taken = np.int64(setting.impute_taken)
+            comes_later = 1 if day + setting.impute_after > due else 0
+    room.rewards[patient, lane] = told
+    room.heard[patient, lane] = 2 * (taken - UNKNOWN) + comes_later
+    push_report(room, lane, n_pending, due, 2 * patient)
+    if comes_later == 1:
+        push_report(room, lane, n_pending + 1, day + setting.impute_after, 2 * patient + 1)
+    return n_pending + 1 + comes_later

@@ -1,0 +1,82 @@
+"""How the next patient of a simulated trial gets an arm: the policy's own choice, or shares that are prescribed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adhere.compilation import generic, generic_with_default, implements, inline, no_inline
+from adhere.design.setting import ByShares, PolicyAlone
+from adhere.policies.generic import choose, remember
+from adhere.randomness import CHOOSE, point
+from adhere.trial.allocation import allocate, block_shares, shares_left, stated_shares
+
+
+@generic
+def next_arm(
+    allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
+) -> Any:
+    """Choose a patient's arm and write the memo; returns the arm and whether `work.out` has prescribed shares."""
+    raise NotImplementedError
+
+
+@generic_with_default
+def freeze_shares(allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any) -> None:
+    """Take the policy's probabilities for all patients until the next look, of whom the first is given."""
+
+
+@inline
+def own_choice(rule: Any, state: Any, memo: Any, patient: Any, rng: Any) -> Any:
+    """The arm that the policy chooses, as in `simulate`."""
+    remember(rule, state, memo)
+    point(rng, patient, CHOOSE)
+    return choose(rule, state, memo, 1.0, rng)
+
+
+@no_inline
+def shares_now(rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any) -> None:
+    """The policy's probabilities, without the arms that were dropped."""
+    stated_shares(rule, state, memo, patient, work.out, rng)
+    shares_left(work.out, work.dropped, rule.n_arms)
+
+
+@implements(next_arm, PolicyAlone)
+def next_arm_of_policy(
+    allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
+) -> Any:
+    """The policy's own choice."""
+    return own_choice(rule, state, memo, patient, rng), False
+
+
+@implements(next_arm, ByShares)
+def next_arm_by_shares(
+    allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
+) -> Any:
+    """By what is left of a block, what was frozen at the last look, or what dropped arms leave to the others."""
+    n_arms = rule.n_arms
+    in_block = allocation.n_each > 0.0 and patient < allocation.burn_in
+    if in_block:
+        block_shares(work.left, stratum, allocation.n_each, work.dropped, n_arms, work.out)
+    elif allocation.is_frozen != 0.0 and patient >= allocation.burn_in:
+        for arm in range(n_arms):
+            work.out[arm] = work.frozen[arm]
+    elif n_dropped > 0:
+        shares_now(rule, state, memo, patient, work, rng)
+    else:
+        return own_choice(rule, state, memo, patient, rng), False
+    chosen = allocate(rule, state, memo, patient, work.out, rng)
+    if in_block:
+        work.left[stratum * n_arms + chosen] -= 1.0
+    return chosen, True
+
+
+@implements(freeze_shares, ByShares)
+def freeze_shares_until_look(
+    allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any
+) -> None:
+    """As after the burn-in, if it is still going on."""
+    if allocation.is_frozen != 0.0:
+        shares_now(rule, state, memo, max(np.int64(patient), np.int64(allocation.burn_in)), work, rng)
+        for arm in range(rule.n_arms):
+            work.frozen[arm] = work.out[arm]
