@@ -42,18 +42,18 @@ class Bets(NamedTuple):
     scores: Any  # [patient, lane]
 
     @staticmethod
-    def of(control: int, effects: Any, n_arms: int, n_patients: int, n_lanes: int) -> Bets:
+    def of(control: int, effects: Any, n_arms: int, n_patients: int, n_lanes: int, make: Any) -> Bets:
         """Room for trials side by side."""
         return Bets(
             float(max(control, 0)),
             effects,
-            np.zeros((n_patients, n_arms, n_lanes)),
-            np.zeros((n_patients, n_lanes)),
-            np.zeros((n_patients, n_lanes), np.int32),
-            np.zeros((n_patients, 2, n_lanes), np.int32),
-            np.zeros((n_patients, 2, n_lanes), np.int32),
-            np.zeros((2, n_lanes), np.int32),
-            np.zeros((n_patients, n_lanes)),
+            make((n_patients, n_arms, n_lanes), np.float64),
+            make((n_patients, n_lanes), np.float64),
+            make((n_patients, n_lanes), np.int32),
+            make((n_patients, 2, n_lanes), np.int32),
+            make((n_patients, 2, n_lanes), np.int32),
+            make((2, n_lanes), np.int32),
+            make((n_patients, n_lanes), np.float64),
         )
 
 

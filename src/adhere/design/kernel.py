@@ -29,8 +29,8 @@ NO_FAULT = -(2**62)
 
 @inline
 def play_trial(
-    rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, bets: Any, initial: Any, keys: Any,
-    patients: Any, outcomes: Any, room: Any, lane: Any, run: Any,
+    rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
+    outcomes: Any, room: Any, bets: Any, lane: Any, run: Any,
 ) -> int:  # fmt: skip
     """Play a trial; returns `NO_FAULT`, or an arm that does not exist if one is chosen."""
     n_arms, spare = sizes.arms.number, room.spare
@@ -58,9 +58,7 @@ def play_trial(
         local_floats(sizes.cells, spare.cell_sums),
         local_floats(sizes.cells, spare.cell_squares),
     )
-    evidence = Evidence(
-        work.n, work.sums, work.squares, work.beliefs, work.log_up, work.log_down, work.judging
-    )
+    evidence = Evidence(work.n, work.sums, work.squares, work.beliefs, work.log_up, work.log_down, work.judging)
     rng = local_words(STREAM_SIZE, keys[0])
     rng[0], rng[1] = keys[run, 0], keys[run, 1]
     copy_into(work.state, initial, sizes.state)
@@ -98,9 +96,7 @@ def play_trial(
             work.taken[actual] += 1
             total_reward += reward
             total_baseline += baseline
-            n_pending = schedule_reports(
-                setting, room, lane, n_pending, t, stratum, chosen, actual, reward, day, rng
-            )
+            n_pending = schedule_reports(setting, room, lane, n_pending, t, stratum, chosen, actual, reward, day, rng)
             t += 1
             if t < n_patients:
                 next_day = arrival_day(setting, t, day, rng)
@@ -209,22 +205,21 @@ def write_counts(work: Any, n_arms: int, run: Any, outcomes: Any) -> None:
 
 
 def run_trials(
-    rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, bets: Any, initial: Any, keys: Any,
-    patients: Any, outcomes: Any, room: Any, done: Any, stop: Any,
+    rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
+    outcomes: Any, room: Any, bets: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Play one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
-    `done[0]` counts the patients that trials may have; a non-zero `stop[0]` ends it.
+    A non-zero `stop[0]` ends it.
     """
     for run in range(keys.shape[0]):
         if stop[0] != 0:
             return NO_FAULT
         fault = play_trial(
-            rule, sizes, setting, allocation, rules, bets, initial, keys, patients, outcomes, room, 0, run
+            rule, sizes, setting, allocation, rules, initial, keys, patients, outcomes, room, bets, 0, run
         )
         if fault != NO_FAULT:
             return fault
-        done[0] += np.int64(setting.n_patients)
     return NO_FAULT
 
 

@@ -90,7 +90,7 @@ def draw_patient(patients: Any, row: Any, n_arms: int, patient: Any, chosen: int
 
 @inline
 def _cell_of(bounds: Any, row: Any, draw: int, drawn: Any) -> Any:
-    """The cell in which a draw lands: so many boundaries lie at or below it. The number of cells is a power of two."""
+    """The cell in which a draw lands: so many boundaries lie at or below it. Cells are a power of two."""
     cell, half = np.int64(0), np.int64(bounds.shape[2] // 2)
     while half > 0:
         cell += half if drawn >= bounds[row, draw, cell + half - 1] else 0

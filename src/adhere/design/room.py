@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from adhere.design.setting import Setting
 from adhere.policies.policy import CompiledPolicy, probabilities_size
 from adhere.simulation.patients import Arms
 from adhere.trial.looks import N_VALUES, work_size
+
+Make: TypeAlias = Callable[..., Any]  # an array of a shape and a type
 
 
 class Sizes(NamedTuple):
@@ -107,16 +110,16 @@ class Room(NamedTuple):
     spare: Work
 
     @staticmethod
-    def of(sizes: Sizes, setting: Setting, n_lanes: int) -> Room:
+    def of(sizes: Sizes, setting: Setting, n_lanes: int, make: Make) -> Room:
         """Room for trials side by side."""
         n = int(setting.n_patients)
         n_reports = n if np.isnan(setting.impute_taken) else 2 * n
         return Room(
-            np.zeros((n, n_lanes), np.int32),
-            np.zeros((n, n_lanes)),
-            np.zeros((n, n_lanes), np.int32),
-            np.zeros((n * sizes.kept, n_lanes)),
-            np.zeros((n_reports, n_lanes)),
-            np.zeros((n_reports, n_lanes), np.int32),
+            make((n, n_lanes), np.int32),
+            make((n, n_lanes), np.float64),
+            make((n, n_lanes), np.int32),
+            make((n * sizes.kept, n_lanes), np.float64),
+            make((n_reports, n_lanes), np.float64),
+            make((n_reports, n_lanes), np.int32),
             Work.of(sizes),
         )

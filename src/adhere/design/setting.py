@@ -80,9 +80,10 @@ def setting_of(design: Design, n_patients: int, grid: Ints) -> Setting:
     )
 
 
-def allocation_of(design: Design, may_drop: bool, room: int) -> PolicyAlone | ByShares:
+def allocation_of(design: Design, room: int) -> PolicyAlone | ByShares:
     """How arms are drawn; `room` is for the policy's probabilities."""
     is_frozen, n_arms = design.update == "at looks", len(design.arms)
+    may_drop = design.stopping is not None and n_arms > 2  # of two arms, when one is dropped the trial stops
     if not (is_frozen or may_drop or design.strata):
         return PolicyAlone()
     burn_in = burn_in_of(design)

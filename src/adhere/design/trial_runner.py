@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from adhere.compilation.storage import cache_folder
 from adhere.design.bets_kernel import Bets, NoBets
 from adhere.design.kernel import NO_FAULT, RUN_TRIALS
 from adhere.design.outcomes import Floats, TrialOutcomes
-from adhere.design.room import Room, Sizes
+from adhere.design.room import Make, Room, Sizes
 from adhere.design.setting import allocation_of, setting_of
 from adhere.errors import InputError
 from adhere.policies import as_policy
@@ -32,110 +32,127 @@ from adhere.trial.looks import needs_wealth
 Started: TypeAlias = Callable[[], TrialOutcomes]
 
 
+class Device(Protocol):
+    """What plays trials: processors, or a GPU."""
+
+    kernel: Any  # to be compiled for each composition
+    words: str  # which follow the name of a policy
+    counts: Any  # the last arguments of the kernel
+
+    def start(self, runner: TrialRunner, fixed: Any, outcomes: TrialOutcomes, stop: Integers) -> Callable[[], int]:
+        """Start trials that leave behind outcomes; what is returned waits for them, and returns a fault."""
+
+
+class Processors:
+    """One trial after the other; other threads play others."""
+
+    kernel, words, counts = RUN_TRIALS, "", (np.zeros(1, np.int64),)
+
+    def start(self, runner: TrialRunner, fixed: Any, outcomes: TrialOutcomes, stop: Integers) -> Callable[[], int]:
+        """Play them all, now."""
+        fault = runner.compiled(*fixed, outcomes, *runner.room(1), stop)
+        return lambda: fault  # type: ignore[no-any-return]
+
+
 class TrialRunner:
-    """Plays trials of one design on one population, on processors: one trial after the other.
+    """Plays trials of one design on one population, on processors or on a GPU: the same rules and random numbers.
 
     `grid` has the numbers of patients at which allocation so far is noted, in increasing order. With `true_effects`
     (by arm and view, NaN where not known) the confidence sequence of each pair is computed too, and whether it has
     them; without, nothing of it is compiled.
     """
 
-    loop: ClassVar[Any] = RUN_TRIALS  # to be compiled for each composition
-    target: ClassVar[str] = ""
-
     def __init__(
-        self, design: Design, population: Population, grid: Integers, true_effects: Floats | None
+        self, design: Design, population: Population, grid: Integers, true_effects: Floats | None, device: str = "cpu"
     ) -> None:
         n_patients, n_arms = design.horizon, len(design.arms)
         if n_patients is None:
             raise InputError("n_patients", None, "the largest number of patients, to simulate trials")
-        self._population = population
+        self.n_patients, self._population = n_patients, population
         resolved = as_policy(design.policy).resolved(n_arms, n_patients)
         values = sorted({*design.reward_values, *population.reward_values})
         self._assemble = partial(resolved.assemble, TrialShape(n_arms, tuple(values)))
         with postponing() as later:
             assembled = self._assemble()
         self._lacks_tables = bool(later)
-        self.resolved, self._rule, self._state = str(resolved), assembled.rule, assembled.state
+        self.resolved, self.rule, self._state = str(resolved), assembled.rule, assembled.state
         self._sizes = Sizes.of(assembled, n_arms, len(design.strata))
         self._setting = setting_of(design, n_patients, grid)
         self._rules = look_rules(design)
-        may_drop = design.stopping is not None and n_arms > 2
-        self._allocation = allocation_of(design, may_drop, self._sizes.out)
-        self._bets_on = true_effects is not None or needs_wealth(self._rules)
+        self._allocation = allocation_of(design, self._sizes.out)
+        self._has_bets = true_effects is not None or needs_wealth(self._rules)
         self._effects = np.zeros((0, 2)) if true_effects is None else np.array(true_effects, np.float64)
-        self.kernel: Any = None
-
-    @property
-    def n_patients(self) -> int:
-        """The largest number of patients."""
-        return int(self._setting.n_patients)
+        self._device = _device(device)
+        self.compiled: Any = None
 
     def is_ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return bool(self.loop.ready(*self._example()))
+        return bool(self._device.kernel.ready(*self._example()))
 
     def to_compile(self) -> object:
         """What is left to compile, the same for all that share it; None if nothing is."""
-        if self.is_ready():
-            return None
-        type_of = type_for(self._rule)
-        return tuple(type_of(one) for one in self._example())
+        return None if self.is_ready() else tuple(map(type_for(self.rule), self._example()))
 
     def load_tables(self, announce: Callable[[str], None]) -> None:
         """Load the tables that the rule looks things up in, or compute them."""
         if self._lacks_tables:
             with announcing(announce):
-                self._rule = self._assemble().rule
+                self.rule = self._assemble().rule
             self._lacks_tables = False
-
-    def load_tables(self, announce: Callable[[str], None]) -> None:
-        """Load the tables that the policy looks things up in, or compute them."""
-        raise NotImplementedError
 
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
         self.load_tables(announce)
-        example = self._example()
-        if not self.loop.ready(*example):
-            if cache_folder(frozenset(classes_of(self._rule))) is None:
+        example, kernel = self._example(), self._device.kernel
+        if not kernel.ready(*example):
+            if cache_folder(frozenset(classes_of(self.rule))) is None:
                 reason = "its code is not in a file of its own, or no cache folder can be written"
                 warnings.warn(f"{self.resolved} is compiled anew each time: {reason}", stacklevel=2)
-            announce(f"compiling trials of {self.resolved}{self.target}")
-        self.kernel = self.loop.compiled(*example)
+            announce(f"compiling trials of {self.resolved}{self._device.words}")
+        self.compiled = kernel.compiled(*example)
 
     def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
-        """Play some trials, all of them; what is returned returns what they leave behind.
+        """Start some trials; what is returned waits until they are through, and returns what they leave behind.
 
-        `done[0]` counts the patients that trials may have; a non-zero `stop[0]` ends it. Other threads work meanwhile.
+        `done[0]` counts the patients that trials may have; a non-zero `stop[0]` ends it.
         """
-        outcomes = self._blank(len(runs))
-        fault = self.kernel(*self._arguments(seed, runs, tables, outcomes, 1), done, stop)
-        if fault != NO_FAULT:
-            raise self._wrong_arm(fault)
-        return lambda: outcomes
+        fixed, outcomes = self._fixed(stream_keys(seed, runs.start, len(runs)), tables), self._blank(len(runs))
+        wait = self._device.start(self, fixed, outcomes, stop)
+
+        def finish() -> TrialOutcomes:
+            if (fault := wait()) != NO_FAULT:
+                expected = f"a whole number from 0 to {self._sizes.arms.number - 1}"
+                raise InputError(f"arm chosen by {self.resolved}", fault, expected)
+            done[0] += len(runs) * self.n_patients
+            return outcomes
+
+        return finish
+
+    def room(self, n_lanes: int, make: Make = np.zeros) -> tuple[Room, Bets | NoBets]:
+        """What trials side by side work in, in arrays that `make` makes."""
+        bets: Bets | NoBets = NoBets()
+        if self._has_bets:
+            control, n_arms = self._rules.control, self._sizes.arms.number
+            bets = Bets.of(control, self._effects, n_arms, self.n_patients, n_lanes, make)
+        return Room.of(self._sizes, self._setting, n_lanes, make), bets
+
+    def _fixed(self, keys: Any, tables: PatientTables) -> Any:
+        """What a kernel takes first."""
+        own = self.rule, self._sizes, self._setting, self._allocation, self._rules, self._state
+        return *own, keys, Patients.of(tables)
 
     def _example(self) -> Any:
         """Arguments of the right types, for no trials."""
-        counts = np.zeros((2, 1), np.int64)
-        return (*self._arguments(0, range(0), self._population.tables(0, 0, 1), self._blank(0), 1), *counts)
-
-    def _arguments(self, seed: int, runs: range, tables: PatientTables, outcomes: Any, n_lanes: int) -> Any:
-        setting, keys = self._setting, stream_keys(seed, runs.start, len(runs))
-        room = Room.of(self._sizes, setting, n_lanes)
-        bets = self._bets(n_lanes)
-        parts = self._rule, self._sizes, setting, self._allocation, self._rules, bets
-        return *parts, self._state, keys, Patients.of(tables), outcomes, room
-
-    def _bets(self, n_lanes: int) -> Bets | NoBets:
-        if not self._bets_on:
-            return NoBets()
-        return Bets.of(self._rules.control, self._effects, self._sizes.arms.number, self.n_patients, n_lanes)
+        fixed = self._fixed(stream_keys(0, 0, 0), self._population.tables(0, 0, 1))
+        return *fixed, self._blank(0), *self.room(1), *self._device.counts
 
     def _blank(self, n_runs: int) -> TrialOutcomes:
         return TrialOutcomes.zeros(n_runs, self._sizes.arms.number, len(self._setting.grid))
 
-    def _wrong_arm(self, arm: object) -> InputError:
-        """What to say of a policy that picks an arm that does not exist."""
-        expected = f"a whole number from 0 to {self._sizes.arms.number - 1}"
-        return InputError(f"arm chosen by {self.resolved}", arm, expected)
+
+def _device(name: str) -> Device:
+    if name != "cuda":
+        return Processors()
+    from adhere.design.gpu_trials import Gpu  # which is there only where the extra is installed
+
+    return Gpu()
