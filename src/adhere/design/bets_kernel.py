@@ -135,7 +135,7 @@ def note_taken_of_bets(bets: Any, lane: Any, patient: Any, actual: Any) -> None:
 @implements(write_estimates, Bets)
 def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, run: Any, outcomes: Any) -> None:
     """For both views of every pair."""
-    control = np.int64(bets.control)
+    control = int(bets.control)
     for arm in range(bets.effects.shape[0]):
         for view in range(2):
             if arm != control:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from adhere.analysis.adaptive.wealth_kernel import Decisions, pair_wealth
 from adhere.compilation import generic_with_default, implements
 from adhere.design.bets_kernel import ITT
@@ -40,7 +38,7 @@ def gather_wealth(
     evidence: Any, rng: Any,
 ) -> None:  # fmt: skip
     """The most that the bets against no effect ever had."""
-    control = max(np.int64(0), np.int64(bets.control))
+    control = int(bets.control)
     for arm in range(rules.n_arms):
         if arm != control:
             decisions = Decisions(

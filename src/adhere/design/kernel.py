@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from adhere.compilation import Kernel, inline, memo_of, no_inline, state_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
 from adhere.design.allocation_kernel import freeze_shares, next_arm
@@ -65,7 +63,7 @@ def play_trial(
     state, memo = state_of(rule, work.state), memo_of(rule, work.memo)
     clear(work)
     note_start(bets, lane)
-    row, n_patients, n_looks = run % patients.bounds.shape[0], np.int64(setting.n_patients), setting.look_days.size
+    row, n_patients, n_looks = run % patients.bounds.shape[0], int(setting.n_patients), setting.look_days.size
     t, n_pending, n_known, look, n_made, mark, n_dropped = 0, 0, 0.0, 0, 0, 0, 0
     decision, is_over, is_stale, total_reward, total_baseline = GO_ON, False, True, 0.0, 0.0
     day, looked_on, next_day = 0.0, 0.0, arrival_day(setting, 0, 0.0, rng)
@@ -108,9 +106,9 @@ def play_trial(
             day, report = due, pop_report(room, lane, n_pending)
             n_pending -= 1
             patient, comes_late = report // 2, report % 2 == 1
-            arm, reward = np.int64(room.chosen[patient, lane]), room.rewards[patient, lane]
-            heard = np.int64(room.heard[patient, lane])
-            taken, feedback = heard // 2 + UNKNOWN, np.int64(n_arms)
+            arm, reward = int(room.chosen[patient, lane]), room.rewards[patient, lane]
+            heard = int(room.heard[patient, lane])
+            taken, feedback = heard // 2 + UNKNOWN, int(n_arms)
             if comes_late:
                 note_taken(bets, lane, patient, taken)
                 feedback = n_arms + 1 + taken if taken >= 0 else 2 * n_arms - taken
@@ -123,7 +121,7 @@ def play_trial(
                     note_taken(bets, lane, patient, taken)
                     feedback = taken if taken >= 0 else taken - 1
             if taken < 0 and setting.sees_both_arms == 0.0:  # learners that need an arm wait for good
-                feedback = np.int64(n_arms)
+                feedback = int(n_arms)
             if goes_on and not (comes_late and feedback == n_arms):
                 for i in range(sizes.memo):
                     work.memo[i] = room.memos[patient * sizes.kept + i, lane] if i < sizes.kept else 0.0

@@ -51,7 +51,7 @@ class Processors:
     def start(self, runner: TrialRunner, fixed: Any, outcomes: TrialOutcomes, stop: Integers) -> Callable[[], int]:
         """Play them all, now."""
         fault = runner.compiled(*fixed, outcomes, *runner.room(1), stop)
-        return lambda: fault  # type: ignore[no-any-return]
+        return lambda: fault
 
 
 class TrialRunner:
@@ -65,7 +65,7 @@ class TrialRunner:
     def __init__(
         self, design: Design, population: Population, grid: Integers, true_effects: Floats | None, device: str = "cpu"
     ) -> None:
-        n_patients, n_arms = design.horizon, len(design.arms)
+        n_patients, n_arms = design.n_patients, len(design.arms)
         if n_patients is None:
             raise InputError("n_patients", None, "the largest number of patients, to simulate trials")
         self.n_patients, self._population = n_patients, population

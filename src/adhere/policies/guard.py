@@ -24,7 +24,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import Index, Memo, Part, State, Vector, generic, implements, inline, specialise
+from adhere.compilation import (
+    Index,
+    Memo,
+    Part,
+    State,
+    Vector,
+    generic,
+    implementation,
+    implements,
+    inline,
+    specialise,
+)
 from adhere.policies.generic import (
     Floats,
     Rule,
@@ -130,9 +141,35 @@ def remember_shares_guarded(rule: Rule, state: State, memo: Memo, shares: Any, k
     """The policy inside is guarded twice: by this guard first, whoever decided."""
     if memo.decided == NOBODY:
         memo.decided = OTHER
-        own_kept = prepare_shares(rule, state, memo, rng)
-        remember_shares(rule.inner, state.inner, memo.inner, memo.shares, own_kept, rng)
+        remember_own_shares(rule, state, memo, rng)
     remember_shares(rule.inner, state.inner, memo.inner, shares, kept, rng)
+
+
+def remember_own_shares(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
+    """Tell the policy inside what this guard makes of its probabilities."""
+    kept = prepare_shares(rule, state, memo, rng)
+    remember_shares(rule.inner, state.inner, memo.inner, memo.shares, kept, rng)
+
+
+def tell_nobody(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
+    """What is left of it where no learner inside keeps its probabilities: they may take long to work out."""
+
+
+def _pick_by_learners(rule: Any, *_: Any) -> Any:
+    return remember_own_shares if _keeps_shares(rule.types[rule.fields.index("inner")]) else tell_nobody
+
+
+def _keeps_shares(kind: Any) -> bool:
+    """Whether a type of rules, or one inside it, keeps its probabilities in the memo; a guard has none of its own."""
+    rule_class = getattr(kind, "instance_class", None)
+    if rule_class is not None and not issubclass(getattr(rule_class, "Memo", Memo), GuardMemo):
+        own = implementation(remember_shares, rule_class)
+        if own is not implementation(remember_shares, object):
+            return True
+    return any(map(_keeps_shares, getattr(kind, "types", ())))
+
+
+specialise(remember_own_shares, _pick_by_learners)
 
 
 def replay_choice_guarded(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
