@@ -64,6 +64,8 @@ def made_trial(draw: random.Random, k: int, control: int | None, n_looks: int, m
     if draw.random() < 0.2:
         pairs[-1][1] = covers[-1][1] = float("nan")
     n_done = n_looks if decision == GO_ON else look + 1
+    if n_done == n_looks and draw.random() < 0.5:  # too many outcomes are missing for the look before the end
+        n_done -= 1
     return MadeTrial(patients, decision, selected, status, status_at, n_done, draw.uniform(1, 99), pairs, covers)
 
 

@@ -12,8 +12,9 @@ from adhere.design.columns import Columns
 from adhere.design.naive_estimates import Estimates
 from adhere.design.outcomes import Floats, Ints, TrialOutcomes
 from adhere.design.truth import SAME, Bools, Truth, best_arms
-from adhere.simulation.measure import without_rounding
 from adhere.trial.looks import GO_ON, NAMES
+
+_ROUNDING = 1e-12  # of an outcome, for each patient: a surplus this small is none
 
 
 def measure_rows(outcomes: TrialOutcomes, truth: Truth, columns: Columns, means: Floats | None = None) -> Floats:
@@ -91,7 +92,7 @@ def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Mapping[st
     selected = selected_arms(outcomes, truth.control)
     n_runs, n_arms = outcomes.chosen.shape
     surplus = (outcomes.chosen * (means - means.mean(axis=1, keepdims=True))).sum(axis=1)
-    surplus = np.where(without_rounding(surplus, 1.0) == 0.0, 0.0, surplus)
+    surplus = np.where(np.abs(surplus) <= _ROUNDING * outcomes.n_patients, 0.0, surplus)
     means = np.broadcast_to(means, (n_runs, n_arms))
     is_best = best_arms(means)[np.arange(n_runs), selected]
     return {
