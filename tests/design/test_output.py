@@ -99,7 +99,7 @@ def test_page_of_several_designs_begins_with_errors_as_confounding_grows(several
     assert "decided by belief thompson/actual at 0.4" in story.alternative
     assert [panel.get_title("left") for panel in story.draw().axes] == ["decided by belief", "decided by wealth"]
     (forest,) = sections["differences"].figures
-    assert [panel.get_title("left") for panel in forest.draw().axes] == ["type I error", "patients"]
+    assert [panel.get_title("left") for panel in forest.draw().axes] == ["type I error, or power", "patients"]
     assert _column(sections["differences"], "design")[:3] == [design.name for design in several.designs[1:]]
     assert len(sections["design"].listings) == 5
 

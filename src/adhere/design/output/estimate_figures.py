@@ -12,13 +12,14 @@ from adhere.design.output.rows import Row
 from adhere.design.output.texts import is_known
 from adhere.report.section import ReportFigure
 
-_MAX_ROWS = 14  # scenarios
+_MAX_ROWS = 14  # scenarios, times arms
 _MAX_COMPARED = 3  # arms
 
 
 def estimates_figures(rows: Sequence[Row]) -> list[ReportFigure]:
     """Bias, and coverage, of every estimand by every method."""
-    shown, left_out = shown_of(rows, _MAX_ROWS)
+    n_arms = min(_MAX_COMPARED, len(rows[0].others)) if rows else 1
+    shown, left_out = shown_of(rows, max(2, _MAX_ROWS // n_arms))
     found = [_bias(_points(shown, "bias"), left_out), _coverage(_points(shown, "coverage"), left_out)]
     return [one for one in found if one is not None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adhere.design.output.grid_figures import CLAIMS, claim_of
 from adhere.design.output.rows import rows_of, some_of
 from adhere.design.output.sentences import decided_by
 from adhere.design.output.texts import ERRORS, UNKNOWN, column, is_known
@@ -18,20 +19,20 @@ _MAX_DOTS = 20  # rows of the figure
 
 
 class Compared(NamedTuple):
-    """What designs are compared by: its heading, whether it is a probability or share, and where it is shown."""
+    """What designs are compared by: its heading, whether it is a probability or share, and its panel, if any."""
 
     heading: str
     is_share: bool = True
-    in_figure: bool = True
+    panel: str = ""
 
 
 COMPARED = {
-    "type_one": Compared("type I error"),
-    "power": Compared("power"),
-    "sample_size": Compared("patients", is_share=False),
-    "recommended_inferior": Compared("given a worse arm"),
-    "duration": Compared("days", is_share=False, in_figure=False),
-    "surplus": Compared("surplus", is_share=False, in_figure=False),
+    "type_one": Compared("type I error", panel="type I error, or power"),
+    "power": Compared("power", panel="type I error, or power"),
+    "sample_size": Compared("patients", is_share=False, panel="patients"),
+    "recommended_inferior": Compared("given a worse arm", panel="given a worse arm"),
+    "duration": Compared("days", is_share=False),
+    "surplus": Compared("surplus", is_share=False),
 }
 
 
@@ -78,10 +79,11 @@ def differences_figure(evaluation: Evaluation) -> ReportFigure | None:
     for place in places:
         for row in rows_of(evaluation)[place * n_designs + 1 : (place + 1) * n_designs]:
             for name, what in COMPARED.items():
-                one = row.found.difference(name).estimate if what.in_figure else None
+                is_shown = what.panel and (name not in CLAIMS or name == claim_of(row))
+                one = row.found.difference(name).estimate if is_shown else None
                 if one is not None and is_known(one):
                     factor = 100.0 if what.is_share else 1.0
-                    at = {"row": row.scenario.name, "panel": what.heading, "style": row.label}
+                    at = {"row": row.scenario.name, "panel": what.panel, "style": row.label}
                     ends = {"lo": _times(one.lo, factor), "hi": _times(one.hi, factor)}
                     parts.append({**at, "mean": factor * one.mean, **ends})
     if not parts:

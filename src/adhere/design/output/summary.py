@@ -121,7 +121,7 @@ def _differences(rows: Sequence[Row], names: Sequence[str], scenarios: Sequence[
         claims = [row.found.difference(claim).estimate if (claim := claim_of(row)) else None for row in own]
         columns = {"scenario": list(scenarios), "claims (points)": column(claims, percent=True, sign=True)}
         for measure, what in COMPARED.items():
-            if what.in_figure and measure not in CLAIMS:
+            if what.panel and measure not in CLAIMS:
                 numbers = [row.found.difference(measure).estimate for row in own]
                 heading = f"{what.heading} (points)" if what.is_share else what.heading
                 columns[heading] = column(numbers, percent=what.is_share, sign=True)
