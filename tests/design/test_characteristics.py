@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from statistics import fmean, stdev
 
 import msgspec
@@ -98,7 +100,7 @@ def test_every_characteristic_is_what_it_says() -> None:
     quantile = found.find("duration_q75").estimate
     assert quantile is not None
     assert quantile.mean == pytest.approx(sorted(days)[36], rel=0.03)
-    assert {name for name, *_ in found.table} == set(MEANINGS)
+    assert {one.meaning for one in found.table} == set(MEANINGS.values())
     assert found.n_trials == 50
 
 
@@ -240,3 +242,11 @@ def test_differences_are_of_the_same_trials() -> None:
     assert reference.difference("power").reason == "this is the reference design"
     assert found.difference("type_one").reason == found.find("type_one").reason
     assert found.difference("sample_size_sd").reason.startswith("it is no mean over trials")
+
+
+def test_the_documentation_says_what_each_is_in_the_same_words() -> None:
+    text = (Path(__file__).parents[2] / "docs/design.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)`[^|]*\| [^|]*\| (.*) \|$", text, flags=re.MULTILINE))
+    several = "5% (25%, 50%, 75%, 95%)"  # one row is for all quantiles
+    wanted = {name: meaning for name, meaning in MEANINGS.items() if not re.search("_q(25|50|75|95)$", name)}
+    assert {name: rows[name].replace(several, "5%") for name in wanted} == wanted

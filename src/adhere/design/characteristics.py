@@ -12,6 +12,7 @@ import numpy as np
 from adhere.design import monte_carlo
 from adhere.design.columns import Columns
 from adhere.design.distributions import Distributions
+from adhere.design.meanings import MEANINGS
 from adhere.design.quantities import Kind, Quantity, quantities
 from adhere.design.scenario import Scenario
 from adhere.design.truth import Truth
@@ -53,6 +54,11 @@ class Characteristic(NamedTuple):
     method: str | None
     estimate: Estimate | None
     reason: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """What it is, in a sentence."""
+        return MEANINGS[self.name]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,10 +114,7 @@ class Characteristics:
     def find(
         self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
     ) -> Characteristic:
-        """One of the table: `find("power")`, `find("power", "new")`, `find("bias", "new", "compliers", "naive")`.
-
-        What each of them is, `design.meanings` says.
-        """
+        """One of the table: `find("power")`, `find("power", "new")`, `find("bias", "new", "compliers", "naive")`."""
         one = self._quantity(name, arm, estimand, method)
         estimate = None if one.reason else self._estimate(one)
         reason = one.reason or ("" if estimate is not None else "no trial has one")

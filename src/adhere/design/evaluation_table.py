@@ -9,6 +9,7 @@ import msgspec
 import polars
 
 from adhere.design.characteristics import Characteristics
+from adhere.design.meanings import MEANINGS
 from adhere.design.outcomes import Floats
 from adhere.design.scenario import Scenario
 from adhere.intervals import Estimate
@@ -39,6 +40,7 @@ def as_json(
     return {
         "designs": [{**msgspec.to_builtins(design), "digest": design.digest} for design in designs],
         "scenarios": [_scenario(one, found) for one, found in zip(scenarios, first, strict=True)],
+        "meanings": dict(MEANINGS),
         "results": [_result(found) for found in results],
     }
 

@@ -66,16 +66,3 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "intention-to-treat under either null, for compliers under the sharp null only.",
     }
 )
-METHOD_MEANINGS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "naive": {
-            "intention-to-treat": "difference of mean outcomes by the arm chosen, with Welch's interval",
-            "compliers": "Wald's ratio, cut to ±1, with Fieller's set (the Anderson–Rubin test), of patients whose "
-            "outcome and arm taken are known",
-        },
-        "any-time valid": {
-            "intention-to-treat": "confidence sequence of the analysis",
-            "compliers": "confidence sequence of the analysis, for those who take either arm when told to",
-        },
-    }
-)

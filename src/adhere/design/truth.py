@@ -68,6 +68,7 @@ class Truth:
         if not self.varies:
             effects[:, 0] = self.means - self.means[self.compared_with]
             effects[:, 1] = self.complier_effects
+            effects[np.abs(effects) <= SAME] = 0.0
         return effects
 
 
