@@ -69,6 +69,7 @@ class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
     software: str
     fallback: str = ""
     imported: bool = False  # made elsewhere and read from a table: it cannot be derived again
+    stratum: int | None = None  # of the design's strata
 
 
 class Repeated(Event, frozen=True, kw_only=True, tag="repeated"):
@@ -118,6 +119,25 @@ class LessonRefused(Event, frozen=True, kw_only=True, tag="lesson-refused"):
     place: int
     algorithm_version: str
     reason: str
+
+
+class Looked(Event, frozen=True, kw_only=True, tag="looked"):
+    """The trial was looked at, as its design has it: what was found of each arm, and whether to stop.
+
+    Statuses and the decision are the numbers of `trial.looks`. A stop is only recommended: a person ends the trial.
+    """
+
+    look: int  # from 0
+    n_outcomes: int
+    n_recommendations: int
+    values: tuple[tuple[float | None, ...], ...] = ()  # by arm, what was compared with the thresholds
+    status: tuple[int, ...]
+    decision: int
+    selected: int | None = None  # the arm found superior
+    shares: tuple[float, ...] = ()  # the probability of each arm until the next look, if the allocation is frozen
+    fallback: str = ""  # why all arms have equal shares, if the policy failed
+    algorithm_version: str
+    software: str
 
 
 class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
@@ -173,6 +193,7 @@ AnyEvent: TypeAlias = (
     | Imputed
     | Corrected
     | LessonRefused
+    | Looked
     | Withdrawn
     | Paused
     | Resumed

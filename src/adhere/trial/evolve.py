@@ -16,9 +16,20 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from adhere.trial.engine import Engine, Floats
-from adhere.trial.events import AnyEvent, Closed, Corrected, LessonRefused, Paused, Recommended, Reported, Resumed
+from adhere.trial.events import (
+    AnyEvent,
+    Closed,
+    Corrected,
+    LessonRefused,
+    Looked,
+    Paused,
+    Recommended,
+    Reported,
+    Resumed,
+)
 from adhere.trial.history import History, evolve_history
 from adhere.trial.lessons import CHOICE, Row
+from adhere.trial.look_state import after_look, evolve_looks
 from adhere.trial.state import ChangedLessons, Refusal, TrialState
 
 _UNCHANGED: ChangedLessons = {}
@@ -28,13 +39,23 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
     """The state after one more event."""
     recommendation_id = getattr(event, "recommendation_id", None)
     if recommendation_id is None:
+        looks = state.looks
+        if isinstance(event, Looked) and looks is not None:
+            looks = after_look(looks, event)
         return replace(
-            state, position=event.position, status=_status(state.status, event), changed_lessons=_UNCHANGED
+            state,
+            position=event.position,
+            status=_status(state.status, event),
+            changed_lessons=_UNCHANGED,
+            looks=looks,
         )
     before = state.histories.get(recommendation_id)
     after = evolve_history(before, event)
     changed = changed_lessons(state.engine, before, after)
     policy_state, relearn_from, refusals = _learn(state, before, changed, event)
+    looks = state.looks
+    if looks is not None and state.looker is not None:
+        looks = evolve_looks(state.looker.plan, looks, event, before, after)
     return replace(
         state,
         position=event.position,
@@ -44,6 +65,7 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
         changed_lessons=changed,
         refusals=refusals,
         histories=state.histories.set(recommendation_id, after),
+        looks=looks,
     )
 
 

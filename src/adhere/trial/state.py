@@ -12,6 +12,7 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.history import History
 from adhere.trial.lessons import Row
+from adhere.trial.look_state import LookState
 
 
 class Refusal(NamedTuple):
@@ -45,6 +46,7 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     changed_lessons: ChangedLessons = {}  # by the last event
     refusals: tuple[Refusal, ...] = ()
     histories: Histories = Map()
+    looks: LookState | None = None  # of a design that looks, or prescribes the allocation
 
 
 def initial_state(design: Design, engine: Engine) -> TrialState:

@@ -1,0 +1,178 @@
+"""What a live trial keeps to look at itself: outcomes by arm, looks made, arms dropped, blocks of each stratum.
+
+All functions here are pure. `evolve` applies them to every event of a trial whose design looks, drops arms, freezes
+its allocation or has strata; the state of any other trial has none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from adhere.trial.design import Design
+from adhere.trial.design_parts import Looks
+from adhere.trial.events import AnyEvent, Looked, Recommended
+from adhere.trial.history import History
+from adhere.trial.looks import ACTIVE, GO_ON
+from adhere.trial.planned_looks import burn_in_of, look_counts, look_days
+
+
+class LookPlan(NamedTuple):
+    """What a design says of looks and allocation, as plain numbers.
+
+    `counts` are numbers of known outcomes, the last of them the end of the trial; `days` count from the first patient.
+    """
+
+    n_patients: int | None
+    counts: tuple[int, ...]
+    days: tuple[float, ...]
+    burn_in: int
+    block: int
+    n_arms: int
+    n_strata: int
+    is_frozen: bool  # between looks
+
+    @property
+    def n_looks(self) -> int:
+        """How many are planned, the end included."""
+        return len(self.counts) + len(self.days)
+
+
+class LookState(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a trial's log amounts to for its looks and for the allocation between them."""
+
+    n: tuple[int, ...]  # known outcomes, by the arm chosen
+    sums: tuple[float, ...]
+    squares: tuple[float, ...]
+    status: tuple[int, ...]  # of each arm, as the looks have left it
+    left: tuple[tuple[int, ...], ...] = ()  # of the block of each stratum, how often each arm is left
+    shares: tuple[float, ...] = ()  # between looks, if the allocation is frozen
+    n_awaited: int = 0  # recommendations without an outcome that are not lost to follow-up
+    next_look: int = 0
+    first_at: datetime | None = None  # the first recommendation
+    made_at: tuple[int, ...] = ()  # the records of the looks so far
+    stop_at: int | None = None  # the first of them that recommends to stop
+
+    @property
+    def n_outcomes(self) -> int:
+        """How many outcomes are known, reported or imputed."""
+        return sum(self.n)
+
+
+def has_looks(design: Design) -> bool:
+    """Whether a design looks at its trial, or prescribes the allocation."""
+    return bool(
+        design.stopping is not None or design.strata or design.looks != Looks() or design.update == "at looks"
+    )
+
+
+def look_plan(design: Design) -> LookPlan:
+    """What a design says of looks and allocation."""
+    burn_in = burn_in_of(design)
+    return LookPlan(
+        n_patients=design.n_patients,
+        counts=look_counts(design),
+        days=look_days(design),
+        burn_in=burn_in.patients,
+        block=burn_in.block,
+        n_arms=len(design.arms),
+        n_strata=len(design.strata),
+        is_frozen=design.update == "at looks",
+    )
+
+
+def first_look_state(plan: LookPlan, shares: Sequence[float] = ()) -> LookState:
+    """Before the first patient."""
+    nothing = (0,) * plan.n_arms
+    zeros = (0.0,) * plan.n_arms
+    return LookState(nothing, zeros, zeros, (ACTIVE,) * plan.n_arms, (nothing,) * plan.n_strata, tuple(shares))
+
+
+def due_look(plan: LookPlan, looks: LookState, n_recommendations: int, at: datetime) -> int | None:
+    """The look that is due after the last event, of the time `at`, from 0; None if none is.
+
+    Looks by number are due as soon as so many outcomes are known, looks by day once their day is over, the last one
+    when all patients have been recommended an arm and no outcome is awaited any more.
+    """
+    number = looks.next_look
+    if number >= plan.n_looks:
+        return None
+    last = plan.n_looks - 1
+    if number < len(plan.days):
+        due = looks.first_at is not None and at > looks.first_at + timedelta(days=plan.days[number])
+    else:
+        due = number < last and looks.n_outcomes >= plan.counts[number - len(plan.days)]
+    if due:
+        return number
+    return last if n_recommendations == plan.n_patients and not looks.n_awaited else None
+
+
+def last_look(plan: LookPlan, looks: LookState, n_recommendations: int) -> int | None:
+    """The last look, if it is still to come and all patients have been recommended an arm.
+
+    It is made at the end of a trial that does without the outcomes that are still awaited.
+    """
+    to_come = looks.next_look < plan.n_looks and n_recommendations == plan.n_patients
+    return plan.n_looks - 1 if to_come else None
+
+
+def evolve_looks(
+    plan: LookPlan, looks: LookState, event: AnyEvent, before: History | None, after: History
+) -> LookState:
+    """After an event about a recommendation."""
+    awaited = looks.n_awaited - _is_awaited(before) + _is_awaited(after)
+    if isinstance(event, Recommended):
+        looks = replace(
+            looks, n_awaited=awaited, first_at=looks.first_at or event.at, left=_left_after(plan, looks.left, event)
+        )
+    elif awaited != looks.n_awaited:
+        looks = replace(looks, n_awaited=awaited)
+    old = None if before is None or before.reward is None else before.reward.value
+    new = None if after.reward is None else after.reward.value
+    return looks if old == new else _with_outcome(looks, after.chosen, old, new)
+
+
+def after_look(looks: LookState, event: Looked) -> LookState:
+    """After a look. One that recommends a stop drops no arm: until a person has confirmed it, all goes on as before."""
+    stops = event.decision != GO_ON
+    return replace(
+        looks,
+        next_look=event.look + 1,
+        made_at=(*looks.made_at, event.position),
+        status=looks.status if stops else event.status,
+        shares=event.shares,
+        stop_at=event.position if stops and looks.stop_at is None else looks.stop_at,
+    )
+
+
+def _is_awaited(history: History | None) -> bool:
+    return history is not None and history.reward is None and not history.withdrawn
+
+
+def _with_outcome(looks: LookState, arm: int, old: float | None, new: float | None) -> LookState:
+    """One outcome of an arm replaced; None is none."""
+    n, value, square = (new is not None) - (old is not None), new or 0.0, (new or 0.0) ** 2
+    return replace(
+        looks,
+        n=_added(looks.n, arm, n),
+        sums=_added(looks.sums, arm, value - (old or 0.0)),
+        squares=_added(looks.squares, arm, square - (old or 0.0) ** 2),
+    )
+
+
+def _added(values: tuple[float, ...], arm: int, more: float) -> tuple[float, ...]:
+    return (*values[:arm], values[arm] + more, *values[arm + 1 :])
+
+
+def _left_after(plan: LookPlan, left: tuple[tuple[int, ...], ...], event: Recommended) -> tuple[tuple[int, ...], ...]:
+    """The blocks after a recommendation of the burn-in, which takes its place in that of its stratum."""
+    stratum = event.stratum
+    if stratum is None or event.recommendation_id >= plan.burn_in:
+        return left
+    block = left[stratum] if any(left[stratum]) else (plan.block // plan.n_arms,) * plan.n_arms
+    taken = (*block[: event.chosen], max(0, block[event.chosen] - 1), *block[event.chosen + 1 :])
+    return (*left[:stratum], taken, *left[stratum + 1 :])
