@@ -20,5 +20,6 @@ class Buffers(threading.local):
         self.memo = np.zeros(compiled.memo_size + compiled.scratch_size)
         self.named_state, self.named_memo = state_of(compiled.rule, self.state), memo_of(compiled.rule, self.memo)
         self.out = np.zeros(probabilities_size(compiled.rule.n_arms))
+        self.shares = np.zeros(compiled.rule.n_arms)
         self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
         self.done = np.zeros(1, np.int64)

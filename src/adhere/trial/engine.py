@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,27 +14,25 @@ from numpy.typing import NDArray
 
 from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
-from adhere.compilation.sources import noted_digest
 from adhere.errors import CompileError, InputError, UnavailableError, listed
 from adhere.policies import ComplianceAwareLearner, as_policy
-from adhere.policies.generic import decider, probabilities
+from adhere.policies.generic import decider, probabilities, remember
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
-from adhere.policies.registry import registry
 from adhere.randomness import (
     ESTIMATE,
     FALLBACK,
-    STREAM_VERSION,
     check_seed,
     point,
     stream,
     uniforms,
 )
+from adhere.trial.algorithm_version import algorithm_version
 from adhere.trial.buffers import Buffers
 from adhere.trial.failures import OF_THE_MACHINE, reason_of, unavailable
 from adhere.trial.lessons import LessonArrays, Row
-from adhere.trial.steps import CHOOSE_ARM, LEARN_LESSONS
+from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS
 
 Floats = NDArray[np.float64]
 _SUM_TOLERANCE = 1e-6
@@ -103,7 +101,7 @@ class Engine:
         self._kernels: dict[Any, Any] = {}
         self.is_loaded = False  # whether the compiled steps are in memory
         self._does_not_compile = False
-        self.algorithm_version = _algorithm_version(self.policy, self._rule)
+        self.algorithm_version = algorithm_version(self.policy, self._rule)
         # The random key of all recommendations; a recommendation's id is its place in the stream.
         self.key = f"{int(self._stream[0]):016x}{int(self._stream[1]):016x}"
 
@@ -163,23 +161,65 @@ class Engine:
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
         return Choice(chosen, tuple(distribution), remembered)
 
+    def allocate(self, state: Floats, recommendation_id: int, shares: Sequence[float]) -> Choice:
+        """Draw an arm by shares that the design prescribes; to the policy it is as if a guard had decided."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        buffers.shares[:] = shares
+        chosen = self._run(ALLOCATE_ARM, buffers.state, buffers.memo, buffers.rng, recommendation_id, buffers.shares)
+        remembered = tuple(buffers.memo[: self.memo_size].tolist())
+        if not all(map(math.isfinite, remembered)):
+            raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
+        return Choice(int(chosen), tuple(shares), remembered)
+
+    def stated_probabilities(self, state: Floats, recommendation_id: int) -> list[float]:
+        """The probability of each arm at a recommendation that is still to come."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        remember(self._rule, buffers.named_state, buffers.named_memo)
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        return self._probabilities(state)
+
+    def beliefs(self, state: Floats, recommendation_id: int) -> list[float]:
+        """The probabilities of the learner inside all guards, at a recommendation that is still to come."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        rule, named_state, named_memo = self._rule, buffers.named_state, buffers.named_memo
+        while hasattr(rule, "inner"):
+            rule, named_state, named_memo = rule.inner, named_state.inner, named_memo.inner
+        remember(rule, named_state, named_memo)
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        probabilities(rule, named_state, named_memo, 1.0, buffers.out, buffers.rng)
+        return [float(p) for p in buffers.out[: self.n_arms]]
+
     def choose_or_fall_back(self, state: Floats, recommendation_id: int) -> Choice:
         """As `choose`; if the policy fails, an arm drawn with equal probabilities, and the reason."""
+        return self.or_fall_back(partial(self.choose, state, recommendation_id), recommendation_id)
+
+    def or_fall_back(
+        self, choose: Callable[[], Choice], recommendation_id: int, left: Sequence[int] | None = None
+    ) -> Choice:
+        """What `choose` returns; if the policy fails, one of all arms or of those left, and the reason."""
         self.ensure_loaded()
         try:
-            return self.choose(state, recommendation_id)
+            return choose()
         except OF_THE_MACHINE as error:
             raise unavailable(self.policy, error) from error
         except (CompileError, UnavailableError) as error:
             raise UnavailableError(f"the policy {self.policy} cannot be loaded") from error
         except Exception as error:
             log.warning("policy failed to recommend; drawing an arm with equal probabilities", exc_info=True)
-            return self.fall_back(recommendation_id, reason_of(error))
+            return self.fall_back(recommendation_id, reason_of(error), left)
 
-    def fall_back(self, recommendation_id: int, reason: str) -> Choice:
-        """An arm drawn with equal probabilities."""
+    def fall_back(self, recommendation_id: int, reason: str, left: Sequence[int] | None = None) -> Choice:
+        """An arm drawn with equal probabilities, of all or of those left."""
+        arms = range(self.n_arms) if left is None else left
         u = uniforms(self._stream[None, :2], np.array([recommendation_id]), FALLBACK)[0, 0]
-        return Choice(int(u * self.n_arms), (1.0 / self.n_arms,) * self.n_arms, (), reason)
+        shares = tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))
+        return Choice(arms[int(u * len(arms))], shares, (), reason)
 
     def probabilities(self, state: Floats, recommendation_id: int, memo: Sequence[float]) -> list[float]:
         """The probability of each arm at a recommendation, from the state before it and its memo."""
@@ -270,24 +310,14 @@ class Engine:
         one_lesson = (*buffers.one_lesson, buffers.done)
         self._kernels[LEARN_LESSONS] = LEARN_LESSONS.compiled(self._rule, *own, *one_lesson)
 
+    def load_allocation(self) -> None:
+        """As `load`, for drawing arms by shares."""
+        if self._lacks_tables:
+            self._load_steps()
+        own = (self._buffers.state, self._buffers.memo, self._buffers.rng, 0, self._buffers.shares)
+        self._kernels[ALLOCATE_ARM] = ALLOCATE_ARM.compiled(self._rule, *own)
+
     def _run(self, kernel: Any, *arguments: Any) -> Any:
         if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
-            self._load_steps()
+            self.load_allocation() if kernel is ALLOCATE_ARM else self._load_steps()
         return self._kernels[kernel](self._rule, *arguments)
-
-
-def _version_of(policy: type[Policy]) -> str:
-    """The version of a policy; of a user's own also what its file held, since any edit may change what it does."""
-    own = policy.__module__.partition(".")[0] != "adhere"
-    contents = noted_digest(policy.__module__) if own else None
-    return f"{policy.algorithm_version}+{contents[:8]}" if contents else str(policy.algorithm_version)
-
-
-def _algorithm_version(policy: Policy, rule: Any) -> str:
-    """The versions of all algorithms that turn a random key into an arm."""
-    # A hybrid may use learners that its text does not name.
-    classes = classes_of(rule)
-    used = {name: cls for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
-    used |= {part.name: type(part) for part in policy.parts()}
-    versions = {name: _version_of(cls) for name, cls in used.items()}
-    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{STREAM_VERSION}"])

@@ -6,13 +6,13 @@ its allocation or has strata; the state of any other trial has none of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from adhere.trial.allocation import block_shares
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Looks
 from adhere.trial.events import AnyEvent, Looked, Recommended
@@ -24,7 +24,7 @@ from adhere.trial.planned_looks import burn_in_of, look_counts, look_days
 class LookPlan(NamedTuple):
     """What a design says of looks and allocation, as plain numbers.
 
-    `counts` are numbers of known outcomes, the last of them the end of the trial; `days` count from the first patient.
+    `counts` are numbers of known outcomes, the last of them that of the end; `days` count from the first patient.
     """
 
     n_patients: int | None
@@ -49,8 +49,8 @@ class LookState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sums: tuple[float, ...]
     squares: tuple[float, ...]
     status: tuple[int, ...]  # of each arm, as the looks have left it
-    left: tuple[tuple[int, ...], ...] = ()  # of the block of each stratum, how often each arm is left
-    shares: tuple[float, ...] = ()  # between looks, if the allocation is frozen
+    left: tuple[float, ...] = ()  # of the block of each stratum in turn, how often each arm is left
+    shares: tuple[float, ...] = ()  # until the next look, if the allocation is frozen and there was a look
     n_awaited: int = 0  # recommendations without an outcome that are not lost to follow-up
     next_look: int = 0
     first_at: datetime | None = None  # the first recommendation
@@ -85,11 +85,10 @@ def look_plan(design: Design) -> LookPlan:
     )
 
 
-def first_look_state(plan: LookPlan, shares: Sequence[float] = ()) -> LookState:
+def first_look_state(plan: LookPlan) -> LookState:
     """Before the first patient."""
-    nothing = (0,) * plan.n_arms
     zeros = (0.0,) * plan.n_arms
-    return LookState(nothing, zeros, zeros, (ACTIVE,) * plan.n_arms, (nothing,) * plan.n_strata, tuple(shares))
+    return LookState((0,) * plan.n_arms, zeros, zeros, (ACTIVE,) * plan.n_arms, zeros * plan.n_strata)
 
 
 def due_look(plan: LookPlan, looks: LookState, n_recommendations: int, at: datetime) -> int | None:
@@ -127,7 +126,7 @@ def evolve_looks(
     awaited = looks.n_awaited - _is_awaited(before) + _is_awaited(after)
     if isinstance(event, Recommended):
         looks = replace(
-            looks, n_awaited=awaited, first_at=looks.first_at or event.at, left=_left_after(plan, looks.left, event)
+            looks, n_awaited=awaited, first_at=looks.first_at or event.at, left=_left_after(plan, looks, event)
         )
     elif awaited != looks.n_awaited:
         looks = replace(looks, n_awaited=awaited)
@@ -137,7 +136,7 @@ def evolve_looks(
 
 
 def after_look(looks: LookState, event: Looked) -> LookState:
-    """After a look. One that recommends a stop drops no arm: until a person has confirmed it, all goes on as before."""
+    """After a look. One that recommends a stop drops no arm: until a person confirms it, all goes on as before."""
     stops = event.decision != GO_ON
     return replace(
         looks,
@@ -168,11 +167,23 @@ def _added(values: tuple[float, ...], arm: int, more: float) -> tuple[float, ...
     return (*values[:arm], values[arm] + more, *values[arm + 1 :])
 
 
-def _left_after(plan: LookPlan, left: tuple[tuple[int, ...], ...], event: Recommended) -> tuple[tuple[int, ...], ...]:
+def block_of(plan: LookPlan, looks: LookState, stratum: int) -> tuple[list[float], list[float]]:
+    """The shares of arms by what is left of a stratum's block, and all blocks; one that is used up is made anew."""
+    left, shares = list(looks.left), [0.0] * plan.n_arms
+    block_shares(left, stratum, plan.block // plan.n_arms, dropped(looks), plan.n_arms, shares)
+    return shares, left
+
+
+def dropped(looks: LookState) -> list[bool]:
+    """Whether each arm was dropped at a look."""
+    return [status != ACTIVE for status in looks.status]
+
+
+def _left_after(plan: LookPlan, looks: LookState, event: Recommended) -> tuple[float, ...]:
     """The blocks after a recommendation of the burn-in, which takes its place in that of its stratum."""
-    stratum = event.stratum
-    if stratum is None or event.recommendation_id >= plan.burn_in:
-        return left
-    block = left[stratum] if any(left[stratum]) else (plan.block // plan.n_arms,) * plan.n_arms
-    taken = (*block[: event.chosen], max(0, block[event.chosen] - 1), *block[event.chosen + 1 :])
-    return (*left[:stratum], taken, *left[stratum + 1 :])
+    if event.stratum is None or event.recommendation_id >= plan.burn_in:
+        return looks.left
+    _, left = block_of(plan, looks, event.stratum)
+    place = event.stratum * plan.n_arms + event.chosen
+    left[place] = max(0.0, left[place] - 1.0)  # an arm drawn because the policy failed may not be left
+    return tuple(left)

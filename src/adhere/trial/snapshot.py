@@ -8,6 +8,8 @@ import numpy as np
 from adhere.store import Head
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
+from adhere.trial.look_state import LookState
+from adhere.trial.looker import looker_of
 from adhere.trial.state import TrialState
 
 
@@ -21,6 +23,7 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     status: str = "open"
     n_examined: int = 0
     n_changes: int = 0  # of lessons in the table
+    looks: LookState | None = None
 
 
 def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Snapshot:
@@ -33,6 +36,7 @@ def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Sn
         state.status,
         state.n_examined,
         n_changes,
+        state.looks,
     )
 
 
@@ -65,6 +69,8 @@ def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position:
         snapshot.status,
         snapshot.n_recommendations,
         snapshot.n_examined,
+        looker=None if snapshot.looks is None else looker_of(design, engine),
+        looks=snapshot.looks,
     )
 
 

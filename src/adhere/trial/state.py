@@ -12,7 +12,8 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.history import History
 from adhere.trial.lessons import Row
-from adhere.trial.look_state import LookState
+from adhere.trial.look_state import LookState, first_look_state
+from adhere.trial.looker import Looker, looker_of
 
 
 class Refusal(NamedTuple):
@@ -46,9 +47,12 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     changed_lessons: ChangedLessons = {}  # by the last event
     refusals: tuple[Refusal, ...] = ()
     histories: Histories = Map()
-    looks: LookState | None = None  # of a design that looks, or prescribes the allocation
+    looker: Looker | None = None  # of a design that looks, or prescribes the allocation
+    looks: LookState | None = None  # of such a design
 
 
 def initial_state(design: Design, engine: Engine) -> TrialState:
     """The state before a trial's first record."""
-    return TrialState(design, engine, engine.first_state)
+    looker = looker_of(design, engine)
+    looks = None if looker is None else first_look_state(looker.plan)
+    return TrialState(design, engine, engine.first_state, looker=looker, looks=looks)

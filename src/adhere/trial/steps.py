@@ -1,4 +1,4 @@
-"""The compiled steps of a live trial: choose an arm, learn from a stretch of lessons."""
+"""The compiled steps of a live trial: choose an arm, draw one by prescribed shares, learn from some lessons."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from adhere.compilation import Kernel, memo_of, state_of
 from adhere.policies.generic import choose, remember, replay_choice, update
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point
+from adhere.trial.allocation import allocate
 from adhere.trial.lessons import CHOICE
 
 
@@ -18,6 +19,11 @@ def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: in
     chosen = choose(rule, named_state, named_memo, 1.0, rng)
     point(rng, recommendation_id, ESTIMATE)
     return chosen
+
+
+def allocate_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: int, shares: Any) -> int:
+    """Draw an arm by shares that the design prescribes, and write the memo."""
+    return allocate(rule, state_of(rule, state), memo_of(rule, memo), recommendation_id, shares, rng)
 
 
 def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
@@ -37,4 +43,5 @@ def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values
 
 
 CHOOSE_ARM = Kernel(choose_arm)
+ALLOCATE_ARM = Kernel(allocate_arm)
 LEARN_LESSONS = Kernel(learn_lessons)

@@ -1,0 +1,42 @@
+"""The wealth of a live trial's bets at a look, from all its recommendations and what was reported of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from adhere.analysis.adaptive.wealth_kernel import Decisions, pair_wealth
+from adhere.trial.engine import Floats
+from adhere.trial.events import Recommended
+from adhere.trial.history import History
+from adhere.trial.looks import WealthRules
+
+
+def decisions_of(patients: Iterable[tuple[Recommended, History]]) -> Decisions:
+    """The recommendations of a trial in order, and the order in which their outcomes came to be known."""
+    known = list(patients)
+    made = np.array([event.position for event, _ in known], np.int64)
+    heard = [(history.reward.place, t) for t, (_, history) in enumerate(known) if history.reward is not None]
+    places, order = np.array(sorted(heard), np.int64).reshape(-1, 2).T
+    return Decisions(
+        chosen=np.array([event.chosen for event, _ in known], np.int64),
+        probabilities=np.array([event.probabilities for event, _ in known], float),
+        rewards=np.array([np.nan if one.reward is None else one.reward.value for _, one in known], float),
+        actual=np.zeros(0, np.int64),  # intention-to-treat has no need of it
+        order=order,
+        known_before=np.searchsorted(places, made),
+    )
+
+
+def wealth_of(rules: WealthRules, patients: Iterable[tuple[Recommended, History]]) -> tuple[Floats, Floats]:
+    """The logarithms of the most that the bets on each arm, better or worse than the control, ever had."""
+    decisions = decisions_of(patients)
+    up, down = np.zeros(rules.n_arms), np.zeros(rules.n_arms)
+    n_patients = len(decisions.chosen)
+    scores = np.zeros(n_patients)
+    for arm in range(rules.n_arms):
+        if arm != rules.control:
+            bets = (arm, rules.control, False, 0.0, rules.log_threshold, decisions, n_patients, scores)
+            _, _, up[arm], down[arm] = pair_wealth(*bets)
+    return up, down
