@@ -20,13 +20,17 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     when_closed: ClassVar[bool] = False
     # What must not stand in a log that cannot be erased, not even as a plain digest.
     private: ClassVar[tuple[str, ...]] = ()
+    # What came later than the first logs: left out of a digest where it is None, so that theirs stay as they are.
+    later: ClassVar[tuple[str, ...]] = ()
 
 
 class Recommend(Command, frozen=True, kw_only=True):
-    """Recommend an arm for a subject."""
+    """Recommend an arm for a subject, of a stratum if the design has strata."""
 
     private: ClassVar[tuple[str, ...]] = ("subject",)
+    later: ClassVar[tuple[str, ...]] = ("stratum",)
     subject: str
+    stratum: str | None = None
 
 
 class Report(Command, frozen=True, kw_only=True):
@@ -97,7 +101,13 @@ class ImputeMissing(Command, frozen=True, kw_only=True):
     when_closed: ClassVar[bool] = True
 
 
-AnyCommand: TypeAlias = Recommend | Report | Correct | Withdraw | ChangeStatus | Unblind | Erase | ImputeMissing
+class Look(Command, frozen=True, kw_only=True):
+    """Make the looks that are due by day; looks by number are made with the report that makes them due."""
+
+
+AnyCommand: TypeAlias = (
+    Recommend | Report | Correct | Withdraw | ChangeStatus | Unblind | Erase | ImputeMissing | Look
+)
 
 
 class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from adhere.analysis.adaptive.wealth_kernel import Decisions, pair_wealth
+from adhere.store import ReadTransaction
 from adhere.trial.engine import Floats
-from adhere.trial.events import Recommended
-from adhere.trial.history import History
+from adhere.trial.events import Recommended, decode
+from adhere.trial.history import History, history_of
 from adhere.trial.looks import WealthRules
+
+_AT_ONCE = 2000  # recommendations
+
+
+def read_patients(
+    view: ReadTransaction, trial: int, n_recommendations: int, position: int
+) -> Iterator[tuple[Recommended, History]]:
+    """All recommendations of a trial in a store, and what was known of them at a position of its log."""
+    for first in range(0, n_recommendations, _AT_ONCE):
+        numbers = range(first, min(first + _AT_ONCE, n_recommendations))
+        found = view.histories(trial, numbers, position)
+        for number in numbers:
+            events = [decode(body) for body in found[number]]
+            assert isinstance(events[0], Recommended)
+            yield events[0], history_of(events)
 
 
 def decisions_of(patients: Iterable[tuple[Recommended, History]]) -> Decisions:

@@ -89,7 +89,10 @@ def check_subject(transaction: TrialTransaction, command: Report | Correct | Wit
 def digest_of(command: Command, subject: Subject | None) -> str:
     """A digest of what a command says, with the subject's key for the pseudonym."""
     kind = type(command)
-    content = (kind.__name__, [getattr(command, name) for name in _said(kind)], subject and subject.key)
+    said = [getattr(command, name) for name in _said(kind)]
+    if kind.later:
+        said += [value for name in kind.later if (value := getattr(command, name)) is not None]
+    content = (kind.__name__, said, subject and subject.key)
     return hashlib.sha256(_encode(content)).hexdigest()[:32]
 
 
@@ -105,4 +108,5 @@ def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) 
 @lru_cache
 def _said(kind: type[Command]) -> list[str]:
     """The fields of a command that are part of its digest."""
-    return [name for name in kind.__struct_fields__ if name not in ("trial", "request_id", "by", *kind.private)]
+    apart = ("trial", "request_id", "by", *kind.private, *kind.later)
+    return [name for name in kind.__struct_fields__ if name not in apart]

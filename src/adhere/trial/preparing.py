@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from datetime import datetime
 
 from adhere.store import Fetched, Head, Store, WriteTransaction
 from adhere.trial.projection import Projection, block_ends, project, scratch_cache
@@ -36,6 +37,9 @@ class TransactionAhead(TrialTransaction):
 
     def __init__(self, view: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
         super().__init__(view, replace(live, tail=None, relearned=None), head, fetched)
+
+    def look(self, at: datetime, *, is_end: bool = False) -> None:
+        """Looks are left to the transaction itself."""
 
     def learn_ahead(self) -> Relearned | None:
         """What will have to be learned again after the commands so far."""

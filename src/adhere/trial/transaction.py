@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -13,15 +14,18 @@ from adhere.store.erasing import erase, is_erased
 from adhere.store.subjects import is_made_for
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, Erased, Recommended, decode, encode, to_record
+from adhere.trial.events import AnyEvent, Closed, Erased, Looked, Recommended, decode, encode, to_record
 from adhere.trial.evolve import refused_events
+from adhere.trial.history import History
 from adhere.trial.kits import Kits
 from adhere.trial.log.chain import link
+from adhere.trial.look_wealth import read_patients
 from adhere.trial.projection import Projection, project
 from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import encode_snapshot, restored_state, usable_snapshot
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change
+from adhere.trial.verbs.look import look_due, looked, needs_policy
 
 
 @dataclass
@@ -114,6 +118,8 @@ class TrialTransaction:
     def append(self, change: Change) -> AnyEvent:
         """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
         event, projection = change.event, self._projection
+        if isinstance(event, Closed):
+            self.look(event.at, is_end=True)
         position = projection.state.position + 1
         if event.position != position:  # one of several changes, behind a lesson that was refused
             event = replace(event, position=position)
@@ -135,7 +141,22 @@ class TrialTransaction:
             self._notes.append((event.position, *change.note))
         if projection.state.refusals:
             self._append_refusals()
+        if projection.state.looks is not None and not isinstance(event, Looked):
+            self.look(event.at)
         return event
+
+    def look(self, at: datetime, *, is_end: bool = False) -> None:
+        """Record the looks that are due; at the end of a trial the last one in any case."""
+        while not self.state.refusals and (number := look_due(self.state, at, is_end=is_end)) is not None:
+            if self.state.relearn_from is not None and needs_policy(self.state):
+                self.catch_up()  # which may record refusals, and the looks behind them
+                continue
+            self.append(Change(looked(self.state, number, at, self._patients)))
+
+    def _patients(self) -> Iterator[tuple[Recommended, History]]:
+        """All recommendations so far, and what is known of them."""
+        self._write()
+        return read_patients(self._store, self._number, self.state.n_recommendations, self.state.position)
 
     def _append_refusals(self) -> None:
         """Record the lessons that the policy refused, behind the events that led to it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adhere_client.answers import Access as Access
 from adhere_client.answers import Answer as Answer
+from adhere_client.answers import ArmAtLook as ArmAtLook
 from adhere_client.answers import ArmEstimate as ArmEstimate
 from adhere_client.answers import Compliance as Compliance
 from adhere_client.answers import Derivation as Derivation
@@ -12,6 +13,7 @@ from adhere_client.answers import HistoryLine as HistoryLine
 from adhere_client.answers import Imputation as Imputation
 from adhere_client.answers import IssuedRecommendation as IssuedRecommendation
 from adhere_client.answers import IssuedToken as IssuedToken
+from adhere_client.answers import Look as Look
 from adhere_client.answers import RecommendationDetails as RecommendationDetails
 from adhere_client.answers import Recorded as Recorded
 from adhere_client.answers import Results as Results

@@ -98,6 +98,28 @@ class TrialDetails(Answer, frozen=True):
     algorithm_version: str | None = None
 
 
+class ArmAtLook(Answer, frozen=True):
+    """An arm at a look: its status, the numbers compared with each threshold, its share until the next look."""
+
+    arm: str
+    status: str
+    values: dict[str, float] = {}
+    share: float | None = None
+
+
+class Look(Answer, frozen=True):
+    """A look at a trial; a decision other than "go on" recommends to stop."""
+
+    look: int
+    record: int
+    at: datetime
+    outcomes: int
+    recommendations: int
+    decision: str
+    arms: list[ArmAtLook]
+    selected: str | None = None
+
+
 class HistoryLine(Answer, frozen=True):
     """One record about a recommendation."""
 

@@ -116,6 +116,7 @@ class AsyncClient(Connection):
     unblind = _awaiting(calls.unblind)
     erase = _awaiting(calls.erase)
     results = _awaiting(calls.results)
+    looks = _awaiting(calls.looks)
     accesses = _awaiting(calls.accesses)
     export = _awaiting(calls.export)
     make_token = _awaiting(calls.make_token)

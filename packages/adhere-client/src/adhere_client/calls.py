@@ -17,6 +17,7 @@ from adhere_client.answers import (
     Imputation,
     IssuedRecommendation,
     IssuedToken,
+    Look,
     RecommendationDetails,
     Recorded,
     Results,
@@ -44,6 +45,10 @@ class _TrialList(msgspec.Struct):
 
 class _TokenList(msgspec.Struct):
     tokens: list[TokenDetails]
+
+
+class _LookList(msgspec.Struct):
+    looks: list[Look]
 
 
 class _AccessPage(msgspec.Struct):
@@ -111,9 +116,12 @@ def trial(trial: str) -> Steps[TrialDetails]:
     return get(trial_path(trial), TrialDetails)
 
 
-def recommend(trial: str, subject: str, *, request_id: str | None = None) -> Steps[IssuedRecommendation]:
-    """Recommend an arm, or in a blinded trial a kit, for a subject."""
-    return write(trial_path(trial, "recommendations"), IssuedRecommendation, {"subject": subject}, request_id)
+def recommend(
+    trial: str, subject: str, *, stratum: str | None = None, request_id: str | None = None
+) -> Steps[IssuedRecommendation]:
+    """Recommend an arm, or in a blinded trial a kit, for a subject, of a stratum if the trial's design has strata."""
+    body = {"subject": subject} | ({} if stratum is None else {"stratum": stratum})
+    return write(trial_path(trial, "recommendations"), IssuedRecommendation, body, request_id)
 
 
 def recommendation(trial: str, id: int) -> Steps[RecommendationDetails]:  # noqa: A002
@@ -222,6 +230,12 @@ def erase(trial: str, subject: str, *, site: str | None = None, request_id: str 
 def results(trial: str) -> Steps[Results]:
     """The results so far, for three analysis sets, with intervals."""
     return get(trial_path(trial, "results"), Results)
+
+
+def looks(trial: str) -> Steps[list[Look]]:
+    """The looks at a trial so far: what was found of each arm, and whether to stop, which `end_trial` confirms."""
+    found = yield from get(trial_path(trial, "looks"), _LookList)
+    return found.looks
 
 
 def accesses(trial: str) -> Steps[list[Access]]:

@@ -128,6 +128,7 @@ class Client(Connection):
     unblind = _blocking(calls.unblind)
     erase = _blocking(calls.erase)
     results = _blocking(calls.results)
+    looks = _blocking(calls.looks)
     accesses = _blocking(calls.accesses)
     export = _blocking(calls.export)
     make_token = _blocking(calls.make_token)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import numpy as np
 
 from adhere.errors import UnavailableError
 from adhere.store import ReadTransaction, WriteTransaction
 from adhere.trial.engine import Choice
-from adhere.trial.events import AnyEvent, Created, LessonRefused, Recommended
+from adhere.trial.events import AnyEvent, Created, LessonRefused, Looked, Recommended
+from adhere.trial.history import History
 from adhere.trial.log.chain import START, Fault, checked_event, walk
+from adhere.trial.log.look_check import TOLERANCE, compare_looks, missing_look, wrong_look
+from adhere.trial.look_wealth import read_patients
 from adhere.trial.projection import Projection, block_ends, scratch_cache
 from adhere.trial.snapshot import decode_snapshot, floats_from
 from adhere.trial.state import initial_state
+from adhere.trial.verbs.look import arms_left, choose, look_due, looked, needs_policy, prescribed
 
 _WITHOUT_REFUSALS = 2  # logs up to this format left lessons out without saying so
-_TOLERANCE = 1e-9  # another machine's mathematical library may differ in the last bits
 
 
 @dataclass
@@ -30,6 +34,7 @@ class ReplayResult:
     n_imported: int = 0
     n_fallbacks: int = 0
     n_refused: int = 0
+    n_looks: int = 0
     other_versions: set[str] = field(default_factory=set)
     algorithm_version: str = ""
     head: str = ""
@@ -49,19 +54,22 @@ class _Replayer:
         self._projection: Projection
         self._records_refusals = False
         self._version = ""  # of the last record that names one
+        self._last_at: datetime
 
     def run(self, on_progress: Callable[[int], None]) -> ReplayResult:
         result, before = self._result, START
         for record in walk(self._view, self._trial, on_progress):
             event = checked_event(record, before, result.n_records + 1)
-            fault = event if isinstance(event, Fault) else self._follow(event)
-            if fault:
-                result.difference = fault
+            if isinstance(event, Fault) or (fault := self._follow(event)):
+                result.difference = event if isinstance(event, Fault) else fault
                 return result
             before, result.n_records = record.hash, result.n_records + 1
+            self._last_at = event.at
         self._projection.catch_up()
         result.head = before.hex()
-        result.difference = self._missing_refusal(result.n_records) or self._compare_snapshot()
+        result.difference = (
+            self._missing_refusal(result.n_records) or self._missing_last_look() or self._compare_snapshot()
+        )
         return result
 
     def _follow(self, event: AnyEvent) -> Fault | None:
@@ -77,15 +85,42 @@ class _Replayer:
                     event.position, f"the refusal of the lesson of record {event.place} does not come out again"
                 )
             self._result.n_refused += 1
-        elif isinstance(event, Recommended):
+        elif isinstance(event, Recommended | Looked):
             self._projection.catch_up()
         if not isinstance(event, LessonRefused) and (fault := self._missing_refusal(event.position)):
             return fault
         self._version = getattr(event, "algorithm_version", self._version)
+        if self._projection.state.looks is not None and (what := self._compare_look(event)):
+            return Fault(event.position, what)
         if isinstance(event, Recommended) and (what := self._compare_recommendation(event)):
             return Fault(event.position, f"recommendation {event.recommendation_id}: {what}")
         self._projection.follow(event)
         return None
+
+    def _compare_look(self, event: AnyEvent) -> str | None:
+        """What is wrong with the looks up to an event, if anything is."""
+        state = self._projection.state
+        assert state.looker is not None
+        assert state.looks is not None
+        plan, looks, n = state.looker.plan, state.looks, state.n_recommendations
+        if not isinstance(event, Looked):
+            return None if state.status == "closed" else missing_look(plan, looks, n, event)
+        if wrong := wrong_look(plan, looks, n, event):
+            return wrong
+        self._result.n_looks += 1
+        if event.algorithm_version != state.engine.algorithm_version and needs_policy(state):
+            return None  # another version of the policy may have believed something else
+        derived = looked(state, event.look, event.at, self._patients)
+        return compare_looks(event, derived)
+
+    def _missing_last_look(self) -> Fault | None:
+        due = look_due(self._projection.state, self._last_at)
+        return None if due is None else Fault(self._result.n_records, f"look {due + 1} should follow it")
+
+    def _patients(self) -> Iterator[tuple[Recommended, History]]:
+        """All recommendations up to the record that is being derived, and what was known of them."""
+        state = self._projection.state
+        return read_patients(self._view, self._trial, state.n_recommendations, state.position)
 
     def _comes_out(self, event: LessonRefused) -> bool:
         """Whether the policy refuses a lesson again; that of another version may not."""
@@ -119,19 +154,21 @@ class _Replayer:
             return f"the policy had learned up to record {event.learned_up_to}, not up to the one before it"
         if event.fallback:
             result.n_fallbacks += 1
-            return _compare_choice(event, engine.fall_back(number, event.fallback))
+            return _compare_choice(event, engine.fall_back(number, event.fallback, arms_left(state)))
         if event.algorithm_version != engine.algorithm_version:
             result.n_by_probabilities += 1
             result.other_versions.add(event.algorithm_version)
             if len(event.memo) != engine.memo_size:
                 return f"its memo has {len(event.memo)} numbers, and {engine.memo_size} in today's version"
-            probabilities = engine.probabilities(state.policy_state, number, event.memo)
+            probabilities = prescribed(state, event.stratum)
+            if probabilities is None:
+                probabilities = engine.probabilities(state.policy_state, number, event.memo)
             return _compare_numbers("the probabilities", event.probabilities, probabilities)
         if event.key != engine.key:
             return f"it was drawn by the key {event.key}, and the trial's is {engine.key}"
         result.n_derived += 1
         try:
-            return _compare_choice(event, engine.choose(state.policy_state, number))
+            return _compare_choice(event, choose(state, event.stratum))
         except (UnavailableError, MemoryError, OSError):
             raise
         except Exception as error:
@@ -142,6 +179,8 @@ class _Replayer:
         snapshot = decode_snapshot(self._view.head(self._trial).snapshot)
         if snapshot is None:  # as after an import
             return None
+        if snapshot.looks != state.looks:
+            return Fault(end, "what is kept of the looks beside the log differs from it")
         stored = (snapshot.n_recommendations, snapshot.status)
         if stored != (state.n_recommendations, state.status):
             what = (
@@ -179,6 +218,6 @@ def _compare_choice(event: Recommended, choice: Choice) -> str | None:
 def _compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]) -> str | None:
     if logged == derived:
         return None
-    if len(logged) == len(derived) and np.allclose(logged, derived, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
+    if len(logged) == len(derived) and np.allclose(logged, derived, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
         return None
     return f"{name} {list(logged)} were logged, and {list(derived)} come out"

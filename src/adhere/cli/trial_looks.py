@@ -1,0 +1,65 @@
+"""`adhere trial looks`: the looks at a trial so far, and whether one of them recommends to stop."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adhere.cli.trial_sources import Source, TrialName, one_trial
+from adhere.report.numbers import counted
+
+if TYPE_CHECKING:
+    from adhere.trial.look_view import ArmAtLook, LookView
+
+
+def looks(
+    source: Source,
+    name: TrialName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, as GET /trials/{trial}/looks gives them.")] = False,
+) -> None:
+    """The looks at a trial so far, as its design plans them: what was found of each arm, and whether to stop.
+
+    \b
+      adhere trial looks adhere.db                    --trial headache, if there are several
+      adhere trial looks headache.log --json
+
+    A look is recorded by itself when it is due: after so many outcomes, or after so many days. It only recommends:
+    the trial goes on until a person ends it, with the reason ('POST /trials/{trial}/end', Client.end_trial).
+    """
+    import msgspec
+
+    from adhere.trial.events import created_event
+    from adhere.trial.look_view import logged_looks, recommended_stop
+    from adhere.trial.planned_looks import planned_looks
+
+    with one_trial(source, name) as found:
+        design = created_event(found.view, found.number).design
+        made = logged_looks(found.view, found.number, design)
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(made), indent=2).decode())
+    else:
+        planned = planned_looks(design)
+        typer.echo(f"{found.name}: {counted(len(made), 'look')} of {planned} planned")
+        for look in made:
+            _show(look)
+        if (stop := recommended_stop(made)) is not None:
+            chosen = f", with {stop.selected}" if stop.selected else ""
+            typer.echo(f"Look {stop.look} recommends to stop: {stop.decision}{chosen}. A person confirms it by ending the trial.")
+    if design.blinded and made:
+        print("note: this trial is blinded, and its looks show its arms", file=sys.stderr)
+
+
+def _show(look: LookView) -> None:
+    counts = f"{counted(look.outcomes, 'outcome')} of {counted(look.recommendations, 'recommendation')}"
+    typer.echo(f"\nLook {look.look}, {look.at:%Y-%m-%d %H:%M}, {counts} (record {look.record}): {look.decision}")
+    width = max(len(one.arm) for one in look.arms)
+    for one in look.arms:
+        typer.echo(f"  {one.arm:<{width}}  {_arm(one)}".rstrip())
+
+
+def _arm(one: ArmAtLook) -> str:
+    values = [f"{name} {value:.4g}" for name, value in one.values.items()]
+    share = [] if one.share is None else [f"share {one.share:.3f}"]
+    return "  ".join([f"{one.status:<10}", *values, *share])
