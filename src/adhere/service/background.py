@@ -1,5 +1,5 @@
-"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, verify the logs, load the
-policies of open trials.
+"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, make the looks that are due
+by day, verify the logs, load the policies of open trials.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from adhere.errors import UnavailableError, UnknownPolicyError
 from adhere.service.context import Service
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
-from adhere.trial.commands import ImputeMissing
+from adhere.trial.commands import ImputeMissing, Look
 from adhere.trial.snapshot import decode_snapshot
 from adhere.trial.transaction import LiveTrial
 
@@ -34,6 +34,7 @@ async def background_tasks(service: Service) -> AsyncIterator[None]:
         asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.tokens.refresh))),
         asyncio.create_task(_every(settings.last_use_every, lambda: write_last_use(service))),
         asyncio.create_task(_every(settings.impute_every, lambda: impute_missing(service))),
+        asyncio.create_task(_every(settings.impute_every, lambda: look_by_day(service))),
         asyncio.create_task(_load_all(service)),
     ]
     if settings.verify_heads is not None:
@@ -72,6 +73,16 @@ async def impute_missing(service: Service) -> None:
                     pass  # there may be more
             except UnavailableError as error:  # the other trials have their turn
                 log.warning("missing reports were not imputed: %s", error)
+
+
+async def look_by_day(service: Service) -> None:
+    """Make the looks by day that are due, of every trial that has some."""
+    for live in await _trials(service) or ():
+        if live.design.looks.days:
+            try:
+                await service.group_commit.execute(Look(trial=live.design.name, request_id="", by="service"))
+            except UnavailableError as error:  # the other trials have their turn
+                log.warning("looks that may be due were not made: %s", error)
 
 
 async def _load_all(service: Service) -> None:

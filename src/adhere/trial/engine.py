@@ -44,12 +44,14 @@ class Choice(NamedTuple):
     """An arm, the probability each arm had, and what learning must remember.
 
     `fallback` is why the arm was drawn with equal probabilities instead; the policy does not learn from such a round.
+    With `prescribed` the arm was drawn by the probabilities themselves, which are then exact.
     """
 
     chosen: int
     probabilities: tuple[float, ...]
     memo: tuple[float, ...]
     fallback: str = ""
+    prescribed: bool = False
 
 
 class Learned(msgspec.Struct, frozen=True, gc=False):
@@ -171,7 +173,7 @@ class Engine:
         remembered = tuple(buffers.memo[: self.memo_size].tolist())
         if not all(map(math.isfinite, remembered)):
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
-        return Choice(int(chosen), tuple(shares), remembered)
+        return Choice(int(chosen), tuple(shares), remembered, prescribed=True)
 
     def stated_probabilities(self, state: Floats, recommendation_id: int) -> list[float]:
         """The probability of each arm at a recommendation that is still to come."""

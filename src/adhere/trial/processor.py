@@ -22,6 +22,7 @@ from adhere.trial.commands import (
     Correct,
     Erase,
     ImputeMissing,
+    Look,
     Receipt,
     Recommend,
     RecommendationResponse,
@@ -35,6 +36,7 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.kits import kits_of
+from adhere.trial.look_state import has_looks
 from adhere.trial.lookups import by_trial, check_subject, digest_of, needed, new_salt, same_text, subject_of
 from adhere.trial.preparing import TransactionAhead, derive_caches
 from adhere.trial.relearning import Relearned
@@ -46,7 +48,7 @@ from adhere.trial.verbs.impute_missing import due, next_batch
 
 # As tuples: `isinstance` would make a union type anew at each command.
 _ABOUT_ARM = (Recommend, Unblind)
-_USES_POLICY = (Recommend, Report, Correct, ImputeMissing)
+_USES_POLICY = (Recommend, Report, Correct, ImputeMissing, Look)
 _REPORTS = (Report, Correct)
 _ABOUT_ONE = (Report, Correct, Withdraw)
 _QUICK = (Recommend, Report, Correct, Withdraw, ChangeStatus)
@@ -151,6 +153,9 @@ class CommandProcessor:
             check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
         subject = subject_of(transaction, command)
         digest = digest_of(command, subject)
+        at = self._now()
+        if transaction.state.looks is not None:
+            transaction.look(at)  # those by day whose day is over, before anything of a later day counts
         if (event := transaction.recorded(command.request_id)) is None:
             if transaction.state.status == "closed" and not command.when_closed:
                 name = transaction.state.design.name
@@ -165,13 +170,15 @@ class CommandProcessor:
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = digest_of(command, None)
             lookups = new_salt, transaction.text_of, transaction.is_erased
-            context = Context(command, self._now(), digest, *lookups, transaction.kits, subject)
+            context = Context(command, at, digest, *lookups, transaction.kits, subject)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
+            if isinstance(command, Look):  # which were made before
+                return Receipt(transaction.state.position)
             for change in DECIDE[type(command)](transaction.state, command, context):
                 event = transaction.append(change)
         elif event.digest != digest or not same_text(transaction, command, event):
-            at, position = self._now(), transaction.state.position + 1
+            position = transaction.state.position + 1
             header = {"by": command.by, "request_id": command.request_id}
             transaction.append(
                 Change(Conflicted(position=position, at=at, **header, of=event.position, asked=digest))
@@ -224,6 +231,8 @@ class CommandProcessor:
     def make_ready(self, live: LiveTrial) -> None:
         """Load a trial's policy, and derive its caches where there are none of this version."""
         live.engine.ensure_loaded()
+        if has_looks(live.design):
+            live.engine.load_allocation()
         derive_caches(self.store, live)
 
     def _learn_ahead(self, live: LiveTrial, commands: Sequence[AnyCommand]) -> Relearned | None:

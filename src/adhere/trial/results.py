@@ -16,6 +16,7 @@ from adhere.trial.engine import Engine
 from adhere.trial.events import decode
 from adhere.trial.history import History, history_of
 from adhere.trial.projection import read_state
+from adhere.trial.verbs.look import next_probabilities
 
 NOTE = (
     "Arms were chosen by what had been learned before, which biases plain means: an arm that did badly by bad luck "
@@ -140,7 +141,6 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         ids = range(first, min(first + _BATCH, state.n_recommendations))
         for bodies in view.histories(trial, ids).values():
             tally.add(history_of(map(decode, bodies)))
-    next_choice = state.engine.choose_or_fall_back(state.policy_state, state.n_recommendations)
     return Results(
         trial=design.name,
         head=head.hash.hex(),
@@ -156,7 +156,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         as_treated=tally.estimates(View.AS_TREATED),
         per_protocol=tally.estimates(View.PER_PROTOCOL),
         compliance=[tally.compliance(chosen) for chosen in range(len(design.arms))],
-        probabilities=dict(zip(design.arms, next_choice.probabilities, strict=True)),
+        probabilities=dict(zip(design.arms, next_probabilities(state), strict=True)),
         note=NOTE + _IMPUTED * bool(tally.imputed),
     )
 

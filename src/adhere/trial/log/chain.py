@@ -22,6 +22,7 @@ from adhere.trial.events import (
     lookup_keys,
 )
 from adhere.trial.kits import is_kit_secret
+from adhere.trial.log.look_check import LookCheck
 
 START: Final = bytes(32)
 _BEFORE_ALL: Final = -(2**62)
@@ -75,13 +76,17 @@ def verify(
     show that its last records were cut off.
     """
     before, count, seen = START, 0, False
-    outside = _Outside()
+    outside, looks = _Outside(), None
     for record in walk(view, trial, on_progress):
         count += 1
         event = checked_event(record, before, count)
         if isinstance(event, Fault):
             return Verdict(count - 1, before.hex(), event)
         outside.expect(event)
+        if isinstance(event, Created):
+            looks = LookCheck(event.design)
+        elif looks is not None and (what := looks.follow(event)) is not None:
+            return Verdict(count - 1, before.hex(), Fault(count, what))
         before = record.hash
         seen = seen or before.hex() == head
     try:

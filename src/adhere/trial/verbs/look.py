@@ -85,3 +85,12 @@ def arms_left(state: TrialState) -> list[int] | None:
     """The arms that were not dropped; None if that is all."""
     gone = [] if state.looks is None else dropped(state.looks)
     return [arm for arm, is_dropped in enumerate(gone) if not is_dropped] if any(gone) else None
+
+
+def next_probabilities(state: TrialState) -> tuple[float, ...]:
+    """The probability of each arm at the next recommendation; in a burn-in by strata, whichever stratum it is of."""
+    looker, n_arms = state.looker, state.engine.n_arms
+    if looker is not None and looker.plan.n_strata and state.n_recommendations < looker.plan.burn_in:
+        left = arms_left(state) or range(n_arms)
+        return tuple(1.0 / len(left) if arm in left else 0.0 for arm in range(n_arms))
+    return choose_or_fall_back(state, None).probabilities

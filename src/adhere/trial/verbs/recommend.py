@@ -11,6 +11,7 @@ from adhere.trial.engine import Choice
 from adhere.trial.events import Recommended, Repeated
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context
+from adhere.trial.verbs.look import choose_or_fall_back, stratum_number
 
 SOFTWARE = version("adhere")
 
@@ -21,6 +22,7 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     assert subject is not None
     if state.design.blinded:
         context.kits.check_usable()
+    stratum = stratum_number(state.design, command.stratum)
     latest = subject.latest
     if latest is not None and not state.design.repeats and state.histories[latest].is_open:
         return [Change(Repeated(**context.stamp(state), recommendation_id=latest))]
@@ -28,8 +30,9 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
         sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
         raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
     check_not_full(state)
-    choice = state.engine.choose_or_fall_back(state.policy_state, state.n_recommendations)
-    event = recommended(state, choice, **context.stamp(state), subject=subject.key, site=command.site or "")
+    choice = choose_or_fall_back(state, stratum)
+    stamp = context.stamp(state)
+    event = recommended(state, choice, **stamp, subject=subject.key, site=command.site or "", stratum=stratum)
     return [Change(event, subject._replace(latest=event.recommendation_id))]
 
 
@@ -49,7 +52,7 @@ def recommended(state: TrialState, choice: Choice, **fields: Any) -> Recommended
         chosen=choice.chosen,
         probabilities=choice.probabilities,
         memo=choice.memo,
-        estimated=state.engine.estimated and not choice.fallback,
+        estimated=state.engine.estimated and not choice.fallback and not choice.prescribed,
         key=state.engine.key,
         algorithm_version=state.engine.algorithm_version,
         software=SOFTWARE,
