@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def looks(
     source: Source,
     name: TrialName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, as GET /trials/{trial}/looks gives them.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, as GET /trials/…/looks gives them.")] = False,
 ) -> None:
     """The looks at a trial so far, as its design plans them: what was found of each arm, and whether to stop.
 
@@ -26,7 +26,7 @@ def looks(
       adhere trial looks headache.log --json
 
     A look is recorded by itself when it is due: after so many outcomes, or after so many days. It only recommends:
-    the trial goes on until a person ends it, with the reason ('POST /trials/{trial}/end', Client.end_trial).
+    the trial goes on until a person ends it, with the reason (POST /trials/…/close, Client.end_trial).
     """
     import msgspec
 
@@ -46,7 +46,9 @@ def looks(
             _show(look)
         if (stop := recommended_stop(made)) is not None:
             chosen = f", with {stop.selected}" if stop.selected else ""
-            typer.echo(f"Look {stop.look} recommends to stop: {stop.decision}{chosen}. A person confirms it by ending the trial.")
+            typer.echo(
+                f"Look {stop.look} recommends to stop: {stop.decision}{chosen}. A person confirms it by ending the trial."
+            )
     if design.blinded and made:
         print("note: this trial is blinded, and its looks show its arms", file=sys.stderr)
 

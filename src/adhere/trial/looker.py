@@ -50,7 +50,7 @@ class Finding(NamedTuple):
 
 
 class Looker:
-    """What looks at a trial of a design, and says with which shares arms are drawn where the design prescribes them."""
+    """What looks at a trial of a design, and says by which shares arms are drawn where the design prescribes them."""
 
     def __init__(self, design: Design) -> None:
         self.plan, self._rules = look_plan(design), look_rules(design)
@@ -118,7 +118,9 @@ class Looker:
     ) -> Choice:
         """An arm, by prescribed shares or by the policy itself; raises whatever the policy raises."""
         shares = self.prescribed(engine, looks, policy_state, number, stratum)
-        return engine.choose(policy_state, number) if shares is None else engine.allocate(policy_state, number, shares)
+        return (
+            engine.choose(policy_state, number) if shares is None else engine.allocate(policy_state, number, shares)
+        )
 
     def _shares(self, engine: Engine, policy_state: Floats, number: int, gone: Sequence[bool]) -> list[float]:
         """The policy's probabilities for a recommendation to come, without the arms dropped."""

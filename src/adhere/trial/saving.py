@@ -13,12 +13,23 @@ from adhere.errors import InputError
 from adhere.files import replacing
 from adhere.store import Head, Store, Subject
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.events import AnyEvent, Created, LessonRefused, Recommended, Reported, decode, encode, to_record
+from adhere.trial.events import (
+    AnyEvent,
+    Closed,
+    Created,
+    LessonRefused,
+    Looked,
+    Recommended,
+    Reported,
+    decode,
+    encode,
+    to_record,
+)
 from adhere.trial.log.chain import START, commitment, link, walk
 from adhere.trial.log.log_file import read_log, write_log
 
 Notes = Mapping[int, tuple[bytes, str]]  # the salt and the words of a record, by its position
-_SAVED = (Created, Recommended, Reported, LessonRefused)
+_SAVED = (Created, Recommended, Reported, LessonRefused, Looked, Closed)
 _NO_SALT = b""  # numbers that name nobody need no secret
 
 

@@ -3,44 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from adhere.analysis.records import Records
-from adhere.checks import check_reward, is_integer
-from adhere.errors import InputError, listed
+from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text, is_integer
+from adhere.errors import ConflictError, InputError, listed
 from adhere.policies import as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import LOG_FORMAT, AnyEvent, Created, LessonRefused, Recommended, Reported
-from adhere.trial.evolve import evolve, refused_events
+from adhere.trial.events import LOG_FORMAT, AnyEvent, Closed, Created, Looked, Reported
 from adhere.trial.history import History
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.records import records_of_histories
+from adhere.trial.look_view import LookView, look_view, recommended_stop
 from adhere.trial.lookups import new_salt
 from adhere.trial.make_design import check_trial_name
+from adhere.trial.recommendation import Recommendation
 from adhere.trial.saving import load_events, save_events
-from adhere.trial.state import initial_state
+from adhere.trial.state import TrialState
+from adhere.trial.trial_log import TrialLog
+from adhere.trial.verbs.look import choose, stratum_number
 from adhere.trial.verbs.recommend import SOFTWARE, check_not_full, recommended
 from adhere.trial.verbs.report import check_not_contradicted
-
-
-@dataclass(frozen=True)
-class Recommendation:
-    """An arm for the next patient, with everything needed to explain it and to learn from it later.
-
-    `probabilities` are those of each arm when it was drawn, exact unless `estimated`; `memo` is what the policy
-    must remember until feedback comes.
-    """
-
-    id: int
-    arm: str
-    probabilities: dict[str, float]
-    memo: tuple[float, ...]
-    estimated: bool = False
 
 
 class Trial:
@@ -132,10 +118,12 @@ class Trial:
     def _begin(self, engine: Engine, run: int, created: Created) -> None:
         self.name, self.arms, self.policy = created.design.name, created.design.arms, engine.policy
         self._run = run
-        self._state = initial_state(created.design, engine)
-        self._events: list[AnyEvent] = []
+        self._log = TrialLog(engine, created)
         self._notes: dict[int, tuple[bytes, str]] = {}
-        self._add(created)
+
+    @property
+    def _state(self) -> TrialState:
+        return self._log.state
 
     @classmethod
     def load(cls, path: str | Path) -> Trial:
@@ -148,10 +136,7 @@ class Trial:
         assert isinstance(created, Created)
         trial = cls.__new__(cls)
         trial._begin(created.design.engine(created.seed), 0, created)
-        for event in events[1:]:
-            if not isinstance(event, LessonRefused):  # which evolving adds again
-                trial._add(event)
-        if len(trial._events) != len(events):
+        if not trial._log.repeat(events[1:]):
             raise InputError("path", str(path), f"the version of {trial.policy} that it was saved with")
         trial._notes = notes
         return trial
@@ -173,15 +158,17 @@ class Trial:
         """
         if self._run != 0:
             raise InputError("run", self._run, "a trial with run=0: a log holds the seed of a trial, and no run")
-        save_events(self._events, self._notes, Path(path))
+        save_events(self._log.events, self._notes, Path(path))
 
-    def recommend(self) -> Recommendation:
-        """An arm for the next patient."""
+    def recommend(self, *, stratum: str | None = None, at: datetime | None = None) -> Recommendation:
+        """An arm for the next patient, of a stratum if the design has strata; `at` is when, if not now."""
+        now = self._now(at)
         state = self._state
         check_not_full(state)
-        choice = state.engine.choose(state.policy_state, state.n_recommendations)
-        event = recommended(state, choice, **self._stamp(), subject="", site="")
-        self._add(event)
+        number = stratum_number(state.design, stratum)
+        choice = choose(state, number)
+        event = recommended(state, choice, position=state.position + 1, at=now, subject="", site="", stratum=number)
+        self._log.add(event)
         return Recommendation(
             id=event.recommendation_id,
             arm=self.arms[choice.chosen],
@@ -198,12 +185,16 @@ class Trial:
         took_nothing: bool = False,
         took_other: str | None = None,
         reward: float | None = None,
+        at: datetime | None = None,
     ) -> None:
-        """Report what was actually taken, the reward, or both. The same report twice changes nothing.
+        """Report what was actually taken, the reward, or both; `at` is when, if not now.
+
+        The same report twice changes nothing.
 
         A lesson at which the policy fails is left out, and a warning logged.
         Taken was an arm (`actual`), none of them (`took_nothing`), or something else (`took_other`, in words).
         """
+        now = self._now(at)
         state = self._state
         taken = arm_taken(self.arms, actual, took_nothing, took_other)
         value = None if reward is None else state.engine.check_reward(reward)
@@ -218,7 +209,30 @@ class Trial:
             self._check_same_words(history, took_other)
             self._notes[state.position + 1] = note = (new_salt(), took_other)
             text = commitment(*note)
-        self._add(Reported(**self._stamp(), recommendation_id=int(id), actual=taken, reward=value, text=text))
+        stamp = {"position": state.position + 1, "at": now}
+        self._log.add(Reported(**stamp, recommendation_id=int(id), actual=taken, reward=value, text=text))
+
+    def close(self, reason: str, *, at: datetime | None = None) -> None:
+        """End the trial, as a look recommends or for another reason; `at` is when, if not now.
+
+        If all patients were recommended an arm, the design's last look is made first, without the outcomes that are
+        still missing.
+        """
+        now = self._now(at)
+        text = check_text("reason", reason, MAX_TEXT_LENGTH)
+        self._log.look(now, is_end=True)
+        self._log.add(Closed(position=self._state.position + 1, at=now, reason=text))
+
+    @property
+    def looks(self) -> list[LookView]:
+        """The looks so far, as the design plans them: what was found of each arm, and whether to stop."""
+        design = self._state.design
+        return [look_view(design, event) for event in self._log.events if isinstance(event, Looked)]
+
+    @property
+    def recommended_stop(self) -> LookView | None:
+        """The first look that recommends to stop, if one does; `close` confirms it."""
+        return recommended_stop(self.looks)
 
     def records(self) -> Records:
         """What was recommended, taken and reported so far, as arrays to analyse.
@@ -229,16 +243,12 @@ class Trial:
         >>> records.actual.tolist(), records.reward.tolist(), records.probabilities.tolist()
         ([0], [1.0], [[0.5, 0.5]])
         """
-        made = (event for event in self.events if isinstance(event, Recommended))
-        histories = self._state.histories
-        return records_of_histories(
-            self.name, self.arms, ((event, histories[event.recommendation_id]) for event in made)
-        )
+        return records_of_histories(self.name, self.arms, self._log.patients())
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:
         """Everything that happened, as a log has it."""
-        return tuple(self._events)
+        return tuple(self._log.events)
 
     @property
     def state(self) -> tuple[float, ...]:
@@ -252,14 +262,12 @@ class Trial:
             expected = f"{before!r}, as reported before for recommendation {history.recommendation_id}"
             raise InputError("took_other", words, expected)
 
-    def _add(self, event: AnyEvent) -> None:
-        """Evolve by an event, then by those of the lessons it made the policy refuse."""
-        state = evolve(self._state, event)
-        refusals = refused_events(state, event.at)
-        for refusal in refusals:
-            state = evolve(state, refusal)
-        self._state = state
-        self._events += [event, *refusals]
-
-    def _stamp(self) -> dict[str, Any]:
-        return {"position": self._state.position + 1, "at": datetime.now(UTC)}
+    def _now(self, at: datetime | None) -> datetime:
+        """The time of what happens next, after the looks by day whose day is over by then."""
+        if self._state.status == "closed":
+            raise ConflictError("trial", self.name, "a trial that is not closed")
+        if at is not None and at.tzinfo is None:
+            raise InputError("at", at.isoformat(), "a time with its zone, e.g. datetime(2026, 3, 1, tzinfo=UTC)")
+        now = datetime.now(UTC) if at is None else at
+        self._log.look(now)
+        return now

@@ -68,9 +68,7 @@ def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
     """The shares by which the next recommendation's arm is drawn; None where the policy chooses by itself."""
     if state.looks is None or state.looker is None:
         return None
-    return state.looker.prescribed(
-        state.engine, state.looks, state.policy_state, state.n_recommendations, stratum
-    )
+    return state.looker.prescribed(state.engine, state.looks, state.policy_state, state.n_recommendations, stratum)
 
 
 def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:

@@ -1,0 +1,63 @@
+"""The log of a trial in memory: its events, and the state that they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from adhere.trial.engine import Engine
+from adhere.trial.events import AnyEvent, Closed, Created, LessonRefused, Looked, Recommended
+from adhere.trial.evolve import evolve, refused_events
+from adhere.trial.history import History
+from adhere.trial.state import initial_state
+from adhere.trial.verbs.look import look_due, looked
+
+
+class TrialLog:
+    """The events of a trial in memory, and the state that they amount to.
+
+    What follows from an event is added with it: the lessons that the policy refuses, and the looks that are due.
+    """
+
+    def __init__(self, engine: Engine, created: Created) -> None:
+        self.state = initial_state(created.design, engine)
+        self.events: list[AnyEvent] = []
+        self.add(created)
+
+    def add(self, event: AnyEvent) -> None:
+        """Add an event and what follows from it."""
+        state = evolve(self.state, event)
+        refusals = refused_events(state, event.at)
+        for refusal in refusals:
+            state = evolve(state, refusal)
+        self.state = state
+        self.events += [event, *refusals]
+        if state.looks is not None:
+            self.look(event.at)
+
+    def look(self, at: datetime, *, is_end: bool = False) -> None:
+        """Add the looks that are due; at the end of the trial the last one in any case."""
+        while (number := look_due(self.state, at, is_end=is_end)) is not None:
+            event = looked(self.state, number, at, self.patients)
+            self.state = evolve(self.state, event)
+            self.events.append(event)
+
+    def patients(self) -> Iterator[tuple[Recommended, History]]:
+        """All recommendations so far, and what is known of them."""
+        made = (event for event in self.events if isinstance(event, Recommended))
+        return ((event, self.state.histories[event.recommendation_id]) for event in made)
+
+    def repeat(self, events: Iterable[AnyEvent]) -> bool:
+        """Add events of a log; returns whether the same followed from them there as here."""
+        known = [self.events[0]]
+        for event in events:
+            known.append(event)
+            if not isinstance(event, LessonRefused | Looked):
+                self.look(event.at, is_end=isinstance(event, Closed))
+                self.add(event)
+        return list(map(_followed, known)) == list(map(_followed, self.events))
+
+
+def _followed(event: AnyEvent) -> tuple[object, ...]:
+    found = (event.look, event.status, event.decision) if isinstance(event, Looked) else ()
+    return (type(event), event.position, *found)
