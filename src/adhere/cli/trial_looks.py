@@ -47,7 +47,7 @@ def looks(
         if (stop := recommended_stop(made)) is not None:
             chosen = f", with {stop.selected}" if stop.selected else ""
             typer.echo(
-                f"Look {stop.look} recommends to stop: {stop.decision}{chosen}. A person confirms it by ending the trial."
+                f"Look {stop.look} recommends to stop: {stop.decision}{chosen}. A person confirms it by closing it."
             )
     if design.blinded and made:
         print("note: this trial is blinded, and its looks show its arms", file=sys.stderr)
