@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli import trial_accesses, trial_backup, trial_moving, trial_results
+from adhere.cli import trial_accesses, trial_backup, trial_looks, trial_moving, trial_results
 from adhere.cli.destinations import check_file
 from adhere.cli.endings import BrokenLogError
 from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
@@ -23,6 +23,7 @@ from adhere.report.numbers import counted, rounded_numbers
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
 app.command(short_help="What a trial says so far.")(trial_results.results)
+app.command(short_help="The looks so far, and whether to stop.")(trial_looks.looks)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
 app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
 app.command(short_help="Go back to a copy.")(trial_backup.restore)
@@ -62,7 +63,7 @@ def verify(
     ] = None,
 ) -> None:
     """Check that a trial's log is as it was written: every record against the chain of hashes, and pseudonyms and
-    free text against their digests. Names the first record that is not.
+    free text against their digests; and that it was looked at as designed. Names the first record that is not.
 
     \b
       adhere trial verify adhere.db                   every trial in the file; --trial headache: one
@@ -89,8 +90,8 @@ def verify(
 
 @app.command(short_help="Derive every recommendation again.")
 def replay(source: Source, name: TrialName = None, imports: Imports = None) -> None:
-    """Derive every recommendation of a trial again, each from the log as it stood when it was made, and compare arm,
-    probabilities and memo. Names the first that differs.
+    """Derive every recommendation and every look of a trial again, each from the log as it stood when it was made,
+    and compare arm, probabilities and memo, or what the look found. Names the first that differs.
 
     \b
       adhere trial replay adhere.db                   every trial in the file; --trial headache: one
@@ -125,6 +126,8 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
             if result.n_refused:
                 refused = counted(result.n_refused, "lesson")
                 typer.echo(f"{refused} refused by the policy and skipped; all the same")
+            if result.n_looks:
+                typer.echo(f"{counted(result.n_looks, 'look')} derived again, all the same")
             if result.n_imported:
                 typer.echo(f"{result.n_imported} were imported from a table and not derived again")
             typer.echo(f"head {result.head}")

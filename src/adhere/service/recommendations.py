@@ -19,7 +19,7 @@ _WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
 async def recommend(context: RequestContext) -> Response:
     """Recommend an arm, or in a blinded trial a kit, for a subject."""
-    return await context.execute(Recommend, subject=context.body.subject)
+    return await context.execute(Recommend, subject=context.body.subject, stratum=context.body.stratum)
 
 
 async def report(context: RequestContext) -> Response:

@@ -110,6 +110,7 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
     """The subject to recommend an arm for, by the site's pseudonym."""
 
     subject: Name
+    stratum: Annotated[Name | None, Meta(description="One of the design's strata, if it has some.")] = None
 
 
 class NewReport(RewardBody, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from adhere.tokens import Role, Status
 from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+from adhere.trial.look_view import LookView
 
 DESCRIPTION: Final = "Adaptive trials for people who do not always do as they are told."
 
@@ -44,6 +45,17 @@ class TrialList(Struct, frozen=True):
     trials: list[TrialLine]
 
 
+class LookSummary(Struct, frozen=True):
+    """A look without its arms: when it was, and what it recommends ("go on", or why to stop)."""
+
+    look: int
+    record: int
+    at: datetime
+    outcomes: int
+    recommendations: int
+    decision: str
+
+
 class TrialView(Struct, frozen=True, omit_defaults=True):
     """A trial. A site sees nothing that could predict the next arm, nor, in a blinded trial, the arms."""
 
@@ -70,6 +82,16 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     records: int | None = None
     head: Annotated[str, Meta(description="The hash of the log's last record.")] | None = None
     algorithm_version: str | None = None
+    last_look: Annotated[LookSummary, Meta(description="Not for sites.")] | None = None
+    recommended_stop: (
+        Annotated[LookSummary, Meta(description="Closing the trial confirms it. Not for sites.")] | None
+    ) = None
+
+
+class LookList(Struct, frozen=True):
+    """The looks at a trial so far."""
+
+    looks: list[LookView]
 
 
 class DesignView(Struct, frozen=True):
@@ -157,7 +179,7 @@ class AccessLine(Struct, frozen=True, omit_defaults=True):
     at: Annotated[str, Meta(description="Of reads counted together, the beginning of their ten minutes.")]
     token: int
     label: Annotated[str, Meta(description="Of the token.")]
-    kind: Annotated[str, Meta(description="recommendation, export, trial (the arms), results, unblinding, report.")]
+    kind: Annotated[str, Meta(description="recommendation, export, trial, results, looks, unblinding, report.")]
     head: Annotated[str, Meta(description="The hash of the log's last record then: nothing after it was seen.")]
     count: int
     recommendation_id: int | None = None

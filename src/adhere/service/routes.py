@@ -141,6 +141,7 @@ ROUTES: Final = (
     ),
     _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
     Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
+    Route("GET", f"{_TRIAL}/looks", ANALYST_ROLES, trials.list_looks, responses.LookList, reveals=accesses.LOOKS),
     Route(
         "GET",
         f"{_TRIAL}/export",

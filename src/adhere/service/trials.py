@@ -1,4 +1,4 @@
-"""Handlers of trials: create, list, show, pause, resume, close, unblind, erase, results."""
+"""Handlers of trials: create, list, show, pause, resume, close, unblind, erase, results, looks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from msgspec.structs import asdict
 from adhere.errors import ConflictError, InputError
 from adhere.service.context import RequestContext, reading
 from adhere.service.requests import NewTrial, seed_of
-from adhere.service.responses import DesignView, TrialCreated, TrialLine, TrialList, TrialView
+from adhere.service.responses import DesignView, LookList, LookSummary, TrialCreated, TrialLine, TrialList, TrialView
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design
 from adhere.trial.log.standing import count_open, standing
+from adhere.trial.look_view import LookView, logged_looks, recommended_stop
 from adhere.trial.make_design import make_design
 from adhere.trial.projection import read_state
 from adhere.trial.results import Results
@@ -72,6 +73,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
     if context.holder.role == "site":
         arms = None if design.blinded else design.arms
         return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata)
+    looks = logged_looks(view, live.number, design)
     return TrialView(
         **asdict(design),
         design_digest=design.digest,
@@ -80,7 +82,21 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
         records=head.position,
         head=head.hash.hex(),
         algorithm_version=snapshot.algorithm_version,
+        last_look=_summary(looks[-1]) if looks else None,
+        recommended_stop=_summary(stop) if (stop := recommended_stop(looks)) else None,
     )
+
+
+def _summary(look: LookView) -> LookSummary:
+    """What names no arm, and so needs no row in the access log."""
+    return LookSummary(look.look, look.record, look.at, look.outcomes, look.recommendations, look.decision)
+
+
+@reading
+def list_looks(context: RequestContext, view: ReadTransaction) -> LookList:
+    """List the looks at a trial so far: what was found of each arm, and whether to stop."""
+    live = context.service.processor.trial(context.trial)
+    return LookList(logged_looks(view, live.number, live.design))
 
 
 async def pause(context: RequestContext) -> Response:

@@ -61,8 +61,8 @@ class Looker:
         """What a look, counted from 0, finds in the outcomes so far."""
         n_arms, rules = self.plan.n_arms, self._rules
         up, down = wealth_of(rules, patients) if isinstance(rules, WealthRules) else (np.zeros(0), np.zeros(0))
-        sums = (np.array(numbers, float) for numbers in (looks.n, looks.sums, looks.squares))
-        evidence = Evidence(*sums, np.array(beliefs, float), up, down, np.zeros(work_size(n_arms)))
+        n, sums, squares = (np.array(numbers, float) for numbers in (looks.n, looks.sums, looks.squares))
+        evidence = Evidence(n, sums, squares, np.array(beliefs, float), up, down, np.zeros(work_size(n_arms)))
         status, values = np.array(looks.status, np.int64), np.full(n_arms * N_VALUES, np.nan)
         decision = int(judge(rules, number, evidence, status, values))
         best = int(selected_arm(status, values)) if decision != GO_ON else -1
@@ -84,7 +84,8 @@ class Looker:
         next_one = max(n_recommendations, self.plan.burn_in)
         beliefs = engine.beliefs(policy_state, next_one) if self.needs_beliefs else ()
         finding = self.find(number, looks, beliefs, patients)
-        shares, reason = (), ""
+        shares: tuple[float, ...] = ()
+        reason = ""
         if self.plan.is_frozen:
             # A stop that is only recommended drops no arm.
             status = looks.status if finding.decision != GO_ON else finding.status

@@ -209,8 +209,10 @@ class Trial:
             self._check_same_words(history, took_other)
             self._notes[state.position + 1] = note = (new_salt(), took_other)
             text = commitment(*note)
-        stamp = {"position": state.position + 1, "at": now}
-        self._log.add(Reported(**stamp, recommendation_id=int(id), actual=taken, reward=value, text=text))
+        position = state.position + 1
+        self._log.add(
+            Reported(position=position, at=now, recommendation_id=int(id), actual=taken, reward=value, text=text)
+        )
 
     def close(self, reason: str, *, at: datetime | None = None) -> None:
         """End the trial, as a look recommends or for another reason; `at` is when, if not now.

@@ -70,6 +70,39 @@ class Design(Answer, frozen=True):
     missing: dict[str, Any] = {}
 
 
+class ArmAtLook(Answer, frozen=True):
+    """An arm at a look: its status, the numbers compared with each threshold, its share until the next look."""
+
+    arm: str
+    status: str
+    values: dict[str, float] = {}
+    share: float | None = None
+
+
+class Look(Answer, frozen=True):
+    """A look at a trial; a decision other than "go on" recommends to stop."""
+
+    look: int
+    record: int
+    at: datetime
+    outcomes: int
+    recommendations: int
+    decision: str
+    arms: list[ArmAtLook]
+    selected: str | None = None
+
+
+class LookSummary(Answer, frozen=True):
+    """A look without its arms; a decision other than "go on" recommends to stop."""
+
+    look: int
+    record: int
+    at: datetime
+    outcomes: int
+    recommendations: int
+    decision: str
+
+
 class TrialDetails(Answer, frozen=True):
     """A trial: its status and design. What a site may not see is None."""
 
@@ -96,28 +129,8 @@ class TrialDetails(Answer, frozen=True):
     records: int | None = None
     head: str | None = None
     algorithm_version: str | None = None
-
-
-class ArmAtLook(Answer, frozen=True):
-    """An arm at a look: its status, the numbers compared with each threshold, its share until the next look."""
-
-    arm: str
-    status: str
-    values: dict[str, float] = {}
-    share: float | None = None
-
-
-class Look(Answer, frozen=True):
-    """A look at a trial; a decision other than "go on" recommends to stop."""
-
-    look: int
-    record: int
-    at: datetime
-    outcomes: int
-    recommendations: int
-    decision: str
-    arms: list[ArmAtLook]
-    selected: str | None = None
+    last_look: LookSummary | None = None
+    recommended_stop: LookSummary | None = None
 
 
 class HistoryLine(Answer, frozen=True):
