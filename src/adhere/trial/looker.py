@@ -81,15 +81,15 @@ class Looker:
         **stamp: Any,
     ) -> Looked:
         """The event of a look, counted from 0."""
-        next_one = max(n_recommendations, self.plan.burn_in)
-        beliefs = engine.beliefs(policy_state, next_one) if self.needs_beliefs else ()
+        beliefs = engine.beliefs(policy_state, n_recommendations) if self.needs_beliefs else ()
         finding = self.find(number, looks, beliefs, patients)
         shares: tuple[float, ...] = ()
         reason = ""
         if self.plan.is_frozen:
             # A stop that is only recommended drops no arm.
             status = looks.status if finding.decision != GO_ON else finding.status
-            shares, reason = self._shares_or_equal(engine, policy_state, next_one, [one != ACTIVE for one in status])
+            next_one, gone = max(n_recommendations, self.plan.burn_in), [one != ACTIVE for one in status]
+            shares, reason = self._shares_or_equal(engine, policy_state, next_one, gone)
         return Looked(
             **stamp,
             **finding._asdict(),
@@ -106,11 +106,10 @@ class Looker:
         self, engine: Engine, looks: LookState, policy_state: Floats, number: int, stratum: int | None
     ) -> list[float] | None:
         """The shares by which a recommendation's arm is drawn; None where the policy chooses by itself."""
-        plan = self.plan
-        if number < plan.burn_in:
-            return None if stratum is None else block_of(plan, looks, stratum)[0]
-        gone = dropped(looks)
-        if plan.is_frozen:
+        plan, gone = self.plan, dropped(looks)
+        if stratum is not None and number < plan.burn_in:
+            return block_of(plan, looks, stratum)[0]
+        if plan.is_frozen and number >= plan.burn_in:
             return list(looks.shares) or self._shares(engine, engine.first_state, plan.burn_in, gone)
         return self._shares(engine, policy_state, number, gone) if any(gone) else None
 
