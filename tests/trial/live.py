@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ from adhere.trial.commands import (
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, decode, encode, to_record
-from adhere.trial.log.chain import START, link, walk
+from adhere.trial.log.chain import START, Verdict, link, verify, walk
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
@@ -118,6 +119,18 @@ def _is(kind: type[Kind], answer: Response) -> Kind:
 
 def replay_of(events: Iterable[AnyEvent]) -> ReplayResult:
     """The replay of a log that consists of these events, with a good chain."""
+    with _log_of(events) as (view, trial):
+        return replay(view, trial)
+
+
+def verdict_of(events: Iterable[AnyEvent]) -> Verdict:
+    """What `verify` says of such a log."""
+    with _log_of(events) as (view, trial):
+        return verify(view, trial)
+
+
+@contextmanager
+def _log_of(events: Iterable[AnyEvent]) -> Iterator[tuple[ReadTransaction, int]]:
     store, before = open_store(), START
     records: list[Record] = []
     for event in events:
@@ -128,4 +141,4 @@ def replay_of(events: Iterable[AnyEvent]) -> ReplayResult:
         trial = writing.add_trial("t", Head(0, START, b""))
         writing.append(trial, records, Head(len(records), before, b""))
     with store.reading() as view:
-        return replay(view, trial)
+        yield view, trial

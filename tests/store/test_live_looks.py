@@ -1,0 +1,35 @@
+"""Looks and strata of a live trial, in every store."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from adhere import Trial
+from adhere.store import Store
+from adhere.trial.design_parts import Looks, Stopping
+from adhere.trial.events import Recommended
+from trial.live import Live
+from trial.test_looks import IN_BLOCKS, THREE, check_log, looks_of
+
+
+def test_strata_and_looks_are_those_of_the_trial_in_memory(store: Store) -> None:
+    stopping = Stopping(by="wealth", alpha=0.05)
+    live = Live(store=store, **IN_BLOCKS, looks=Looks(at=(8,)), control="placebo", stopping=stopping)
+    trial = Trial.from_design(live.design, seed=5)
+    arms: dict[str, list[str]] = {"young": [], "old": []}
+    for number in range(14):
+        stratum = "old" if number % 3 == 0 else "young"
+        made, same = live.recommend(f"s{number}", stratum=stratum), trial.recommend(stratum=stratum)
+        assert made.arm == same.arm
+        live.report(made.recommendation_id, reward=float(same.arm == "high"))
+        trial.report(same.id, reward=float(same.arm == "high"))
+        if number < 12:
+            arms[stratum].append(same.arm)
+    assert Counter(arms["young"][:6]) == dict.fromkeys(THREE, 2)
+    assert Counter(arms["old"]) <= Counter(dict.fromkeys(THREE, 2))
+    made_events = [event for event in live.events() if isinstance(event, Recommended)]
+    assert [event.stratum for event in made_events[:3]] == [1, 0, 0]
+    (look,), (same_look,) = looks_of(live), trial.looks
+    assert (look.n_outcomes, look.position) == (same_look.outcomes, same_look.record) == (8, 18)
+    assert list(same_look.arms[2].values.values()) == [value for value in look.values[2] if value is not None]
+    check_log(live)

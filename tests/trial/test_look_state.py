@@ -1,0 +1,119 @@
+"""What a live trial keeps to look at itself, event by event."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from adhere.trial.design_parts import Looks, Stopping
+from adhere.trial.events import Looked, Recommended
+from adhere.trial.history import History, Part
+from adhere.trial.look_state import (
+    after_look,
+    block_of,
+    due_look,
+    evolve_looks,
+    first_look_state,
+    has_looks,
+    last_look,
+    look_plan,
+)
+from adhere.trial.looks import ACTIVE, INFERIOR, SUPERIOR
+from adhere.trial.make_design import make_design
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+ARMS = ("a", "b", "c")
+
+
+def plan_of(**fields: Any) -> Any:
+    return look_plan(make_design("t", "burn-in(uniform, patients=12)", ARMS, n_patients=24, **fields))
+
+
+def made(number: int, chosen: int, stratum: int | None = None) -> Recommended:
+    return Recommended(
+        position=number + 2, at=START, recommendation_id=number, subject="", site="", learned_up_to=1, chosen=chosen,
+        probabilities=(), key="", algorithm_version="", software="", stratum=stratum,
+    )  # fmt: skip
+
+
+def history(chosen: int, reward: float | None = None, **fields: Any) -> History:
+    part = None if reward is None else Part(reward, 9)
+    return History(0, 2, START, "", chosen, reward=part, **fields)
+
+
+def looked(number: int, status: tuple[int, ...], decision: int = ACTIVE) -> Looked:
+    return Looked(
+        position=7, at=START, look=number, n_outcomes=1, n_recommendations=1, status=status, decision=decision,
+        algorithm_version="", software="",
+    )  # fmt: skip
+
+
+def test_a_design_that_neither_looks_nor_prescribes_keeps_nothing() -> None:
+    plain = make_design("t", "burn-in(thompson)", ARMS, n_patients=100)
+    assert not has_looks(plain)
+    for fields in (
+        {"looks": Looks(every=10)},
+        {"stopping": Stopping(by="posterior", superiority=0.99)},
+        {"strata": ("young", "old")},
+        {"update": "at looks", "looks": Looks(at=(50,))},
+    ):
+        assert has_looks(make_design("t", "burn-in(thompson)", ARMS, n_patients=100, **fields))  # type: ignore[arg-type]
+
+
+def test_outcomes_are_counted_by_the_arm_chosen_and_corrections_change_them() -> None:
+    plan = plan_of(looks=Looks(at=(1, 2)))
+    looks = evolve_looks(plan, first_look_state(plan), made(0, 1), None, history(1))
+    assert (looks.n_awaited, looks.first_at, looks.n_outcomes) == (1, START, 0)
+    looks = evolve_looks(plan, looks, made(0, 1), history(1), history(1, 0.5))  # any event about it
+    assert (looks.n, looks.sums, looks.squares, looks.n_awaited) == ((0, 1, 0), (0, 0.5, 0), (0, 0.25, 0), 0)
+    looks = evolve_looks(plan, looks, looked(0, (0, 0, 0)), history(1, 0.5), history(1, 1.0))
+    assert (looks.n, looks.sums, looks.squares) == ((0, 1, 0), (0, 1.0, 0), (0, 1.0, 0))
+    looks = evolve_looks(plan, looks, looked(0, (0, 0, 0)), history(1, 1.0), history(1))
+    assert (looks.n, looks.sums, looks.n_awaited) == ((0, 0, 0), (0, 0.0, 0), 1)
+    assert evolve_looks(plan, looks, looked(0, (0, 0, 0)), history(1), history(1, withdrawn=True)).n_awaited == 0
+
+
+def test_a_look_by_number_is_due_once_and_the_last_one_when_nobody_is_awaited() -> None:
+    plan = plan_of(looks=Looks(at=(2, 4)))
+    looks = first_look_state(plan)
+    with_outcomes = lambda n: type(looks)((n, 0, 0), looks.sums, looks.squares, looks.status)  # noqa: E731
+    assert due_look(plan, with_outcomes(1), 5, START) is None
+    assert due_look(plan, with_outcomes(2), 5, START) == 0
+    after = after_look(with_outcomes(2), looked(0, (0, 0, 0)))
+    assert due_look(plan, after, 5, START) is None  # a look that was made stands
+    assert due_look(plan, with_outcomes(0), 24, START) == 2  # all recommended, no outcome awaited: the end
+    assert last_look(plan, after, 23) is None
+    assert last_look(plan, after, 24) == 2
+    assert last_look(plan, after_look(after, looked(2, (0, 0, 0))), 24) is None
+
+
+def test_a_look_by_day_is_due_once_its_day_is_over() -> None:
+    plan = plan_of(looks=Looks(days=(7.0, 14.0)))
+    looks = evolve_looks(plan, first_look_state(plan), made(0, 1), None, history(1))
+    assert due_look(plan, looks, 1, START + timedelta(days=7)) is None
+    assert due_look(plan, looks, 1, START + timedelta(days=7, microseconds=1)) == 0
+    assert due_look(plan, first_look_state(plan), 0, START + timedelta(days=99)) is None  # nobody has come
+
+
+def test_a_recommended_stop_drops_no_arm() -> None:
+    plan = plan_of(looks=Looks(at=(2, 4)))
+    dropped = after_look(first_look_state(plan), looked(0, (ACTIVE, INFERIOR, ACTIVE)))
+    assert (dropped.status, dropped.stop_at, dropped.made_at) == ((ACTIVE, INFERIOR, ACTIVE), None, (7,))
+    stopped = after_look(dropped, looked(1, (SUPERIOR, INFERIOR, ACTIVE), SUPERIOR))
+    assert (stopped.status, stopped.stop_at, stopped.next_look) == ((ACTIVE, INFERIOR, ACTIVE), 7, 2)
+
+
+def test_each_stratum_has_blocks_of_its_own() -> None:
+    plan = plan_of(strata=("young", "old"))
+    looks = first_look_state(plan)
+    assert (plan.burn_in, plan.block) == (12, 6)
+    for number, (arm, stratum) in enumerate([(0, 0), (0, 0), (1, 1), (2, 0)]):
+        looks = evolve_looks(plan, looks, made(number, arm, stratum), None, history(arm))
+    assert looks.left == (0, 2, 1, 2, 1, 2)
+    assert block_of(plan, looks, 0)[0] == [0.0, 2 / 3, 1 / 3]
+    for number, arm in enumerate([1, 1, 2], 4):
+        looks = evolve_looks(plan, looks, made(number, arm, 0), None, history(arm))
+    assert looks.left[:3] == (0, 0, 0)
+    assert block_of(plan, looks, 0)[0] == [1 / 3] * 3  # a new block
+    late = evolve_looks(plan, looks, made(12, 0, 0), None, history(0))  # after the burn-in
+    assert late.left == looks.left
