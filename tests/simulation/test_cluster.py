@@ -11,6 +11,7 @@ import pytest
 
 from adhere import InputError, SimulationResult, simulate
 from adhere.simulation.lost_workers import WorkersLostError
+from design.evaluations import evaluate_designs, numbers
 
 from .dask_processes import DaskProcesses, dask_processes
 from .executors import Chance, Faulty, arm_seven, die
@@ -61,6 +62,10 @@ def client(dask: DaskProcesses) -> Iterator[Any]:
 @pytest.mark.parametrize("workers", [["first"], ["first", "second"]])
 def test_the_number_of_workers_does_not_matter(client: Any, workers: list[str], on_threads: SimulationResult) -> None:
     assert run(client.get_executor(workers=workers)) == on_threads
+
+
+def test_trials_of_a_design(client: Any) -> None:
+    assert numbers(evaluate_designs(executor=client.get_executor())) == numbers(evaluate_designs())
 
 
 def test_a_worker_killed_in_the_middle(client: Any, dask: DaskProcesses, on_threads: SimulationResult) -> None:

@@ -29,6 +29,7 @@ from adhere.simulation.plan import Plan
 from adhere.simulation.remote import pack, unpack
 from adhere.simulation.run import TaskRunner
 from compilation.processes import write_fixed
+from design.evaluations import evaluate_designs, numbers
 
 from .executors import Chance, Faulty, LastFirst, arm_seven, die, divide, processes, raise_particular
 
@@ -91,6 +92,13 @@ def test_an_error_of_a_task_that_looks_like_waiting_is_not_waited_for() -> None:
     failed.set_exception(StillRunning("the policy's own"))
     with pytest.raises(StillRunning, match="the policy's own"):
         wait_for(failed, lambda: None)
+
+
+def test_trials_of_a_design(pool: ProcessPoolExecutor) -> None:
+    """The same loop runs another kind of plan."""
+    heard = Heard()
+    assert numbers(evaluate_designs(executor=pool, progress=heard)) == numbers(evaluate_designs())
+    assert heard.patients == sorted(heard.patients)
 
 
 def test_means_over_populations(pool: ProcessPoolExecutor) -> None:

@@ -1,0 +1,25 @@
+"""A small evaluation that tests of all backends run, and what must be the same in each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adhere import Evaluation, evaluate
+from adhere.trial.design import Design
+from adhere.trial.design_parts import Delay, Looks, Stopping
+
+ARMS = ("old", "new")
+GRID = {"effect": [0.2], "compliance": [0.7], "confounding": [0.1]}  # and two nulls
+STOPPING = Stopping("posterior", superiority=0.9, inferiority=0.1)
+ADAPTIVE = Design("adaptive", "thompson", ARMS, 60, looks=Looks(at=(20, 40)), stopping=STOPPING, delay=Delay(5.0))
+SHORTER = Design("shorter", "thompson", ARMS, 40, looks=Looks(at=(20,)), stopping=STOPPING)
+
+
+def evaluate_designs(designs: Any = (ADAPTIVE, SHORTER), **arguments: Any) -> Evaluation:
+    """900 trials of each design in three scenarios, in 150 blocks."""
+    return evaluate(designs, GRID, 900, seed=3, **{"progress": False} | arguments)
+
+
+def numbers(evaluation: Evaluation) -> list[Any]:
+    """All that was found, to the bit."""
+    return [(one.blocks, one.differences, one.distributions) for one in evaluation.results]

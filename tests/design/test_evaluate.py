@@ -1,0 +1,140 @@
+"""`adhere.evaluate`: the same numbers to the bit whoever computes them, in memory that does not grow with trials."""
+
+from __future__ import annotations
+
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from adhere import Evaluation, InputError, evaluate
+from adhere.design.scenarios import read_scenarios
+from adhere.trial.design_parts import Stopping
+
+from .evaluations import ADAPTIVE, GRID, SHORTER, evaluate_designs, numbers
+
+
+class Heard:
+    """Writes down what it hears of the progress; may interrupt when patients are simulated."""
+
+    def __init__(self, interrupts: bool = False) -> None:
+        self.said, self.patients, self._interrupts = list[str](), list[int](), interrupts
+
+    def announce(self, message: str) -> None:
+        self.said.append(message)
+
+    def advance_to(self, n_patients: int) -> None:
+        self.patients.append(n_patients)
+        if self._interrupts and n_patients:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def by_one_thread() -> Evaluation:
+    return evaluate_designs(n_threads=1, keep_trials=True)
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_the_number_of_threads_does_not_matter(by_one_thread: Evaluation, n_threads: int) -> None:
+    again = evaluate_designs(n_threads=n_threads)
+    assert numbers(again) == numbers(by_one_thread)
+    assert again.kept_trials is None
+    assert [len(one.blocks) for one in again.results] == [50] * 6
+
+
+def test_the_company_does_not_matter(by_one_thread: Evaluation) -> None:
+    for alone, among in zip(evaluate_designs(SHORTER).results, by_one_thread.results[1::2], strict=True):
+        assert alone.blocks == among.blocks
+        assert alone.distributions == among.distributions
+        assert alone.differences == ()
+
+
+def test_progress_counts_patients_and_ends_where_it_should(by_one_thread: Evaluation) -> None:
+    heard = Heard()
+    again = evaluate_designs(progress=heard, keep_trials=True)
+    assert heard.patients == sorted(heard.patients)
+    assert heard.patients[-1] == 3 * 900 * (60 + 40)
+    assert heard.said[0].startswith("keeping every trial takes ")
+    assert numbers(again) == numbers(by_one_thread)
+
+
+def test_kept_trials_are_those_that_were_measured(by_one_thread: Evaluation) -> None:
+    kept = by_one_thread.kept_trials
+    assert kept is not None
+    assert len(kept) == 6
+    for outcomes, result in zip(kept, by_one_thread.results, strict=True):
+        sizes = result.distributions.sizes
+        np.testing.assert_array_equal(np.bincount(outcomes.n_patients, minlength=len(sizes)), sizes)
+        assert len(outcomes.decision) == 900
+    # Trial r of both designs: differences one by one, not of means.
+    gaps = kept[1].days - kept[0].days
+    difference = by_one_thread.results[1].difference("duration")
+    assert difference.estimate is not None
+    assert difference.estimate.mean == pytest.approx(gaps.mean())
+    assert difference.estimate.se == pytest.approx(gaps.std(ddof=1) / 30)
+
+
+def test_more_trials_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adhere.design.evaluate.available_memory", lambda: 1_000_000)
+    with pytest.raises(InputError, match=r"^keep_trials: 900 trials take .* MB of memory, and 1 MB are available"):
+        evaluate_designs(keep_trials=True)
+
+
+def test_an_interrupt_leaves_threads_that_can_be_used_again(by_one_thread: Evaluation) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(ADAPTIVE, GRID, 10**9, executor=pool, progress=Heard(interrupts=True))
+        assert numbers(evaluate_designs(executor=pool)) == numbers(by_one_thread)
+
+
+def test_looks_in_vain_are_said() -> None:
+    def stopping_at(superiority: float) -> tuple[str, ...]:
+        stopping = Stopping("posterior", superiority=superiority)
+        return evaluate(msgspec.structs.replace(ADAPTIVE, stopping=stopping), GRID, 50, progress=False).notes
+
+    assert stopping_at(0.01) == ("adaptive: every trial stopped at its first look, in every scenario",)
+    assert stopping_at(1.0) == ("adaptive: no trial stopped before its end, in any scenario",)
+    assert stopping_at(0.9) == ()
+
+
+def test_memory_does_not_grow_with_trials() -> None:
+    """Far less than a row of numbers for each trial takes."""
+    short, n_trials = msgspec.structs.replace(SHORTER, n_patients=20), 60_000
+    scenario = read_scenarios(GRID, short)[0]
+    tracemalloc.start()
+    (result,) = evaluate(short, scenario, n_trials, progress=False, n_threads=1).results
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert result.n_trials == n_trials
+    assert peak < 8 * n_trials * result.columns.n_columns / 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"n_trials": 0}, r"^n_trials: got 0, expected a whole number"),
+        ({"designs": []}, r"^designs: none given; expected at least one$"),
+        ({"designs": 7}, r"^designs: got 7, expected designs"),
+        ({"designs": [ADAPTIVE, ADAPTIVE]}, r"^designs: 'adaptive' is listed twice$"),
+        (
+            {"designs": [ADAPTIVE, msgspec.structs.replace(SHORTER, arms=("new", "old"))]},
+            r"^arms of shorter: got 'new, old', expected those of adaptive, old, new, to compare them$",
+        ),
+        ({"scenarios": "defiers"}, r"^scenarios: 'defiers' has the arms .*; the design has old, new$"),
+        (
+            {"designs": msgspec.structs.replace(SHORTER, n_patients=None)},
+            r"^n_patients of shorter: got None, expected",
+        ),
+        ({"seed": -1}, r"^seed: got -1, expected"),
+        ({"device": "tpu"}, r"^device: got 'tpu', expected cpu or cuda"),
+        ({"n_threads": 0}, r"^n_threads: got 0, expected a whole number"),
+        ({"executor": 4}, r"^executor: got 4, expected a concurrent\.futures\.Executor"),
+    ],
+)
+def test_bad_input_is_a_sentence(arguments: dict[str, Any], says: str) -> None:
+    good: dict[str, Any] = {"designs": SHORTER, "scenarios": GRID, "n_trials": 10}
+    with pytest.raises(InputError, match=says):
+        evaluate(**good | arguments)
