@@ -13,9 +13,9 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
+from adhere.decoding import in_words
 from adhere.errors import InputError
 from adhere.files import unreadable
-from adhere.service.body_problems import in_words
 from adhere.service.setting import Setting
 from adhere.service.settings import SETTINGS, ServiceSettings
 

@@ -1,0 +1,145 @@
+"""What is wrong with a value that does not fit a type, in one sentence; msgspec says where (``at `$.reward```)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, Final
+
+import msgspec
+
+from adhere.errors import InputError
+
+_PLACE = re.compile(r" - at (?:key in )?`\$?(.*)`$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_NAMED = re.compile(r" (missing required|unknown) field `(.*)`$", re.DOTALL)
+_BOUND = re.compile(r"`(.*?)`(?: (of length )?(>=|<=|>|<) (\S+))?$")
+_TYPES: Final = {
+    "float": "a number",
+    "int": "a whole number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "datetime": "a time such as 2026-03-01T09:30:00Z",
+}
+_OF_REWARD: Final = ("Expected `float` >= 0.0", "Expected `float` <= 1.0")
+_BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
+# What msgspec says without naming what it expects.
+_EXPECTED: Final = {
+    "`bool | float`": "a number from 0 to 1, true or false",  # a reward
+    "`bool | float | null`": "a number from 0 to 1, true or false",
+    "Number out of range": "a number from -1.8e308 to 1.8e308",
+    "Integer value out of range": "a whole number of fewer digits",
+    "Invalid RFC3339 encoded datetime": "a time such as 2026-03-01T09:30:00Z",
+}
+
+
+def misfit(
+    error: msgspec.ValidationError, value: Any, kind: type, shown: Callable[[object], str], whole: str = "body"
+) -> InputError:
+    """Why a value is none of a type: the field with a dot for each step, what it is, and what was expected.
+
+    `value` is None where it is not known. `shown` makes short text of a part; `whole` is what the value is called.
+
+    >>> class Visit(msgspec.Struct, forbid_unknown_fields=True):
+    ...     day: int
+    >>> try:
+    ...     msgspec.convert({"day": "one"}, Visit)
+    ... except msgspec.ValidationError as error:
+    ...     print(misfit(error, {"day": "one"}, Visit, str))
+    day: got 'one', expected a whole number
+    """
+    message = str(error)
+    found = _PLACE.search(message)
+    what, place = (message[: found.start()], found.group(1)) if found else (message, "")
+    if named := _NAMED.search(what):
+        return _wrong_field(place.lstrip("."), named.group(2), _type_at(kind, place), named.group(1), shown)
+    steps = _STEP.findall(place)
+    known = value is not None and bool(steps)
+    try:
+        for name, number in steps:
+            value = value[int(number)] if number else value[name]
+    except (LookupError, TypeError, ValueError):  # or the name of an entry, which msgspec does not tell
+        known = False
+    of_reward = place.startswith((".reward", ".impute.reward"))
+    if what in _OF_REWARD or (of_reward and what == "Number out of range"):
+        expected = "a number from 0 to 1"
+    elif what.startswith("Invalid enum value"):
+        expected = _listed(_type_at(kind, place))
+    else:
+        expected = in_words(what.removeprefix("Expected ").partition(", got")[0], value)
+    field = place.replace("[...]", "").lstrip(".") or whole
+    got = f"got {_quoted(value, shown)}, " if known else ""
+    given = _plain(value, shown) if known else None
+    return InputError(field, given, expected, f"{field}: {got}expected {expected}")
+
+
+def in_words(expected: str, value: object = None) -> str:
+    """What msgspec expects, in words.
+
+    >>> in_words("`float` <= 1.0"), in_words("`str` of length <= 3", "abcd")
+    ('a number of at most 1', 'at most 3 characters (got 4)')
+    """
+    found = _BOUND.search(expected)
+    if expected in _EXPECTED or found is None:
+        return _EXPECTED.get(expected, expected)
+    types, length, sign, bound = found.groups()
+    words = " or ".join(_TYPES.get(name, name) for name in types.split(" | ") if name != "null")
+    if sign is None:
+        return words
+    bound = bound.removesuffix(".0")
+    if not length:
+        return f"{words} of {_BOUNDS[sign]} {bound}"
+    if isinstance(value, str):
+        return "text that is not empty" if not value else f"{_BOUNDS[sign]} {bound} characters (got {len(value)})"
+    return f"{words} of {_BOUNDS[sign]} {bound}"
+
+
+def without_null(kind: Any) -> Any:
+    """The inspected type of something that may be left out."""
+    if isinstance(kind, msgspec.inspect.Metadata):  # a description
+        return without_null(kind.type)
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return without_null(next(part for part in kind.types if not isinstance(part, msgspec.inspect.NoneType)))
+    return kind
+
+
+def _wrong_field(place: str, name: str, kind: Any, why: str, shown: Callable[[object], str]) -> InputError:
+    field = shown(f"{place}.{name}".lstrip("."))
+    if why != "unknown":
+        return InputError(field, None, "a value", f"the field {field!r} is missing")
+    known = [item.encode_name for item in kind.fields] if isinstance(kind, msgspec.inspect.StructType) else []
+    close = get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+    return InputError(field, None, f"one of {', '.join(known)}", f"unknown field {field!r}; {hint}")
+
+
+def _type_at(body: type, place: str) -> Any:
+    """The type of a place in a body."""
+    kind: Any = msgspec.inspect.type_info(body)
+    for name, _ in _STEP.findall(place):
+        kind = without_null(kind)
+        if name:
+            kind = next((item.type for item in getattr(kind, "fields", ()) if item.encode_name == name), None)
+        else:
+            kind = getattr(kind, "item_type", None)
+    return without_null(kind)
+
+
+def _listed(kind: Any) -> str:
+    values = [str(value) for value in getattr(kind, "values", ())]
+    return " or ".join(filter(None, (", ".join(values[:-1]), values[-1])))
+
+
+def _quoted(value: object, shown: Callable[[object], str]) -> str:
+    return repr(shown(value)) if isinstance(value, str) else _plain(value, shown)
+
+
+def _plain(value: object, shown: Callable[[object], str]) -> str:
+    """A value as its sender wrote it, or what kind of value it is."""
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "an object"
+    return json.dumps(value) if value is None or isinstance(value, bool) else shown(value)
