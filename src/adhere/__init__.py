@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from adhere.studies.arena.arena import arena as arena
     from adhere.trial import Recommendation as Recommendation
     from adhere.trial import Trial as Trial
+    from adhere.trial.design import Design as Design
+    from adhere.trial.design_file import load_design as load_design
 
 __version__: str
 
@@ -85,6 +87,8 @@ _PUBLIC = {
     "adhere.simulation": "SimulationResult simulate",
     "adhere.studies.arena.arena": "arena",
     "adhere.trial": "Recommendation Trial",
+    "adhere.trial.design": "Design",
+    "adhere.trial.design_file": "load_design",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
 __all__ = ["__version__", *_HOMES]

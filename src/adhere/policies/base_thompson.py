@@ -53,6 +53,7 @@ class BaseThompson(Learner):
     """
 
     uses_weight: ClassVar[bool] = True
+    matches_probability: ClassVar[bool] = True
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rule of `thompson`: only a hierarchy asks with a probability below 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Self
+from typing import ClassVar, Self
 
 from adhere.compilation import Memo, State, guessed, if_two_arms, implements, specialise
 from adhere.errors import InputError
@@ -85,6 +85,7 @@ class MediatedThompson(ComplianceAwareLearner):
 
     """
 
+    matches_probability: ClassVar[bool] = True
     odds: float | None = parameter(default=None, above=0, infinite=True)
     fading_odds: float | None = parameter(default=None, above=0)
 

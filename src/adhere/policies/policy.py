@@ -163,6 +163,8 @@ class AnyLearner(Policy):
         generic.remember_shares,
     )
     uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
+    # Whether its probability of choosing an arm is its posterior probability that the arm is best.
+    matches_probability: ClassVar[bool] = False
 
     def learners(self) -> tuple[AnyLearner, ...]:
         """A learner is its own only one."""

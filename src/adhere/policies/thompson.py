@@ -71,6 +71,7 @@ class Thompson(Learner):
     """
 
     uses_weight: ClassVar[bool] = True
+    matches_probability: ClassVar[bool] = True
     algorithm_version: ClassVar[int] = 2  # since p is clipped
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:

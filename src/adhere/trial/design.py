@@ -9,7 +9,7 @@ import msgspec
 
 from adhere.errors import InputError, UnknownPolicyError
 from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
-from adhere.trial.design_text import digest_of
+from adhere.trial.design_text import digest_of, json_of, toml_of
 from adhere.trial.engine import Engine
 
 
@@ -43,6 +43,14 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     def digest(self) -> str:
         """What stands for the design in the first record of a trial: equal designs have the same."""
         return digest_of(self)
+
+    def to_toml(self) -> str:
+        """The design as `load_design` reads it, without what has its default value."""
+        return toml_of(self)
+
+    def to_json(self) -> str:
+        """The same in JSON, which is also what `POST /trials` takes."""
+        return json_of(self)
 
     def engine(self, seed: int, run: int = 0) -> Engine:
         """The compiled policy."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+import numpy as np
+import tomli_w
 
 
 def plain(part: Any) -> Any:
@@ -22,12 +24,22 @@ def plain(part: Any) -> Any:
         return {name: plain(value) for name, value in part.items()}
     if isinstance(part, (tuple, list)):
         return [plain(value) for value in part]
-    return part
+    return part.item() if isinstance(part, np.generic) else part
 
 
 def digest_of(design: msgspec.Struct) -> str:
     """The SHA-256 of a design in JSON with sorted names and without defaults."""
     return hashlib.sha256(msgspec.json.encode(plain(design), order="sorted")).hexdigest()
+
+
+def json_of(design: msgspec.Struct) -> str:
+    """A design in JSON, one line for each field."""
+    return msgspec.json.format(msgspec.json.encode(plain(design)), indent=2).decode() + "\n"
+
+
+def toml_of(design: msgspec.Struct) -> str:
+    """A design in TOML, its own fields first."""
+    return tomli_w.dumps(plain(design))
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from adhere.checks import check_reward, check_text, is_number
-from adhere.errors import InputError
+from adhere.checks import MAX_NAME_LENGTH, check_reward, check_text, is_number
+from adhere.decoding import misfit
+from adhere.errors import InputError, short
 from adhere.policies import as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
+from adhere.trial.design_checks import check
 from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+from adhere.trial.design_text import plain
 
 MAX_REWARD_VALUES = 100
 MAX_DAYS = 36500.0
@@ -43,29 +46,29 @@ def make_design(
     >>> make_design("headache", "thompson/actual", ["walk", "aspirin"]).policy
     'thompson/actual'
     """
-    parts: dict[str, Any] = {"looks": looks, "enrolment": enrolment, "delay": delay, "missing": missing}
-    return checked(
-        Design(
-            name=name,
-            policy=str(as_policy(policy)),
-            arms=check_arm_names(arms),
-            n_patients=n_patients,
-            reward_values=_check_reward_values(reward_values),
-            blinded=blinded,
-            repeats=repeats,
-            impute=impute,
-            control=control,
-            strata=tuple(strata),
-            update=update,
-            stopping=stopping,
-            estimands=tuple(estimands),
-            **{field: part for field, part in parts.items() if part is not None},
-        )
-    )
+    given = {name: value for name, value in locals().items() if value is not None}
+    return design_of({**given, "reward_values": _check_reward_values(reward_values), "arms": check_arm_names(arms)})
+
+
+def design_of(fields: Mapping[str, Any]) -> Design:
+    """The design that has these fields, if it is valid; an `InputError` names the field if not."""
+    given = dict(fields)
+    if "policy" in given:
+        given["policy"] = str(as_policy(given["policy"]))
+    told = plain(given)
+    try:
+        design = msgspec.convert(told, Design)
+    except msgspec.ValidationError as error:
+        raise misfit(error, told, Design, _shown, whole="design") from None
+    return _checked(design)
 
 
 def checked(design: Design) -> Design:
-    """The same design, its policy in its shortest text, if it is valid; an `InputError` names the field if not."""
+    """The same design, if it is valid; an `InputError` names the field if not."""
+    return design_of(plain(design))
+
+
+def _checked(design: Design) -> Design:
     names = check_arm_names(design.arms)
     for arm in names:
         if '"' in arm:  # arms become names of columns
@@ -81,7 +84,8 @@ def checked(design: Design) -> Design:
     engine = valid.engine(seed=0)
     if impute is not None and impute.reward is not None:
         engine.check_reward(impute.reward)
-    return msgspec.structs.replace(valid, policy=str(as_policy(design.policy)))
+    check(valid)
+    return valid
 
 
 def check_trial_name(name: object) -> str:
@@ -109,3 +113,7 @@ def _check_impute(impute: Imputation, arms: tuple[str, ...]) -> Imputation:
         expected = "what to count as taken (actual, took_nothing), a reward, or both"
         raise InputError("impute", None, expected, f"impute says nothing to assume; expected {expected}")
     return msgspec.structs.replace(impute, reward=reward)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) and len(value) < MAX_NAME_LENGTH else short(value)

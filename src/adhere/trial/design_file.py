@@ -1,0 +1,81 @@
+"""Read a design from a file, text or a mapping, in TOML or JSON.
+
+The fields of the file are those of `Design`. A table `scenarios` beside them says what to simulate the design with;
+it is no part of it.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from adhere.errors import InputError, short
+from adhere.files import unreadable
+from adhere.trial.design import Design
+from adhere.trial.make_design import checked, design_of
+
+_BESIDE = "scenarios"
+_NO_SEED = "a design has no seed: it is drawn when a trial is created, or given then"
+
+
+def load_design(source: str | PathLike[str] | Mapping[str, Any] | Design) -> Design:
+    """The design in a .toml or .json file, in text of either kind, or in a mapping; an `InputError` names the field.
+
+    Text has several lines, or is JSON; all other text is the path of a file. Own policies must be imported before.
+
+    >>> design = load_design('''
+    ... name = "headache"
+    ... policy = "thompson"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 300
+    ... looks.every = 100
+    ... ''')
+    >>> design.looks.every, load_design(design.to_toml()) == design
+    (100, True)
+    """
+    if isinstance(source, Design):
+        return checked(source)
+    if isinstance(source, Mapping):
+        return _design(source)
+    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+        return _design(_document(source, "design", is_json=source.lstrip().startswith("{")))
+    if not isinstance(source, (str, PathLike)):
+        raise InputError("design", source, "a file (.toml or .json), its text, or a mapping")
+    path = Path(source)
+    document = _document(_text(path), str(path), is_json=path.suffix.lower() == ".json")
+    try:
+        return _design(document)
+    except InputError as error:
+        raise InputError(error.field, error.value, error.expected, f"{path}: {error}") from None
+
+
+def _text(path: Path) -> str:
+    if path.suffix.lower() not in (".toml", ".json"):
+        raise InputError("design", str(path), "a file that ends in .toml or .json")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise unreadable("design", path, error) from None
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
+
+
+def _document(text: str, where: str, is_json: bool) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # not of the language, a number too long or a list too deep
+        raise InputError(where, str(error), f"valid {'JSON' if is_json else 'TOML'}") from None
+    if not isinstance(found, dict):
+        raise InputError(where, short(found), "an object with the fields of a design")
+    return found
+
+
+def _design(document: Mapping[str, Any]) -> Design:
+    fields = {name: value for name, value in document.items() if name != _BESIDE}
+    if "seed" in fields:
+        raise InputError("seed", fields["seed"], "no seed", f"seed: {_NO_SEED}")
+    return design_of(fields)

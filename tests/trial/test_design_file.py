@@ -1,0 +1,146 @@
+"""A design in TOML and JSON: what is written is read as the same design, with the same digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adhere
+from adhere.errors import InputError
+from adhere.trial.design import Design
+from adhere.trial.design_file import load_design
+from adhere.trial.design_parts import Delay, Enrolment, Imputation, Looks, Missing, Rate, Stopping
+from adhere.trial.make_design import make_design
+
+N = 300
+ARMS = ("walk", "aspirin", "tea & rest")
+STRATA = ("under 60", "60 and over")
+unit = st.floats(0.0, 1.0)
+days = st.floats(0.0, 1000.0)
+rates = st.builds(
+    Rate,
+    rate=unit,
+    by_arm=st.dictionaries(st.sampled_from(ARMS), unit),
+    by_stratum=st.dictionaries(st.sampled_from(STRATA), unit),
+    after_failure=st.none() | unit,
+    after_success=st.none() | unit,
+)
+looks = (
+    st.builds(Looks, at=st.just((100, 300)))
+    | st.builds(Looks, every=st.just(150))
+    | st.builds(Looks, days=st.just((0.5,)))
+)
+rules = st.none() | st.builds(
+    Stopping,
+    by=st.just("posterior"),
+    superiority=st.none() | st.floats(0.6, 1.0) | st.tuples(st.floats(0.6, 1.0), st.floats(0.6, 1.0)),
+    inferiority=st.none() | st.floats(0.0, 0.4) | st.just("1 - superiority"),
+    equivalence=st.none() | unit,
+    futility=st.floats(0.0, 0.5),
+    margin=st.floats(0.01, 0.9),
+)
+designs = st.builds(
+    make_design,
+    name=st.sampled_from(["headache", "Kopfweh № 3", 'a "quoted" name', "#1 = x"]),
+    policy=st.just("burn-in(floor(thompson, share=0.2), patients=12)"),
+    arms=st.just(ARMS),
+    n_patients=st.just(N),
+    reward_values=st.lists(unit, min_size=1, max_size=3),
+    blinded=st.booleans(),
+    repeats=st.booleans(),
+    impute=st.none()
+    | st.builds(Imputation, st.floats(0.1, 100.0), took_nothing=st.just(True), reward=st.none() | unit),
+    control=st.sampled_from(ARMS),
+    strata=st.just(STRATA),
+    update=st.sampled_from(["every patient", "at looks"]),
+    looks=looks,
+    stopping=rules,
+    estimands=st.sampled_from([(), ("compliers",), ("intention-to-treat", "compliers")]),
+    enrolment=st.builds(Enrolment, per_day=st.floats(0.01, 100.0), random=st.booleans())
+    | st.builds(Enrolment, days=st.just(tuple(float(day) for day in range(N)))),
+    delay=st.builds(
+        Delay,
+        days=days,
+        distribution=st.sampled_from(["fixed", "uniform", "exponential"]),
+        by_arm=st.dictionaries(st.sampled_from(ARMS), days),
+    ),
+    missing=st.builds(Missing, outcome=rates, taken=rates),
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(designs)
+def test_text_is_read_as_the_design_it_was_written_from(design: Design) -> None:
+    for text in (design.to_toml(), design.to_json()):
+        again = load_design(text)
+        assert again == design
+        assert again.digest == design.digest
+        assert (again.to_toml(), again.to_json()) == (design.to_toml(), design.to_json())
+    assert load_design(json.loads(design.to_json())) == design
+    # As the first record of a log has it.
+    assert msgspec.json.decode(msgspec.json.encode(design), type=Design) == design
+
+
+def test_a_file_is_read_by_its_name_and_scenarios_are_no_part_of_it(tmp_path: Path) -> None:
+    text = 'name = "t"\npolicy = "thompson(  )"\narms = ["a", "b"]\nn_patients = 100\nlooks.every = 50\n'
+    toml, other, jsons = tmp_path / "one.toml", tmp_path / "two.TOML", tmp_path / "three.json"
+    toml.write_text(text)
+    other.write_text("\ufeff# a comment\n" + text + "[scenarios]\neffect = [0.1]\n")
+    design = adhere.load_design(toml)
+    jsons.write_text(design.to_json())
+    found = [design, load_design(str(other)), load_design(jsons), load_design(text)]
+    assert found == [design] * 4
+    assert len({one.digest for one in found}) == 1
+    assert design.policy == "thompson"
+    assert isinstance(design, adhere.Design)
+
+
+def test_defaults_are_neither_written_nor_digested() -> None:
+    plain = make_design("t", "thompson", ["a", "b"])
+    spelled = make_design(
+        "t", "thompson", ["a", "b"], reward_values=[0, 1], looks=Looks(), missing=Missing(Rate(0.0))
+    )
+    written = 'name = "t"\npolicy = "thompson"\narms = [\n    "a",\n    "b",\n]\n'
+    assert plain.to_toml() == spelled.to_toml() == written
+    assert plain.digest == spelled.digest
+    # The digest must never change: it is in the first record of every trial.
+    assert plain.digest == hashlib.sha256(b'{"arms":["a","b"],"name":"t","policy":"thompson"}').hexdigest()
+    changed: list[dict[str, Any]] = [{"n_patients": 9}, {"blinded": True}, {"control": "a"}, {"delay": Delay(1.0)}]
+    digests = {make_design("t", "thompson", ["a", "b"], **change).digest for change in changed}
+    assert len({*digests, plain.digest}) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("t.toml", "name = ", "t.toml: got 'Invalid value (at end of document)', expected valid TOML"),
+        ("t.json", "{", "t.json: got 'Expecting property name enclosed in double quotes"),
+        ("t.json", "[1]", "t.json: got '[1]', expected an object with the fields of a design"),
+        ("t.yaml", "name: t", "a file that ends in .toml or .json"),
+        ("t.toml", 'name = "t"', "t.toml: the field 'policy' is missing"),
+        ("t.toml", b"name = '\xff'", "expected UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_design_is_refused_by_its_name(
+    tmp_path: Path, name: str, text: str | bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError) as refused:
+        load_design(path)
+    assert said in str(refused.value)
+    assert name in str(refused.value)
+
+
+def test_what_is_no_file_is_said() -> None:
+    with pytest.raises(InputError, match=r"missing\.toml does not exist"):
+        load_design("missing.toml")
+    with pytest.raises(InputError, match="design: got 3, expected a file"):
+        load_design(3)  # type: ignore[arg-type]
