@@ -37,11 +37,11 @@ def test_rows_are_those_of_a_plain_measure(
     means: list[float], if_taken: list[float], complier_effects: list[float], control: int | None
 ) -> None:
     draw, k = random.Random(len(means) + sum(means)), len(means)
-    trials = [made_trial(draw, k, control, N_LOOKS, 30) for _ in range(60)]
+    trials = [made_trial(draw, k, control, N_LOOKS, 30) for _ in range(40)]
     truth = Truth(np.array(means), np.array(if_taken), np.array(complier_effects), control, None, varies=False)
     columns = Columns(k, GRID, N_LOOKS)
     rows = measure_rows(as_outcomes(trials, k, GRID), truth, columns)
-    assert rows.shape == (60, columns.n_columns)
+    assert rows.shape == (40, columns.n_columns)
     assert not np.isnan(rows).any()
     for trial, row in zip(trials, rows, strict=True):
         plain = PlainMeasure(
