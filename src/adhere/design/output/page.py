@@ -158,9 +158,7 @@ def _designs(evaluation: Evaluation) -> Section:
         "design",
         "The designs" if several else "The design",
         question="What is planned?",
-        result=f"{'; '.join(design.name for design in evaluation.designs)}."
-        if several
-        else sentences.headline(evaluation.designs[0]),
+        result=sentences.designs_result(evaluation),
         uncertainty="",
         listings=listings,
     )

@@ -86,13 +86,15 @@ def differences_figure(evaluation: Evaluation) -> ReportFigure | None:
                     at = {"row": row.scenario.name, "panel": what.panel, "style": row.label}
                     ends = {"lo": _times(one.lo, factor), "hi": _times(one.hi, factor)}
                     parts.append({**at, "mean": factor * one.mean, **ends})
+    moved = {part["panel"] for part in parts if part["mean"]}
+    parts = [part for part in parts if part["panel"] in moved]  # what no design changes is left out
     if not parts:
         return None
     left_out = f" {len(places)} of {len(evaluation.scenarios)} scenarios." * (len(places) < len(evaluation.scenarios))
     return ReportFigure(
         "differences",
-        f"Differences from {reference} with the same patients: points of type I error, power and patients given a "
-        f"worse arm; and patients.{left_out} Bars: 95% Monte Carlo intervals of paired differences.",
+        f"Differences from {reference} with the same patients.{left_out} Bars: 95% Monte Carlo intervals of paired "
+        "differences.",
         "; ".join(f"{one['row']}, {one['style']}, {one['panel']}: {one['mean']:+.2f}" for one in parts),
         lambda: dots(
             pl.DataFrame(parts, infer_schema_length=None),

@@ -27,11 +27,11 @@ _MAX_ROWS = 40  # lines of a table
 _DIGEST = 12  # letters shown of it
 _FOOT = (
     "claims: probability of a claim: the type I error under a null, power elsewhere (right direction). "
-    "false claims: about arms that do not differ, where others do. "
     "patients, days: mean of a trial. worse arm: share of its patients recommended an arm that is not the best. "
     "surplus: expected good outcomes above equal shares, summed over a trial. "
     "In brackets: Monte Carlo standard error (more trials make it smaller)."
 )
+_FALSE_CLAIMS = "false claims: about arms that do not differ, where others do."
 
 
 def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
@@ -43,7 +43,8 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
     said = [sentences.errors_result(evaluation), sentences.power_result(evaluation)]
     said += [sentences.benefit_result(evaluation), sentences.estimates_result(evaluation)]
     parts.append("In words\n" + "\n".join(_item(one, width) for one in said))
-    parts.append(paragraph(_FOOT, width))
+    has_both = any(row.number("type_one") and row.number("power") for row in rows_of(evaluation))
+    parts.append(paragraph(f"{_FOOT} {_FALSE_CLAIMS if has_both else ''}", width))
     return "\n\n".join(parts) + "\n"
 
 

@@ -106,13 +106,17 @@ def size_table(evaluation: Evaluation) -> Listing:
     columns = {
         "patients": _plain(rows, "sample_size"),
         "SD": _plain(rows, "sample_size_sd"),
-        **{f"{q}%": column([row.number(f"sample_size_q{q:02}") for row in rows], errors=False) for q in _QUANTILES},
+        **{f"{q}%": _whole(rows, f"sample_size_q{q:02}") for q in _QUANTILES},
         "days": _plain(rows, "duration"),
         "SD of days": _plain(rows, "duration_sd"),
         "looks": _plain(rows, "n_looks"),
     }
     caption = f"Sample size, with its quantiles over trials, and duration ({ERRORS})"
     return _listing(evaluation, rows, caption, columns)
+
+
+def _whole(rows: Sequence[Row], name: str) -> list[str]:
+    return [UNKNOWN if (one := row.number(name)) is None else f"{one.mean:,.0f}" for row in rows]
 
 
 def allocation_table(evaluation: Evaluation) -> Listing:
