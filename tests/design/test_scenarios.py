@@ -131,7 +131,7 @@ def test_what_a_population_does_not_say_is_not_known() -> None:
     ("given", "said"),
     [
         (corrective(), "'corrective' has the arms control, treatment; the design has no, yes"),
-        ({"effects": 0.1}, "scenarios.effects: .*did you mean 'effect'"),
+        ({"effects": 0.1}, "scenarios: unknown field 'effects', .*did you mean 'effect'"),
         ({"effect": []}, "scenarios.effect: got .*, expected at least one number"),
         ({"compliance": 1.2}, "scenarios.compliance: got 1.2, expected numbers from 0 to 1"),
         ({"confounding": "much"}, "scenarios.confounding: got 'much'"),
@@ -148,7 +148,7 @@ def test_what_a_population_does_not_say_is_not_known() -> None:
         ({"populations": "corrective"}, "scenarios.populations: got 'corrective', expected a list"),
         ({"effect": [i / 1000 for i in range(1, 600)]}, "at most 1000 scenarios"),
         ([], "at least one scenario"),
-        ([{"effect": 0.1}, {"effect": 0.2}], "each name once"),
+        ([{"effect": 0.1}, {"effect": 0.2}], "scenarios: 'sharp null, compliance 100%' is listed twice"),
         ("nowhere.toml", "nowhere.toml does not exist"),
     ],
 )

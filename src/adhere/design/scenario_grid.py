@@ -51,7 +51,9 @@ class ScenarioGrid:
         found: dict[str, Any] = {}
         for name, value in table.items():
             if name not in known:
-                raise InputError(f"scenarios.{name}", value, f"no such field, but {nearest(name, known)}")
+                expected = nearest(name, [*known, "populations"])
+                sentence = f"scenarios: unknown field {name!r}, expected {expected}"
+                raise InputError(f"scenarios.{name}", value, expected, sentence)
             found[name] = _numbers(name, value) if name in _LISTS else value
         return ScenarioGrid(**found)
 

@@ -9,7 +9,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from adhere.checks import check_unique
 from adhere.design.scenario import Scenario
 from adhere.design.scenario_grid import ScenarioGrid
 from adhere.design.truth import null_of
@@ -39,8 +38,11 @@ def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
     found = tuple(_each(ScenarioGrid() if given is None else given, design, Path()))
     if not found:
         raise InputError("scenarios", given, "at least one scenario")
-    check_unique("scenarios", [one.name for one in found])
+    names = set()
     for one in found:
+        if one.name in names:
+            raise InputError("scenarios", one.name, "each once", f"scenarios: {one.name!r} is listed twice")
+        names.add(one.name)
         _check(one, design)
     return found
 
