@@ -91,7 +91,7 @@ def test_both_have_every_call_with_the_same_arguments_and_answer() -> None:
 
 @pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
 def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path, make: MakeClient) -> None:
-    trial, tried = f"whole-{uuid.uuid4().hex[:12]}", {"trials", "accesses", "export"}
+    trial, tried = f"whole-{uuid.uuid4().hex[:12]}", {"trials", "accesses", "export", "looks"}
     with make(service.url, service.admin) as admin, make(service.url, service.token("site")) as site:
         for row in OF_A_TRIAL:
             client = {"admin": admin, "site": site}[row.who]
@@ -113,6 +113,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             assert file.stat().st_size > 100
             assert file.stat().st_mode & 0o777 == 0o600
         assert pl.read_parquet(tmp_path / "trial.parquet")["TRTP"].to_list()[0] == admin.recommendation(trial, 0).arm
+        assert admin.looks(trial) == []  # as its design has none; tests/service/test_looks.py has some
         rows = admin.accesses(trial)
         raw = service.send("GET", f"/trials/{trial}/accesses").json["accesses"]
         assert [type(line) for line in rows] == [Access] * len(raw)
@@ -166,7 +167,7 @@ def test_type_checkers_know_the_answers() -> None:
 
 def test_answers_hold_what_the_service_sends() -> None:
     from adhere.service import responses
-    from adhere.trial import commands, results
+    from adhere.trial import commands, look_view, results
 
     pairs: dict[type[Answer], type] = {
         Access: responses.AccessLine,
@@ -178,6 +179,9 @@ def test_answers_hold_what_the_service_sends() -> None:
         Results: results.Results,
         TokenDetails: responses.TokenLine,
         TrialDetails: responses.TrialView,
+        adhere_client.ArmAtLook: look_view.ArmAtLook,
+        adhere_client.Look: look_view.LookView,
+        adhere_client.LookSummary: responses.LookSummary,
         adhere_client.ArmEstimate: results.ArmEstimate,
         adhere_client.Compliance: results.Compliance,
         adhere_client.Derivation: responses.Derivation,

@@ -16,7 +16,7 @@ def link(name: str) -> str:
 
 def object_section(name: str, schema: dict[str, Any]) -> str:
     """An object: what it is, and its fields."""
-    what = escape(schema.get("description", ""))
+    what = escape(schema.get("description", "").replace("`", ""))  # names of fields, in the docstrings of code
     summary = f"<summary><b>{escape(name)}</b> <span>{what}</span></summary>"
     return f'<details id="object-{escape(name)}">{summary}{fields_table(schema)}</details>'
 

@@ -1,0 +1,96 @@
+"""A live trial with looks over HTTP: strata, a dropped arm, a stop recommended and confirmed; nothing for sites."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adhere.errors import ConflictError, InputError
+from cli.running import in_this_process
+from service.serving import Service
+
+ARMS = ("placebo-xyz", "low-xyz", "high-xyz")
+GAIN = {"placebo-xyz": 40, "low-xyz": 2, "high-xyz": 1}
+STOPPING = {"by": "posterior", "superiority": 0.99, "inferiority": 0.02}
+DESIGN: dict[str, Any] = {
+    "policy": "burn-in(uniform, patients=12)", "arms": ARMS, "n_patients": 120, "strata": ("young", "old"),
+    "looks": {"every": 12}, "stopping": STOPPING, "blinded": True,
+}  # fmt: skip
+
+
+def play_until_stop(service: Service, trial: str) -> list[bytes]:
+    """Patients of one site until a look recommends to stop; everything that the site was told."""
+    told, seen = [], dict.fromkeys(ARMS, 0)
+    site, statistician = service.client("site"), service.client("statistician")
+    for number in range(120):
+        body = {"subject": f"S-{number}", "stratum": ("young", "old")[number % 2]}
+        made = service.send("POST", f"/trials/{trial}/recommendations", body, role="site")
+        told.append(made.body)
+        kit = made.json["kit"]
+        arm = _arm_in(service, trial, made.json["recommendation_id"])
+        seen[arm] += 1
+        reply = service.send(
+            "POST",
+            f"/trials/{trial}/recommendations/{made.json['recommendation_id']}/reports",
+            {"actual": kit, "reward": float(seen[arm] % GAIN[arm] == 0)},
+            role="site",
+        )
+        told += [reply.body, service.send("GET", f"/trials/{trial}", role="site").body]
+        if statistician.trial(trial).recommended_stop is not None:
+            break
+    told.append(service.send("GET", "/trials", role="site").body)
+    assert site.trial(trial).last_look is None
+    return told
+
+
+def _arm_in(service: Service, trial: str, number: int) -> str:
+    derivation = service.client("statistician").recommendation(trial, number).derivation
+    assert derivation is not None
+    return derivation.arm
+
+
+def test_a_trial_with_looks_from_its_design_to_the_stop_that_is_confirmed(
+    service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial = service.new_trial(**DESIGN)
+    admin, statistician, site = (service.client(role) for role in ("admin", "statistician", "site"))
+    with pytest.raises(InputError, match="stratum"):
+        site.recommend(trial, "S-none")
+    told = b"".join(play_until_stop(service, trial))
+    shown = statistician.trial(trial)
+    assert shown.last_look == shown.recommended_stop
+    looks = statistician.looks(trial)
+    assert [look.look for look in looks] == list(range(1, len(looks) + 1))
+    assert [look.outcomes for look in looks] == [12 * look.look for look in looks]
+    assert [look.decision for look in looks] == ["go on"] * (len(looks) - 1) + ["superior"]
+    assert looks[-1].selected == "high-xyz"
+    dropped = next(look for look in looks if "inferior" in [one.status for one in look.arms])
+    assert dropped.look < len(looks)
+    assert [one.arm for one in dropped.arms if one.status == "inferior"] == ["placebo-xyz"]
+    # A site hears of strata, and of nothing that a look found.
+    assert shown.recommended_stop is not None
+    for word in (b"xyz", b"look", b"superior", b"inferior", b"stop"):
+        assert word not in told
+    assert service.send("GET", f"/trials/{trial}/looks", role="site").status == 403
+    assert [row.kind for row in admin.accesses(trial)].count("looks") == 1
+    # It goes on until a person ends it.
+    made = site.recommend(trial, "S-after", stratum="old")
+    with pytest.raises(ConflictError, match="1 recommendation with no report"):
+        admin.end_trial(trial, "superior at a look, as the data monitoring committee confirmed")
+    site.report(trial, made.id, actual=made.kit, reward=1)
+    admin.end_trial(trial, "superior at a look, as the data monitoring committee confirmed")
+    assert statistician.trial(trial).status == "closed"
+    log = tmp_path / "trial.log"
+    admin.export(trial, log)
+    for command, said in (
+        ("verify", "all as they were written"),
+        ("replay", f"{len(looks)} looks derived again, all the same"),
+        ("looks", f"Look {len(looks)} recommends to stop: superior, with high-xyz"),
+    ):
+        result = in_this_process(capsys, "trial", command, str(log))
+        assert said in result.out, result
+    as_json = json.loads(in_this_process(capsys, "trial", "looks", str(log), "--json").out)
+    assert as_json == [look.to_dict() for look in looks]
