@@ -27,6 +27,7 @@ BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS: Final = {
     "reproduce": "Rebuild the paper's figures and numbers.",
+    "design": "How a trial would behave, before its first patient.",
     "simulate": "Compare policies on populations.",
     "arena": "Compare every policy on a fixed grid of populations.",
     "analyse": "What the records of a trial say.",

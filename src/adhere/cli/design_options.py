@@ -1,0 +1,103 @@
+"""What the commands of `adhere design` share: files of designs, scenarios, and where trials are simulated."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adhere.cli.destinations import check_file
+from adhere.cli.options import integer, naming_options
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.trial.design import Design
+
+STANDARD_OUTPUT = "-"
+
+DesignFile = Annotated[Path, typer.Argument(metavar="FILE", help="A design, as TOML or JSON.")]
+Scenarios = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="A population, or a file with a table [scenarios]. Repeatable.  [default: those in FILE, or a grid]",
+    ),
+]
+Trials = Annotated[int, typer.Option(metavar="N", parser=integer, help="Simulated trials of each scenario.")]
+Device = Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
+]
+JsonFile = Annotated[
+    str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
+]
+
+
+@contextmanager
+def machines(threads: int | None, device: str, cluster: str | None) -> Iterator[dict[str, Any]]:
+    """Where trials are simulated, and who hears how far they are: arguments of `evaluate`, `calibrate` and others."""
+    from adhere.simulation.cluster import connected
+    from adhere.simulation.progress import Announcing
+
+    if cluster is not None and device != "cpu":
+        raise InputError("--device", device, "cpu together with --cluster")
+    if cluster is not None and threads is not None:
+        raise InputError("--threads", threads, "no number together with --cluster, whose workers have their own")
+    progress = None if sys.stderr.isatty() else Announcing()
+    with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
+        yield {"n_threads": threads, "device": device, "executor": executor, "progress": progress}
+
+
+def read_design(path: Path) -> Design:
+    """The design in a file; what looks odd in it is said on standard error."""
+    from adhere.trial.design_checks import check
+    from adhere.trial.design_file import load_design
+
+    design = load_design(path)
+    for warning in check(design):
+        typer.echo(f"note: {warning}", err=True)
+    return design
+
+
+def scenarios_for(path: Path, given: list[str] | None) -> object:
+    """The scenarios asked for: those given, else those of the design's own file, else None."""
+    from adhere.design.scenarios import scenario_table
+
+    if given:
+        return given
+    return path if scenario_table(path) is not None else None
+
+
+def json_path(json_file: str | None) -> Path | None:
+    """The file that JSON goes to; None for standard output and if none was asked for."""
+    if json_file is None or json_file == STANDARD_OUTPUT:
+        return None
+    path = Path(json_file)
+    check_file("--json", path)
+    return path
+
+
+def json_text(result: dict[str, Any]) -> str:
+    """A result as JSON."""
+    return json.dumps(result, indent=2, allow_nan=False) + "\n"
+
+
+def design_text(design: Design, source: Path, suffix: str) -> str:
+    """A design as TOML or JSON, with the scenarios of the file that it was made from."""
+    from adhere.design.scenarios import scenario_table
+
+    scenarios = scenario_table(source)
+    if suffix == ".json":
+        document = json.loads(design.to_json())
+        return json_text(document if scenarios is None else document | {"scenarios": scenarios})
+    if scenarios is None:
+        return design.to_toml()
+    # Numbers, texts and lists of them are written alike in TOML and JSON.
+    lines = ["[scenarios]", *(f"{name} = {json.dumps(value)}" for name, value in scenarios.items())]
+    return "\n".join([design.to_toml(), *lines, ""])

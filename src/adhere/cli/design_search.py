@@ -1,0 +1,177 @@
+"""`adhere design calibrate` and `adhere design size`: find a number of a design by simulation."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adhere.cli.design_options import (
+    STANDARD_OUTPUT,
+    Cluster,
+    DesignFile,
+    Device,
+    JsonFile,
+    Scenarios,
+    Trials,
+    design_text,
+    json_path,
+    json_text,
+    machines,
+    read_design,
+    scenarios_for,
+)
+from adhere.cli.destinations import check_file, write_files
+from adhere.cli.options import Imports, Seed, Threads, import_all, number
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.design.calibration import Calibration
+    from adhere.design.sample_size import SampleSize
+    from adhere.design.settled_number import Tried
+
+OutFile = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", readable=False, help="Write the design found: .toml or .json."),
+]
+
+
+def calibrate(
+    file: DesignFile,
+    type_one: Annotated[
+        float, typer.Option("--type-one", metavar="P", parser=number, help="The type I error, at most.")
+    ] = 0.05,
+    number_name: Annotated[
+        str | None,
+        typer.Option(
+            "--number",
+            metavar="NAME",
+            help="The number to find, as in FILE.  [default: stopping.alpha if FILE has it, or stopping.superiority]",
+        ),
+    ] = None,
+    between: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="The range to search.  [default: all that makes sense]"),
+    ] = None,
+    scenarios: Scenarios = None,
+    trials: Trials = 10_000,
+    seed: Seed = 0,
+    out: OutFile = None,
+    json_file: JsonFile = None,
+    imports: Imports = None,
+    threads: Threads = None,
+    device: Device = "cpu",
+    cluster: Cluster = None,
+) -> None:
+    """Find the threshold with which a design holds its type I error, whichever null is true and however many patients
+    take what they are recommended.
+
+    \b
+      adhere design calibrate trial.toml --out calibrated.toml
+      adhere design calibrate trial.toml --type-one 0.025 --trials 100000
+      adhere design calibrate trial.toml --number stopping.alpha
+      adhere design calibrate trial.toml --number policy.share --between 0.05 0.3
+
+    The type I error is the probability of claiming a difference about any arm where recommending one does as well as
+    another. The search tries each value on the same simulated patients, so that values differ and patients do not.
+    The value found is confirmed on fresh ones, with limits that hold for all nulls together. It aims so far below the
+    error asked for that these limits should be below it, too: with more trials, it aims nearer.
+
+    Any one number of the file will do: a threshold, a level, or policy.NAME for an option of the policy. With
+    inferiority = "1 - superiority" both thresholds move together.
+    """
+    to_json = _check_destinations(json_file, out)
+    import_all(imports)
+    design = read_design(file)
+    from adhere.design.calibrate import calibrate as find
+
+    with machines(threads, device, cluster) as where:
+        found = find(
+            design,
+            type_one=type_one,
+            number=number_name,
+            between=between,
+            scenarios=scenarios_for(file, scenarios),
+            n_trials=trials,
+            seed=seed,
+            on_tried=lambda tried: _say(tried, "worst type I error", max(tried.errors)),
+            **where,
+        )
+    _write(found, file, to_json, json_file, out)
+
+
+def size(
+    file: DesignFile,
+    power: Annotated[float, typer.Option(metavar="P", parser=number, help="The power, at least.")] = 0.9,
+    scenario: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="In which scenario.  [default: the only one in which arms differ]"),
+    ] = None,
+    scenarios: Scenarios = None,
+    trials: Trials = 10_000,
+    seed: Seed = 0,
+    out: OutFile = None,
+    json_file: JsonFile = None,
+    imports: Imports = None,
+    threads: Threads = None,
+    device: Device = "cpu",
+    cluster: Cluster = None,
+) -> None:
+    """Find how many patients a design needs for a power: the probability of claiming a difference that is there, in
+    the right direction.
+
+    \b
+      adhere design size trial.toml --power 0.9 --out larger.toml
+      adhere design size trial.toml --power 0.8 --scenario 'effect 0.2, compliance 70%'
+
+    Looks and burn-in keep their shares of the trial. The size found is confirmed on fresh patients. Thresholds stay
+    as they are: a design that was calibrated at another size should be calibrated again at this one.
+    """
+    to_json = _check_destinations(json_file, out)
+    import_all(imports)
+    design = read_design(file)
+    from adhere.design.sample_size import sample_size
+
+    with machines(threads, device, cluster) as where:
+        found = sample_size(
+            design,
+            power=power,
+            scenario=scenario,
+            scenarios=scenarios_for(file, scenarios),
+            n_trials=trials,
+            seed=seed,
+            on_tried=lambda tried: _say(tried, "power", 1.0 - max(tried.errors)),
+            **where,
+        )
+    _write(found, file, to_json, json_file, out)
+
+
+def _say(tried: Tried, what: str, rate: float) -> None:
+    typer.echo(f"{tried.number:>8.6g}: {what} {rate:.4f} in {tried.n_trials:,} trials", err=True)
+
+
+def _check_destinations(json_file: str | None, out: Path | None) -> Path | None:
+    """Find out before the work, not after it, that its results cannot be kept; where JSON goes."""
+    to_json = json_path(json_file)
+    if out is not None:
+        if out.suffix.lower() not in (".toml", ".json"):
+            raise InputError("--out", str(out), "a file ending in .toml or .json")
+        check_file("--out", out)
+        if to_json is not None and out.resolve() == to_json.resolve():
+            raise InputError("--out", str(out), "another file than --json")
+    return to_json
+
+
+def _write(
+    found: Calibration | SampleSize, file: Path, to_json: Path | None, json_file: str | None, out: Path | None
+) -> None:
+    text = json_text(found.to_json())
+    width = shutil.get_terminal_size().columns
+    # First what people see: a disk that fills up now must not cost them the results.
+    typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
+    contents = {} if to_json is None else {to_json: text.encode()}
+    if out is not None:
+        contents[out] = design_text(found.design, file, out.suffix.lower()).encode()
+    write_files(contents, before=lambda: None)

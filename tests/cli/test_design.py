@@ -1,0 +1,131 @@
+"""`adhere design`: from an example to a calibrated design that was simulated and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars
+import pytest
+
+from adhere.trial.design_file import load_design
+
+from .running import check_complaint, in_this_process
+
+TRIAL = """
+name = "headache"
+arms = ["walk", "aspirin"]
+policy = "thompson"
+n_patients = 100
+
+[looks]
+at = [50]
+
+[stopping]
+by = "posterior"
+superiority = 0.9
+inferiority = "1 - superiority"
+
+[scenarios]
+effect = [0.3]
+compliance = [1.0]
+"""
+FEW = ("--trials", "500", "--threads", "2")
+
+
+@pytest.fixture
+def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "trial.toml"
+    path.write_text(TRIAL)
+    return path
+
+
+def test_the_example_is_a_design_that_is_described(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = in_this_process(capsys, "design", "example")
+    Path("mine.toml").write_text(printed.out)
+    described = in_this_process(capsys, "design", "describe", "mine.toml")
+    assert (described.status, described.err) == (0, "")
+    assert "aspirin" in described.out
+    assert described.out.endswith(f"\ndigest {load_design(Path('mine.toml')).digest}\n")
+    assert "adhere design calibrate" in in_this_process(capsys, "design").out
+
+
+def test_calibrated_sized_and_run(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--type-one", "0.2", "--seed", "3", *FEW, "--out", "calibrated.toml", "--json", "found.json")
+    finished = in_this_process(capsys, "design", "calibrate", "trial.toml", *arguments)
+    assert finished.status == 0
+    found = json.loads(Path("found.json").read_text())
+    assert f"stopping.superiority = {found['value']:.6g}\n" in finished.out
+    assert "worst type I error 0." in finished.err
+    calibrated = load_design(Path("calibrated.toml"))
+    assert calibrated.stopping is not None
+    assert calibrated.stopping.superiority == found["value"]
+    assert found["digest"] == calibrated.digest
+    assert set(found["nulls"]) == {"sharp null, compliance 100%", "average null, compliance 100%"}
+    assert "[scenarios]\neffect = [0.3]\n" in Path("calibrated.toml").read_text()  # and goes on with them
+
+    sized = in_this_process(
+        capsys, "design", "size", "calibrated.toml", "--power", "0.8", *FEW, "--out", "sized.json", "--json", "-"
+    )
+    assert sized.status == 0
+    assert json.loads(sized.out)["n_patients"] == load_design(Path("sized.json")).n_patients
+    assert ": power 0." in sized.err
+
+    arguments = ("--table", "all.csv", "--html", "report.html", "--json", "all.json")
+    run = in_this_process(capsys, "design", "run", "sized.json", *FEW, *arguments)
+    assert run.status == 0
+    assert "effect 0.3, compliance 100%" in run.out
+    assert set(polars.read_csv("all.csv")["scenario"]) == set(found["nulls"]) | {"effect 0.3, compliance 100%"}
+    assert Path("report.html").read_text().startswith("<!")
+    assert json.loads(Path("all.json").read_text())["n_trials"] == 500
+
+
+def test_designs_are_compared(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("strict.toml").write_text(TRIAL.replace("headache", "strict").replace("0.9", "0.99"))
+    finished = in_this_process(capsys, "design", "compare", "trial.toml", "strict.toml", *FEW)
+    assert finished.status == 0
+    assert "strict" in finished.out
+    check_complaint(in_this_process(capsys, "design", "compare", "trial.toml"), "at least two designs")
+    check_complaint(in_this_process(capsys, "design", "compare", "trial.toml", "trial.toml"), "each file once")
+    Path("same.toml").write_text(TRIAL)
+    check_complaint(
+        in_this_process(capsys, "design", "compare", "trial.toml", "same.toml"),
+        "trial.toml and same.toml both have the name 'headache'; give each a name of its own",
+    )
+
+
+RUN = ("design", "run", "trial.toml")
+CALIBRATE = ("design", "calibrate", "trial.toml")
+SIZE = ("design", "size", "trial.toml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("design", "run", "nowhere.toml"), "nowhere.toml does not exist"),
+        ((*RUN, "--trials", "0"), "--trials: got 0"),
+        ((*RUN, "--table", "all.xlsx"), "--table: got 'all.xlsx', expected a file ending in .csv or .parquet"),
+        ((*RUN, "--json", "a.csv", "--table", "a.csv"), "--table: got 'a.csv', expected another file than --json"),
+        ((*RUN, "--html", "nowhere/a.html"), "--html: nowhere/a.html cannot be written"),
+        ((*RUN, "--scenarios", "nowhere.csv"), "nowhere.csv"),
+        ((*RUN, "--device", "gpu"), "--device: got 'gpu', expected cpu or cuda"),
+        ((*RUN, "--cluster", "tcp://127.0.0.1:1", "--threads", "1"), "--threads: got 1"),
+        ((*CALIBRATE, "--type-one", "0.6"), "--type-one: got 0.6"),
+        ((*CALIBRATE, "--type-one", "x"), "--type-one: got 'x', expected a number"),
+        ((*CALIBRATE, "--number", "stopping.alpha2"), "--number: got 'stopping.alpha2'"),
+        ((*CALIBRATE, "--between", "0.9", "0.8"), "--between: got (0.9, 0.8), expected two numbers"),
+        ((*CALIBRATE, "--out", "trial.txt"), "--out: got 'trial.txt', expected a file ending in .toml or .json"),
+        ((*CALIBRATE, "--out", "a.json", "--json", "a.json"), "--out: got 'a.json', expected another file than --json"),
+        ((*SIZE, "--power", "0.2"), "--power: got 0.2"),
+        ((*SIZE, "--scenario", "effect 0.4"), "--scenario: got 'effect 0.4'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    trial: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+) -> None:
+    check_complaint(in_this_process(capsys, *arguments), says)
+    assert [path.name for path in trial.parent.iterdir()] == ["trial.toml"]
