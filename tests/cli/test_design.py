@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars
 import pytest
-
 from adhere.trial.design_file import load_design
 
 from .running import check_complaint, in_this_process
@@ -119,7 +118,10 @@ SIZE = ("design", "size", "trial.toml")
         ((*CALIBRATE, "--number", "stopping.alpha2"), "--number: got 'stopping.alpha2'"),
         ((*CALIBRATE, "--between", "0.9", "0.8"), "--between: got (0.9, 0.8), expected two numbers"),
         ((*CALIBRATE, "--out", "trial.txt"), "--out: got 'trial.txt', expected a file ending in .toml or .json"),
-        ((*CALIBRATE, "--out", "a.json", "--json", "a.json"), "--out: got 'a.json', expected another file than --json"),
+        (
+            (*CALIBRATE, "--out", "a.json", "--json", "a.json"),
+            "--out: got 'a.json', expected another file than --json",
+        ),
         ((*SIZE, "--power", "0.2"), "--power: got 0.2"),
         ((*SIZE, "--scenario", "effect 0.4"), "--scenario: got 'effect 0.4'"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adhere.design.error_rates import rate_rows, rate_table
+from adhere.design.error_rates import AT_MOST, rate_rows, rate_table
 from adhere.design.scenario import Scenario
 from adhere.design.settled_number import LEVEL, SettledNumber
 from adhere.intervals import Estimate
@@ -59,7 +59,7 @@ class Calibration:
 
     @property
     def error(self) -> Estimate:
-        """The type I error there. Its limits, and those of all other nulls, hold together with 95% confidence."""
+        """The type I error there. The upper limits of all nulls hold together with 95% confidence."""
         return self.settled.errors[self.settled.worst]
 
     @property
@@ -72,12 +72,10 @@ class Calibration:
         """What fresh trials say of the error, in a sentence."""
         limit, trials = self.settled.upper_limit, f"{self.n_trials:,} fresh trials"
         under = "under this null" if len(self.nulls) == 1 else f"under every one of these {len(self.nulls)} nulls"
+        said = f"with {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under} ({trials} of each)."
         if self.is_confirmed:
-            return f"With {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under} ({trials} of each)."
-        return (
-            f"Not confirmed: {trials} leave it possible that the type I error is {limit:.4f}, above"
-            f" {self.type_one:g} (limits that hold together with {LEVEL:.0%} confidence). More trials say more."
-        )
+            return said[0].upper() + said[1:]
+        return f"Not confirmed to be at most {self.type_one:g}: {said} More trials can tell better."
 
     def summary(self, width: int = 80) -> str:
         """The number found, the error under each null, and how sure that is."""
@@ -89,7 +87,7 @@ class Calibration:
         )
         parts = [
             f"{self.number} = {self.value:.6g}",
-            rate_table("type I error", self.nulls, self.settled.errors, width),
+            rate_table("type I error", AT_MOST, self.nulls, self.settled.errors, width),
             paragraph(self.how_sure, width),
             paragraph(repeat, width),
         ]

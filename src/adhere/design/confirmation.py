@@ -1,4 +1,4 @@
-"""What so many fresh trials say of rates: Clopper and Pearson's limits, for all of them together."""
+"""What so many trials say of a rate: Clopper and Pearson's exact limits."""
 
 from __future__ import annotations
 
@@ -19,15 +19,6 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> tuple[float,
     low = 0.0 if successes == 0 else _root(lambda p: _beta_cdf(p, successes, failures + 1) - tail)
     high = 1.0 if failures == 0 else _root(lambda p: _beta_cdf(p, successes + 1, failures) - (1.0 - tail))
     return low, high
-
-
-def together(level: float, n_rates: int) -> float:
-    """The level of each of several limits, so that all hold together (Bonferroni).
-
-    >>> round(together(0.95, 5), 4)
-    0.99
-    """
-    return 1.0 - (1.0 - level) / n_rates
 
 
 def _root(rising: Callable[[float], float]) -> float:

@@ -21,6 +21,7 @@ from adhere.trial.design import Design
 if TYPE_CHECKING:
     import polars
 
+AT_MOST, AT_LEAST = "at most", "at least"
 # A claim of a difference where there is none; or no claim in the right direction where there is one.
 ErrorOf: TypeAlias = Literal["type I", "type II"]
 
@@ -57,13 +58,13 @@ class ErrorRates:
         return rate if self.of == "type I" else 1.0 - rate
 
 
-def rate_table(heading: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
-    """A rate in each scenario, with its limits."""
+def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
+    """A rate in each scenario, and its upper or lower limit, whichever the heading of the bound says."""
     rows = [
-        (one.name, f"{rate.mean:.4f}", f"{rate.lo:.4f} to {rate.hi:.4f}")
+        (one.name, f"{rate.mean:.4f}", f"{rate.hi if bound == AT_MOST else rate.lo:.4f}")
         for one, rate in zip(scenarios, rates, strict=True)
     ]
-    return text_table([("scenario", heading, "limits"), *rows], width, "lr")
+    return text_table([("scenario", heading, bound), *rows], width, "lr")
 
 
 def rate_rows(scenarios: Sequence[Scenario], tried: Sequence[Tried], number: str, rate: str) -> polars.DataFrame:

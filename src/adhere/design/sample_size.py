@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adhere.checks import check_integer, is_number
 from adhere.design.calibrate import MAX_TRIALS, MIN_TRIALS
-from adhere.design.error_rates import ErrorRates, rate_rows, rate_table
+from adhere.design.error_rates import AT_LEAST, ErrorRates, rate_rows, rate_table
 from adhere.design.resized import resized, smallest_size
 from adhere.design.scenario import Scenario
 from adhere.design.scenarios import read_scenarios
@@ -66,7 +66,7 @@ class SampleSize:
 
     @property
     def power_found(self) -> Estimate:
-        """The power with so many patients in fresh trials, with limits at 95% confidence."""
+        """The power with so many patients in fresh trials, with a lower limit at 95% confidence."""
         return _complement(self.settled.errors[0])
 
     @property
@@ -78,12 +78,10 @@ class SampleSize:
     def how_sure(self) -> str:
         """What fresh trials say of the power, in a sentence."""
         found, trials = self.power_found, f"{self.n_trials:,} fresh trials"
+        said = f"with {LEVEL:.0%} confidence the power is at least {found.lo:.4f} ({trials})."
         if self.is_confirmed:
-            return f"With {LEVEL:.0%} confidence the power is at least {found.lo:.4f} ({trials})."
-        return (
-            f"Not confirmed: {trials} leave it possible that the power is {found.lo:.4f}, below {self.power:g}"
-            f" ({LEVEL:.0%} confidence). More trials say more."
-        )
+            return said[0].upper() + said[1:]
+        return f"Not confirmed to be at least {self.power:g}: {said} More trials can tell better."
 
     def summary(self, width: int = 80) -> str:
         """The number of patients found, the power with it, and how sure that is."""
@@ -96,7 +94,7 @@ class SampleSize:
         )
         parts = [
             f"n_patients = {self.n_patients}",
-            rate_table("power", [self.scenario], [self.power_found], width),
+            rate_table("power", AT_LEAST, [self.scenario], [self.power_found], width),
             paragraph(self.how_sure, width),
             paragraph(repeat, width),
         ]

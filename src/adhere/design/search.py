@@ -18,9 +18,11 @@ from typing import Literal, NamedTuple, TypeAlias
 Rate: TypeAlias = Callable[[float, int], float]
 End: TypeAlias = Literal["low", "high"]
 
-FIRST_SHARE = 16  # the search begins with a sixteenth of the trials
+_SHARES = (16, 4, 1)  # the search begins with a sixteenth of the trials, and goes on with a quarter
 _FIRST_STEP = 0.1  # of the range
 _NARROW = 1e-4  # of the range: a bracket that may as well be a point
+_BEYOND = 1.5  # times as far as the slope says, to get to the other side of the aim
+_BY_SLOPE = 3.0  # standard errors from the aim: near enough to go the rest by the slope that fewer trials had
 _PROBITS_IN_RANGE = 4.0  # about what the rate changes by over the range, until two points are known
 _normal = NormalDist()
 
@@ -71,32 +73,34 @@ class Search:
         self._low, self._high = within.scale.to(within.low), within.scale.to(within.high)
         self._width = self._high - self._low
         self._one_trial = math.sqrt(aim * (1.0 - aim)) / _normal.pdf(self._aim)  # its standard error, in probits
-        self._slope = _PROBITS_IN_RANGE / self._width
+        self._slope, self._is_slope_known = _PROBITS_IN_RANGE / self._width, False
         self._strict = within.strict
 
     def find(self, start: float | None, n_trials: int) -> float:
         """A number whose rate is at the aim, as far as so many trials can tell; at a step, below it."""
-        few = max(1, n_trials // FIRST_SHARE)
+        numbers = list(dict.fromkeys(max(1, n_trials // share) for share in _SHARES))
         if self._strict is None:
-            self._strict = self._strict_end(few)
+            self._strict = self._strict_end(numbers[0])
         place = (self._low + self._high) / 2.0 if start is None else self._within.scale.to(start)
-        step = _FIRST_STEP * self._width
-        for n in dict.fromkeys((few, n_trials)):
-            place = self._at_aim(place, step, n)
-            step = 2.0 * self._one_trial / math.sqrt(n) / self._slope
+        for n in numbers:
+            place = self._at_aim(place, n)
         return self._number(place)
 
     def stricter(self, number: float, probits: float) -> float:
         """A number whose rate should be so many probits lower, by the slope found."""
-        by = probits / self._slope
-        return self._number(self._within.scale.to(number) + (by if self._strict == "high" else -by))
+        return self._number(self._within.scale.to(number) + self._towards_strict(probits / self._slope))
 
-    def _at_aim(self, place: float, step: float, n_trials: int) -> float:
+    def _towards_strict(self, distance: float) -> float:
+        return distance if self._strict == "high" else -distance
+
+    def _at_aim(self, place: float, n_trials: int) -> float:
         near = self._one_trial / math.sqrt(n_trials)
         first = self._point(place, n_trials)
         if abs(first.excess) <= near:
             return first.at
-        above, below = self._bracket(first, step, n_trials)
+        if self._is_slope_known and abs(first.excess) <= _BY_SLOPE * near:
+            return first.at + self._towards_strict(first.excess / self._slope)
+        above, below = self._bracket(first, n_trials)
         interpolate = True
         while (width := abs(above.at - below.at)) > _NARROW * self._width and -below.excess > near:
             share = above.excess / (above.excess - below.excess) if interpolate else 0.5
@@ -109,8 +113,10 @@ class Search:
             interpolate = abs(above.at - below.at) <= width / 2.0  # else it creeps, as at a step
         return below.at
 
-    def _bracket(self, first: Point, step: float, n_trials: int) -> tuple[Point, Point]:
+    def _bracket(self, first: Point, n_trials: int) -> tuple[Point, Point]:
         """From a point on towards the aim, in steps that double, until there is one on each side."""
+        by_slope = _BEYOND * abs(first.excess) / self._slope
+        step = by_slope if self._is_slope_known else _FIRST_STEP * self._width
         towards_high = (self._strict == "high") == (first.excess > 0.0)
         end = self._high if towards_high else self._low
         last = first
@@ -121,7 +127,7 @@ class Search:
             there = self._point(min(beyond, end) if towards_high else max(beyond, end), n_trials)
             if (there.excess > 0.0) != (first.excess > 0.0):
                 above, below = (last, there) if first.excess > 0.0 else (there, last)
-                self._slope = (above.excess - below.excess) / abs(above.at - below.at)
+                self._slope, self._is_slope_known = (above.excess - below.excess) / abs(above.at - below.at), True
                 return above, below
             last, step = there, 2.0 * step
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
-from adhere.design.confirmation import clopper_pearson, together
+from adhere.design.confirmation import clopper_pearson
 from adhere.design.search import Range, Search
-from adhere.intervals import Estimate, normal_quantile
+from adhere.intervals import Estimate
 
-LEVEL = 0.95  # at which all limits of a result hold together
-MAX_ROUNDS = 2  # of confirmation; the level allows for both
+LEVEL = 0.95  # at which the upper limits of all scenarios hold together
+_ALPHAS = (0.04, 0.01)  # of the first and the second try to confirm a number; together they are 1 - LEVEL
 _MIN_AIM = 0.6  # of the target, however few the trials
 _normal = NormalDist()
 _probit = _normal.inv_cdf
@@ -35,7 +35,7 @@ class Tried(NamedTuple):
 class SettledNumber:
     """A number, the rate of error in each scenario in fresh trials, and all that was tried, the last one included.
 
-    The limits of the rates hold together, at `LEVEL`.
+    The upper limits of the rates hold together, at `LEVEL`.
     """
 
     number: float
@@ -82,18 +82,20 @@ def settle(
             on_tried(tried[-1])
         return tried[-1].errors
 
-    level = together(LEVEL, n_scenarios * MAX_ROUNDS)
     standard_error = math.sqrt(target * (1.0 - target) / n_trials)
-    aim = max(_MIN_AIM * target, target - (normal_quantile(level) + 1.0) * standard_error)
+    margin = 1.0 - _probit(_ALPHAS[0] / n_scenarios)  # one more than the limits need, for what the search may miss
+    aim = max(_MIN_AIM * target, target - margin * standard_error)
     search = Search(lambda number, n: max(try_out(number, n, seed)), aim, within)
     number = search.find(start, n_trials)
-    for fresh in range(1, MAX_ROUNDS + 1):
-        found = tuple(_limited(rate, n_trials, level) for rate in try_out(number, n_trials, (seed + fresh) % 2**64))
+    for fresh, alpha in enumerate(_ALPHAS, start=1):
+        rates = try_out(number, n_trials, (seed + fresh) % 2**64)
+        found = tuple(_limited(rate, n_trials, 1.0 - 2.0 * alpha / n_scenarios) for rate in rates)
         settled = SettledNumber(number, found, tuple(tried), target)
         if settled.is_confirmed or settled.upper_limit == 1.0:
             break
-        too_high = _probit(settled.upper_limit) - _probit(target)
-        number = search.stricter(number, too_high + standard_error / _normal.pdf(_probit(target)))
+        # The next limit is wider, and the rate found may have been a lucky one.
+        extra = (1.0 + _probit(_ALPHAS[0]) - _probit(_ALPHAS[1])) * standard_error / _normal.pdf(_probit(target))
+        number = search.stricter(number, _probit(settled.upper_limit) - _probit(target) + extra)
     return settled
 
 
