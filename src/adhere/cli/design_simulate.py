@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from io import BytesIO
 from pathlib import Path
@@ -135,10 +136,20 @@ def _evaluate(
     typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
     contents = {} if to_json is None else {to_json: text.encode()}
     if html is not None:
-        contents[html] = found.to_html().encode()
+        contents[html] = found.to_html(_command(paths, scenarios, imports, trials, seed)).encode()
     if table is not None:
         contents[table] = _table_file(found, table.suffix.lower())
     write_files(contents, before=lambda: None)
+
+
+def _command(
+    paths: list[Path], scenarios: list[str] | None, imports: list[Path] | None, trials: int, seed: int
+) -> str:
+    """What repeats the results, on any machine."""
+    words = ["adhere", "design", "run" if len(paths) == 1 else "compare", *map(str, paths)]
+    for option, values in (("--scenarios", scenarios or ()), ("--import", imports or ())):
+        words += [word for value in values for word in (option, str(value))]
+    return shlex.join([*words, "--trials", str(trials), "--seed", str(seed)])
 
 
 def _check_names(names: dict[str, str], n_files: int) -> None:

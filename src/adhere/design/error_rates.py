@@ -17,6 +17,7 @@ from adhere.intervals import Estimate
 from adhere.report.text_table import text_table
 from adhere.simulation.progress import Progress
 from adhere.trial.design import Design
+from adhere.trial.design_checks import check
 
 if TYPE_CHECKING:
     import polars
@@ -39,6 +40,7 @@ class ErrorRates:
 
     def __call__(self, design: Design, n_trials: int, seed: int) -> tuple[float, ...]:
         """The rate of error of a design in each scenario."""
+        check(design)
         evaluation = evaluate(
             msgspec.structs.replace(design, estimands=()),  # estimates are what takes longest
             self.scenarios,
