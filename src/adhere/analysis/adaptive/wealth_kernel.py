@@ -15,8 +15,9 @@ from adhere.protocols import TOOK_OTHER
 _LARGE: Final = 2.0**400  # wealth is a product, kept within a double by exact powers of two
 _SMALL: Final = 2.0**-400
 _LOG_LARGE: Final = 400.0 * math.log(2.0)
-_MAX_HALVINGS: Final = 60
-_TOLERANCE: Final = 1e-7
+_MAX_WALKS: Final = 60
+_FIRST_STEP: Final = 0.1
+_TOLERANCE: Final = 1e-5  # of the last step; the error is far smaller
 
 
 class Decisions(NamedTuple):
@@ -66,33 +67,35 @@ def pair_wealth(
 
     """
     n_played, n_heard, n_known, sum_reward, sum_taken, spread = 0.0, 0, 0.0, 0.0, 0.0, 0.25
+    mean_reward, mean_taken, half = 0.5, 0.0, 0.5 / (1.0 + abs(theta))
     up, up_scale, up_top, up_largest = 1.0, 0.0, 1.0, 0.0
     down, down_scale, down_top, down_largest = 1.0, 0.0, 1.0, 0.0
     for t in range(n_patients):
-        while n_heard < decisions.known_before[t]:
-            s = decisions.order[n_heard]
-            n_heard += 1
-            if decisions.chosen[s] == treatment or decisions.chosen[s] == control:
-                low, high = taken_between(decisions, s, treatment, by_taken)
-                if low == high and decisions.rewards[s] == decisions.rewards[s]:
-                    n_known += 1.0
-                    sum_reward += decisions.rewards[s]
-                    sum_taken += low
-                    spread += scores[s] * scores[s]
+        if n_heard < decisions.known_before[t]:
+            while n_heard < decisions.known_before[t]:
+                s = decisions.order[n_heard]
+                n_heard += 1
+                if decisions.chosen[s] == treatment or decisions.chosen[s] == control:
+                    low, high = taken_between(decisions, s, treatment, by_taken)
+                    if low == high and decisions.rewards[s] == decisions.rewards[s]:
+                        n_known += 1.0
+                        sum_reward += decisions.rewards[s]
+                        sum_taken += low
+                        spread += scores[s] * scores[s]
+            if n_known > 0.0:
+                mean_reward, mean_taken = sum_reward / n_known, sum_taken / n_known
         chosen = decisions.chosen[t]
         if chosen != treatment and chosen != control:
             continue
         n_played += 1.0
         first, second = decisions.probabilities[t, treatment], decisions.probabilities[t, control]
         either = first + second
-        weight, largest = 0.0, 1.0
+        weight, cap = 0.0, half
         if either > 0.0:
             weight = (second if chosen == treatment else -first) / either
-            largest = max(first, second) / either
-        mean_reward = sum_reward / n_known if n_known > 0.0 else 0.5
-        mean_taken = sum_taken / n_known if n_known > 0.0 else 0.0
-        rate = 2.0 * log_threshold * (1.0 + n_known) / (n_played * math.log1p(n_played))
-        bet = min(math.sqrt(rate / spread), 0.5 / largest / (1.0 + abs(theta)))
+            cap = half * either / max(first, second)
+        rate = 2.0 * log_threshold * (1.0 + n_known) / (n_played * math.log1p(n_played) * spread)
+        bet = min(math.sqrt(rate), cap)
         reward = decisions.rewards[t]
         least, most = (reward, reward) if reward == reward else (0.0, 1.0)
         wa, other = weight * (least - mean_reward), weight * (most - mean_reward)
@@ -139,31 +142,26 @@ def balance_point(
     treatment: int, control: int, by_taken: bool, log_threshold: float, decisions: Any, n_patients: int, scores: Any
 ) -> float:
     """The effect from -1 to 1 at which both bets have the same; arguments are those of `pair_wealth`."""
-    low, high = -1.0, 1.0
-    up, down, _, _ = pair_wealth(treatment, control, by_taken, low, log_threshold, decisions, n_patients, scores)
-    at_low = up - down
-    up, down, _, _ = pair_wealth(treatment, control, by_taken, high, log_threshold, decisions, n_patients, scores)
-    at_high = up - down
-    if at_low <= 0.0:
-        return low
-    if at_high >= 0.0:
-        return high
-    side = 0
-    for _ in range(_MAX_HALVINGS):
-        # False position, in which an end that stays twice counts half (the Illinois rule)
-        theta = low + (high - low) * at_low / (at_low - at_high)
+    # What one bet is ahead of the other is nearly linear in θ, so that the secant method needs few walks. It is kept
+    # between effects at which one and the other are known to be ahead.
+    low, high, before, ahead_before = -1.0, 1.0, 0.0, 0.0
+    theta, following = 0.0, _FIRST_STEP
+    for walk in range(_MAX_WALKS):
         up, down, _, _ = pair_wealth(
             treatment, control, by_taken, theta, log_threshold, decisions, n_patients, scores
         )
         ahead = up - down
-        if abs(ahead) < _TOLERANCE or high - low < _TOLERANCE:
-            return theta
         if ahead > 0.0:
-            low, at_low = theta, ahead
-            at_high *= 0.5 if side > 0 else 1.0
-            side = 1
+            low = theta
         else:
-            high, at_high = theta, ahead
-            at_low *= 0.5 if side < 0 else 1.0
-            side = -1
-    return theta
+            high = theta
+        if walk > 0:
+            following = theta - ahead * (theta - before) / (ahead - ahead_before) if ahead != ahead_before else low
+        elif ahead < 0.0:
+            following = -_FIRST_STEP
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if ahead == 0.0 or abs(following - theta) < _TOLERANCE:
+            break
+        before, ahead_before, theta = theta, ahead, following
+    return theta if ahead == 0.0 else following
