@@ -1,0 +1,89 @@
+"""The stopping rules of a design in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from adhere.trial.design import Design
+from adhere.trial.design_parts import Stopping, Threshold
+
+_EVIDENCE: Final = {
+    "posterior": "posterior probabilities, from the outcomes of each arm recommended and uniform priors",
+    "belief": "what the policy itself believes",
+    "z-test": "a z-test of the outcomes of each arm recommended",
+    "wealth": "the wealth of bets against no effect, as in the analysis' confidence sequence",
+}
+_BOUNDARIES: Final = {"obrien-fleming": "O'Brien and Fleming", "pocock": "Pocock"}
+
+
+def stopping_sentences(design: Design) -> Iterator[str]:
+    """What decides at a look, and at which numbers."""
+    rules = design.stopping
+    if rules is None:
+        return
+    yield f"A look decides by {_EVIDENCE[rules.by]}."
+    if rules.by == "wealth":
+        yield (
+            f"An arm is better or worse than {_other(design)} if that holds at any time at level {rules.alpha:g}: "
+            "the trial stops for the better, and drops the worse."
+        )
+    elif rules.by == "z-test":
+        yield from _by_z(design, rules)
+    else:
+        yield from _by_probability(design, rules)
+
+
+def _other(design: Design) -> str:
+    return design.arms[0] if design.control is None else design.control
+
+
+def _by_probability(design: Design, rules: Stopping) -> Iterator[str]:
+    of = "best" if design.control is None else f"better than {design.control}"
+    if rules.superiority is not None:
+        high = _at(rules.superiority)
+        yield f"The trial stops for superiority once an arm is {of} with a probability of {high} or more."
+    if rules.inferiority is not None:
+        low = "1 minus that" if isinstance(rules.inferiority, str) else _at(rules.inferiority)
+        yield f"An arm is dropped for inferiority once it is {of} with a probability of {low} or less."
+    if rules.equivalence is not None and rules.margin is not None:
+        ends = "the trial stops" if design.control is None else "an arm is dropped"
+        whom = "all arms left differ" if design.control is None else f"it differs from {design.control}"
+        yield (
+            f"For equivalence {ends} once {whom} by less than {rules.margin:g} with a probability of "
+            f"{_at(rules.equivalence)} or more."
+        )
+    if rules.futility is not None:
+        gain = "any gain" if rules.margin is None else f"a gain of more than {rules.margin:g}"
+        yield (
+            f"An arm is dropped for futility once {gain} over {_other(design)} has a probability of "
+            f"{_at(rules.futility)} or less."
+        )
+
+
+def _by_z(design: Design, rules: Stopping) -> Iterator[str]:
+    if rules.boundary is not None:
+        yield (
+            f"An arm is better or worse than {_other(design)} beyond the boundary of {_BOUNDARIES[rules.boundary]}, "
+            f"two-sided at level {rules.alpha:g}: the trial stops for the better, and drops the worse."
+        )
+    if rules.superiority is not None:
+        yield f"The trial stops for superiority over {_other(design)} at a z of {_at(rules.superiority)} or more."
+    if rules.inferiority is not None and not isinstance(rules.inferiority, str):
+        yield f"An arm is dropped for inferiority at a z of minus {_at(rules.inferiority)} or less."
+    elif rules.superiority is not None:
+        yield "An arm is dropped for inferiority at minus that or less."
+    if rules.equivalence is not None and rules.margin is not None:
+        yield (
+            f"An arm is dropped for equivalence once its difference from {_other(design)}, with "
+            f"{_at(rules.equivalence)} standard errors, is within {rules.margin:g}."
+        )
+    if rules.futility is not None:
+        yield f"An arm is dropped for futility at a z of {_at(rules.futility)} or less, but not at the last look."
+
+
+def _at(threshold: Threshold) -> str:
+    """A threshold: one number, or one for each look."""
+    if isinstance(threshold, tuple):
+        return f"{', '.join(f'{value:g}' for value in threshold)} (look by look)"
+    return f"{threshold:g}"
