@@ -93,7 +93,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
         ({**FIXED, "stopping": {"by": "z-test", "superiority": 2}}, "over a at a z of 2 or more."),
         ({**FIXED, "stopping": {"by": "z-test", "superiority": 2}}, "inferiority at minus that or less."),
         ({**FIXED, "stopping": {"by": "z-test", "inferiority": 3}}, "inferiority at a z of minus 3 or less."),
-        ({**FIXED, "stopping": {"by": "z-test", "equivalence": 1.6, "margin": 0.1}}, "1.6 standard errors, is within"),
+        ({**FIXED, "stopping": {"by": "z-test", "equivalence": 1.6, "margin": 0.1}}, "1.6 standard errors, is"),
         ({**FIXED, "stopping": {"by": "z-test", "superiority": 2, "futility": -1}}, "but not at the last look."),
     ],
 )  # fmt: skip

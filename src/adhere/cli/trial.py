@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli import trial_accesses, trial_backup, trial_looks, trial_moving, trial_results
+from adhere.cli import trial_accesses, trial_backup, trial_creation, trial_looks, trial_moving, trial_results
 from adhere.cli.destinations import check_file
 from adhere.cli.endings import BrokenLogError
 from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
@@ -24,6 +24,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
 app.command(short_help="What a trial says so far.")(trial_results.results)
 app.command(short_help="The looks so far, and whether to stop.")(trial_looks.looks)
+app.command(short_help="Create the trial of a design.")(trial_creation.create)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
 app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
 app.command(short_help="Go back to a copy.")(trial_backup.restore)
@@ -61,6 +62,10 @@ def verify(
         str | None,
         typer.Option("--head", metavar="HASH", help="The head of an earlier export; it must be in the log."),
     ] = None,
+    design: Annotated[
+        Path | None,
+        typer.Option("--design", metavar="FILE", help="The design that was planned; it must be the trial's."),
+    ] = None,
 ) -> None:
     """Check that a trial's log is as it was written: every record against the chain of hashes, and pseudonyms and
     free text against their digests; and that it was looked at as designed. Names the first record that is not.
@@ -68,21 +73,28 @@ def verify(
     \b
       adhere trial verify adhere.db                   every trial in the file; --trial headache: one
       adhere trial verify headache.log --head 5d41…   also sees a log whose end was cut off
+      adhere trial verify headache.log --design headache.toml     also sees that another design was run
 
     The head is printed by every export and by this command. Nobody can see from a log alone that its last records
     are missing, so keep a head where those who keep the log cannot change it. The exit status is 0 if all is well,
     else 1.
     """
+    from adhere.trial.design_file import load_design
+    from adhere.trial.design_text import difference
+    from adhere.trial.events import created_event
     from adhere.trial.log import chain
 
     if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
         raise InputError("--head", head, "the 64 hexadecimal digits that an export printed")
-    with each_trial(source, name, alone=head is not None) as trials:
+    planned = None if design is None else load_design(design)
+    with each_trial(source, name, alone=head is not None or planned is not None) as trials:
         for found in trials:
             with bar("verified") as on_progress:
                 verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
             if verdict.fault:
                 raise BrokenLogError(f"{found.name}, {verdict.fault}")
+            if planned is not None and (what := difference(created_event(found.view, found.number).design, planned)):
+                raise BrokenLogError(f"{found.name}, record 1: it is not the design in {design}: {what}")
             typer.echo(
                 f"{found.name}: {counted(verdict.n_records, 'record')}, all as they were written\nhead {verdict.head}"
             )

@@ -89,26 +89,26 @@ def import_trial(
     values = _rewards(table) if rewards is None else _listed(rewards)
     names = arms_in(table) if arms is None else arms.split(",")
     design = make_design(name, policy, names, n_patients=patients, reward_values=values)
-    with _importing(into) as store, bar("imported", "recommendations") as on_progress:
+    with writing_into(into) as store, bar("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, seed, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"
-    typer.echo(f"{name}: {written}, imported into {_shown(into)}\narms: {', '.join(design.arms)}")
+    typer.echo(f"{name}: {written}, imported into {shown(into)}\narms: {', '.join(design.arms)}")
 
 
 def _import_log(path: Path, into: str, kit_secret: Path | None) -> None:
     from adhere.trial.log.log_file import import_log
 
     secret = None if kit_secret is None else read_kit_secret(kit_secret)
-    with _importing(into) as store, bar("imported") as on_progress:
+    with writing_into(into) as store, bar("imported") as on_progress:
         name, fault = import_log(path, store, secret, on_progress)
         if fault:
             raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
-    typer.echo(f"{name}: imported into {_shown(into)}")
+    typer.echo(f"{name}: imported into {shown(into)}")
 
 
 @contextmanager
-def _importing(into: str) -> Iterator[Store]:
-    """The store to import into; if that fails, no new file is left."""
+def writing_into(into: str) -> Iterator[Store]:
+    """The store to write into; if that fails, no new file is left."""
     from adhere.store import open_store
 
     store = open_store(into)
@@ -136,5 +136,6 @@ def _rewards(table: object) -> tuple[float, ...]:
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
 
 
-def _shown(into: str) -> str:
+def shown(into: str) -> str:
+    """A store as it may be printed: an address may hold a password."""
     return "PostgreSQL" if "://" in into else into

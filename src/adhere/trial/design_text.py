@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 import tomli_w
 
+from adhere.errors import short
+
 
 def plain(part: Any) -> Any:
     """A design, or a part of one, as dictionaries, lists, numbers and texts, without what has its default value."""
@@ -40,6 +42,15 @@ def json_of(design: msgspec.Struct) -> str:
 def toml_of(design: msgspec.Struct) -> str:
     """A design in TOML, its own fields first."""
     return tomli_w.dumps(plain(design))
+
+
+def difference(design: msgspec.Struct, other: msgspec.Struct) -> str:
+    """Which field of two designs differs first, in words; nothing if none does."""
+    for field in msgspec.structs.fields(design):
+        mine, theirs = (plain(getattr(one, field.name)) for one in (design, other))
+        if mine != theirs:
+            return f"{field.name} is {short(mine)}, there {short(theirs)}"
+    return ""
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

@@ -18,6 +18,7 @@ from adhere.trial.engine import Engine
 
 LOG_FORMAT = 4  # raised by every change of what follows
 READABLE_FORMATS = (2, 3, LOG_FORMAT)  # other formats are refused
+DIGESTED_FORMATS = (LOG_FORMAT,)  # whose first record has the digest of the design
 _SEED_IN_DESIGN = 3  # formats up to this one had the seed in the design, and n_patients was called horizon
 
 

@@ -19,7 +19,7 @@ from adhere.trial.log.chain import commitment
 from adhere.trial.log.records import records_of_histories
 from adhere.trial.look_view import LookView, look_view, recommended_stop
 from adhere.trial.lookups import new_salt
-from adhere.trial.make_design import check_trial_name
+from adhere.trial.make_design import check_trial_name, checked
 from adhere.trial.recommendation import Recommendation
 from adhere.trial.saving import load_events, save_events
 from adhere.trial.state import TrialState
@@ -93,7 +93,7 @@ class Trial:
         >>> Trial.from_design(make_design("headache", "thompson", ["walk", "aspirin"], n_patients=100), seed=1)
         Trial 'headache': thompson on walk, aspirin; 0 recommendations
         """
-        trial = cls.__new__(cls)
+        trial, design = cls.__new__(cls), checked(design)
         trial._create(design, design.engine(seed, run), seed, run)
         return trial
 

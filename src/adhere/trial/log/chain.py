@@ -11,6 +11,7 @@ import msgspec
 
 from adhere.store import ReadTransaction, Record
 from adhere.trial.events import (
+    DIGESTED_FORMATS,
     READABLE_FORMATS,
     AnyEvent,
     Corrected,
@@ -117,10 +118,16 @@ def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fa
         return Fault(position, "what it is found by differs from its text")
     if isinstance(event, Created) != (position == 1):
         return Fault(position, "a trial is created in its first record and nowhere else")
-    if isinstance(event, Created) and event.log_format not in READABLE_FORMATS:
+    return _fault_of_created(event) or event if isinstance(event, Created) else event
+
+
+def _fault_of_created(event: Created) -> Fault | None:
+    if event.log_format not in READABLE_FORMATS:
         known = " and ".join(map(str, READABLE_FORMATS))
-        return Fault(position, f"the log has format {event.log_format}, and this version reads formats {known}")
-    return event
+        return Fault(1, f"the log has format {event.log_format}, and this version reads formats {known}")
+    if event.log_format in DIGESTED_FORMATS and event.design_digest != event.design.digest:
+        return Fault(1, "the digest in it is not that of its design")
+    return None
 
 
 def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -> Fault | None:
