@@ -15,9 +15,9 @@ ADAPTIVE = Design("adaptive", "thompson", ARMS, 60, looks=Looks(at=(20, 40)), st
 SHORTER = Design("shorter", "thompson", ARMS, 40, looks=Looks(at=(20,)), stopping=STOPPING)
 
 
-def evaluate_designs(designs: Any = (ADAPTIVE, SHORTER), **arguments: Any) -> Evaluation:
-    """900 trials of each design in three scenarios, in 150 blocks."""
-    return evaluate(designs, GRID, 900, seed=3, **{"progress": False} | arguments)
+def evaluate_designs(designs: Any = (ADAPTIVE, SHORTER), n_trials: int = 900, **arguments: Any) -> Evaluation:
+    """Trials of each design in three scenarios, in 50 blocks each unless they are few."""
+    return evaluate(designs, GRID, n_trials, seed=3, **{"progress": False} | arguments)
 
 
 def numbers(evaluation: Evaluation) -> list[Any]:

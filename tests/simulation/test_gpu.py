@@ -35,13 +35,17 @@ for population in populations:
     for mine, theirs in zip(on_gpu.outcomes, on_processor.outcomes):
         found[f"{population} {mine.policy}"] = mine == theirs
     found[f"{population}, every run"] = on_gpu.runs == on_processor.runs
+from design.evaluations import SHORTER, evaluate_designs, numbers
+on_gpu, on_processor = (evaluate_designs(SHORTER, 17, device=device) for device in ("cuda", "cpu"))
+found["trials of a design"] = numbers(on_gpu) == numbers(on_processor)
 print(json.dumps(found))
 """
 
 
 def in_simulator(populations: list[str], policies: list[str], *imported: str) -> dict[str, bool]:
     command = [sys.executable, "-c", SCRIPT, json.dumps([populations, policies, imported])]
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    tests = str(Path(__file__).parents[1])
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join([tests, *sys.path])}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     found: dict[str, bool] = json.loads(done.stdout)
@@ -51,7 +55,7 @@ def in_simulator(populations: list[str], policies: list[str], *imported: str) ->
 def test_every_policy_gives_the_same_on_a_gpu() -> None:
     policies = [*SUBJECTS, "bayes-optimal(horizon=100)", "borrowing"]
     found = in_simulator(["stroke-aspirin"], policies, str(BORROWING))
-    assert len(found) == len(policies) + 1  # and every run
+    assert len(found) == len(policies) + 2  # and every run, and trials of a design
     assert [name for name, equal in found.items() if not equal] == []
 
 
@@ -68,7 +72,7 @@ def test_every_kind_of_population_gives_the_same_on_a_gpu(tmp_path: Path) -> Non
     (tmp_path / "many.toml").write_text(many_arms(20), encoding="utf-8")
     populations = [*POPULATIONS, str(tmp_path / "many.toml")]
     found = in_simulator(populations, ["thompson/actual", "hierarchical(thompson, recycle=true)"])
-    assert len(found) == 3 * len(populations)
+    assert len(found) == 3 * len(populations) + 1
     assert [name for name, equal in found.items() if not equal] == []
 
 
