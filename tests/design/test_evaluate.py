@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ import pytest
 
 from adhere import Evaluation, InputError, evaluate
 from adhere.design.scenarios import read_scenarios
-from adhere.trial.design_parts import Stopping
+from adhere.trial.design_parts import Looks, Stopping
 
 from .evaluations import ADAPTIVE, GRID, SHORTER, evaluate_designs, numbers
 
@@ -91,13 +92,25 @@ def test_an_interrupt_leaves_threads_that_can_be_used_again(by_one_thread: Evalu
 
 
 def test_looks_in_vain_are_said() -> None:
-    def stopping_at(superiority: float) -> tuple[str, ...]:
-        stopping = Stopping("posterior", superiority=superiority)
-        return evaluate(msgspec.structs.replace(ADAPTIVE, stopping=stopping), GRID, 50, progress=False).notes
+    def notes(**thresholds: float) -> tuple[str, ...]:
+        stopping = Stopping("posterior", **thresholds)  # type: ignore[arg-type]
+        return evaluate(msgspec.structs.replace(ADAPTIVE, stopping=stopping), GRID, 50).notes
 
-    assert stopping_at(0.01) == ("adaptive: every trial stopped at its first look, in every scenario",)
-    assert stopping_at(1.0) == ("adaptive: no trial stopped before its end, in any scenario",)
-    assert stopping_at(0.9) == ()
+    always, never = {"equivalence": 0.5, "margin": 0.99}, {"superiority": 0.999999999}
+    assert notes(**always) == ("adaptive: every trial stopped at its first look, in every scenario",)
+    assert notes(**never) == ("adaptive: no trial stopped before its end, in any scenario",)
+    (warning,) = notes(superiority=0.5)
+    assert warning.startswith("adaptive: stopping.superiority: some arm always has 0.5 or more")
+    assert notes(superiority=0.9) == ()
+
+
+def test_a_file_says_the_design_and_its_scenarios(tmp_path: Path) -> None:
+    path = tmp_path / "shorter.toml"
+    grid = "\n".join(f"{name} = {values}" for name, values in GRID.items())
+    path.write_text(f"{SHORTER.to_toml()}\n[scenarios]\n{grid}\n", encoding="utf-8")
+    from_file, from_values = evaluate(str(path), n_trials=20), evaluate(SHORTER, GRID, n_trials=20)
+    assert numbers(from_file) == numbers(from_values)
+    assert from_values["effect 0.2, compliance 70%, confounding 0.1", SHORTER] is from_values.results[-1]
 
 
 def test_memory_does_not_grow_with_trials() -> None:
@@ -117,7 +130,7 @@ def test_memory_does_not_grow_with_trials() -> None:
     [
         ({"n_trials": 0}, r"^n_trials: got 0, expected a whole number"),
         ({"designs": []}, r"^designs: none given; expected at least one$"),
-        ({"designs": 7}, r"^designs: got 7, expected designs"),
+        ({"designs": 7}, r"^design: got 7, expected a file"),
         ({"designs": [ADAPTIVE, ADAPTIVE]}, r"^designs: 'adaptive' is listed twice$"),
         (
             {"designs": [ADAPTIVE, msgspec.structs.replace(SHORTER, arms=("new", "old"))]},
@@ -125,7 +138,7 @@ def test_memory_does_not_grow_with_trials() -> None:
         ),
         ({"scenarios": "defiers"}, r"^scenarios: 'defiers' has the arms .*; the design has old, new$"),
         (
-            {"designs": msgspec.structs.replace(SHORTER, n_patients=None)},
+            {"designs": msgspec.structs.replace(SHORTER, n_patients=None, looks=Looks(), stopping=None)},
             r"^n_patients of shorter: got None, expected",
         ),
         ({"seed": -1}, r"^seed: got -1, expected"),

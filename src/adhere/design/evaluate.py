@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 from adhere.checks import check_integer
 from adhere.design.accumulate import Accumulator, bytes_per_trial
@@ -11,7 +14,7 @@ from adhere.design.characteristics import Characteristics
 from adhere.design.evaluation import Evaluation
 from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
-from adhere.design.scenarios import read_scenarios
+from adhere.design.scenarios import read_scenarios, scenario_table
 from adhere.design.task_runner import DesignRunner
 from adhere.errors import InputError
 from adhere.memory import available_memory, bytes_text
@@ -21,6 +24,7 @@ from adhere.simulation.lost_workers import explain_lost_workers
 from adhere.simulation.progress import Progress
 from adhere.simulation.workers import backend_of, check_workers
 from adhere.trial.design import Design
+from adhere.trial.design_file import load_design
 
 
 def evaluate(
@@ -43,10 +47,12 @@ def evaluate(
     Parameters
     ----------
     designs
-        One or several designs: The others are compared with the first.
+        One or several designs: values, or paths of their files (``.toml``, ``.json``), or what stands in these. The
+        others are compared with the first.
     scenarios
         What the trials meet: populations, their names or files, or a grid of effects, compliance and confounding as
-        a mapping or a TOML file. Left out, a default grid. Every grid has both nulls.
+        a mapping or a TOML file. Left out, those in the file of the first design, or a default grid. Every grid has
+        both nulls.
     n_trials
         How many trials of each design to simulate in each scenario.
     seed
@@ -69,7 +75,10 @@ def evaluate(
     n_trials = check_integer("n_trials", n_trials, 1, 2**40)
     seed = check_seed(seed)
     threads = check_workers(n_threads, device, executor)
-    given = _as_designs(designs)
+    listed = list(designs) if isinstance(designs, (list, tuple)) else [designs]
+    given = _as_designs(listed)
+    if scenarios is None and isinstance(listed[0], (str, PathLike)) and scenario_table(Path(listed[0])) is not None:
+        scenarios = listed[0]
     found = read_scenarios(scenarios, given[0])
     for other in given[1:]:
         read_scenarios(found, other)  # checks them
@@ -92,12 +101,12 @@ def evaluate(
         for (scenario, design), totals in sums.totals.items()
     ]
     kept = tuple(totals.outcomes for totals in sums.totals.values()) if keep_trials else None
-    notes = [note for design in range(len(given)) for note in notes_on(results[design :: len(given)])]
+    notes = [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
     return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))
 
 
-def _as_designs(given: object) -> tuple[Design, ...]:
-    designs = tuple(map(_as_design, given if isinstance(given, (list, tuple)) else [given]))
+def _as_designs(given: list[Any]) -> tuple[Design, ...]:
+    designs = tuple(map(_as_design, given))
     if not designs:
         raise InputError("designs", [], "at least one", "designs: none given; expected at least one")
     first, names = designs[0], [design.name for design in designs]
@@ -110,10 +119,9 @@ def _as_designs(given: object) -> tuple[Design, ...]:
     return designs
 
 
-def _as_design(given: object) -> Design:
-    if isinstance(given, Design):
-        return given
-    raise InputError("designs", given, "designs")
+def _as_design(given: Any) -> Design:
+    design = load_design(given)
+    return given if design == given else design  # the same value, so that results are found by it
 
 
 def _memory_said(plan: DesignPlan) -> str:

@@ -1,27 +1,33 @@
-"""What an evaluation says of designs whose looks make no difference."""
+"""What an evaluation says of a design beside its numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from adhere.design.characteristics import Characteristics
+from adhere.trial.design_checks import check
 from adhere.trial.looks import GO_ON
 
 
 def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:
-    """Sentences on one design, from what it came to in each scenario.
-
-    A design that always stops at its first look, or never before its last, has looks in vain.
-    """
+    """Sentences on one design: what its check warns of, and whether looks were in vain in each scenario."""
     design = results[0].design
-    if design.stopping is None or results[0].columns.n_looks == 1:
+    warnings = check(design)
+    if not any(one.startswith("stopping") for one in warnings):  # which says why
+        warnings += _looks_in_vain(results)
+    return tuple(f"{design.name}: {one}" for one in warnings)
+
+
+def _looks_in_vain(results: Sequence[Characteristics]) -> tuple[str, ...]:
+    """Whether trials always stopped at the first look, or never before the last."""
+    n_before = results[0].columns.n_looks - 1
+    if not n_before:
         return ()
-    go_on_after = [
-        [one.moments.mean[one.columns.where("stopped", look, GO_ON)] for look in range(one.columns.n_looks - 1)]
-        for one in results
+    shares = [
+        [one.moments.mean[one.columns.where("stopped", look, GO_ON)] for look in (0, n_before - 1)] for one in results
     ]
-    if all(shares[0] == 0.0 for shares in go_on_after):
-        return (f"{design.name}: every trial stopped at its first look, in every scenario",)
-    if all(shares[-1] == 1.0 for shares in go_on_after):
-        return (f"{design.name}: no trial stopped before its end, in any scenario",)
+    if all(first == 0.0 for first, _ in shares):
+        return ("every trial stopped at its first look, in every scenario",)
+    if all(last == 1.0 for _, last in shares):
+        return ("no trial stopped before its end, in any scenario",)
     return ()
