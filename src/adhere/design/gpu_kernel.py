@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from adhere.compilation import inline
 from adhere.compilation.gpu import GpuKernel, cuda
-from adhere.design.kernel import NO_FAULT, play_trial
+from adhere.design.kernel import NO_FAULT, play_trials
+
+inline(play_trials)
 
 
-def run_trials_on_gpu(
+def play_trials_on_gpu(
     rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
-    outcomes: Any, room: Any, bets: Any, fault: Any,
+    outcomes: Any, room: Any, bets: Any, stop: Any, fault: Any,
 ) -> None:  # fmt: skip
     """Play one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen."""
-    lane = cuda.grid(1)
-    run = lane
-    while run < keys.shape[0]:
-        found = play_trial(
-            rule, sizes, setting, allocation, rules, initial, keys, patients, outcomes, room, bets, lane, run
-        )
-        if found != NO_FAULT:
-            fault[0] = found
-            return
-        run += cuda.gridsize(1)
+    found = play_trials(
+        rule, sizes, setting, allocation, rules, initial, keys, patients, outcomes, room, bets, stop, cuda.grid(1),
+        cuda.gridsize(1),
+    )  # fmt: skip
+    if found != NO_FAULT:
+        fault[0] = found
 
 
-RUN_TRIALS_ON_GPU = GpuKernel(run_trials_on_gpu)
+PLAY_TRIALS_ON_GPU = GpuKernel(play_trials_on_gpu)

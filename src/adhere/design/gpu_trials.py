@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adhere.compilation.gpu import cuda
-from adhere.design.gpu_kernel import RUN_TRIALS_ON_GPU
+from adhere.design.gpu_kernel import PLAY_TRIALS_ON_GPU
 from adhere.design.kernel import NO_FAULT
 from adhere.design.outcomes import TrialOutcomes
 from adhere.simulation.gpu_runner import on_gpu
@@ -25,7 +25,7 @@ _MAX_BYTES = 16 << 30  # of what they work in
 class Gpu:
     """One trial in each thread at a time."""
 
-    kernel, words, counts = RUN_TRIALS_ON_GPU, " for the GPU", (np.zeros(1, np.int64),)
+    kernel, words, last = PLAY_TRIALS_ON_GPU, " for the GPU", (np.zeros(1, np.int64), np.zeros(1, np.int64))
 
     def start(self, runner: TrialRunner, fixed: Any, outcomes: TrialOutcomes, stop: Integers) -> Callable[[], int]:
         """Launch the kernel; what is returned waits for it and fills the outcomes."""
@@ -40,7 +40,7 @@ class Gpu:
         n_blocks = max(1, min(-(-n_runs // _THREADS), _MAX_BLOCKS, _MAX_BYTES // per_block))
         room, bets = runner.room(n_blocks * _THREADS, make)
         launch = runner.compiled[n_blocks, _THREADS, stream]
-        launch(*(on_gpu(one, stream) for one in (*fixed, there, room, bets)), fault)
+        launch(*(on_gpu(one, stream) for one in (*fixed, there, room, bets, stop)), fault)
 
         def finish() -> int:
             for one, filled in zip(outcomes, there, strict=True):

@@ -25,12 +25,14 @@ from adhere.trial.looks import ACTIVE, GO_ON, Evidence, judge, selected_arm
 NO_FAULT = -(2**62)
 
 
-@inline
-def play_trial(
+def play_trials(
     rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
-    outcomes: Any, room: Any, bets: Any, lane: Any, run: Any,
+    outcomes: Any, room: Any, bets: Any, stop: Any, lane: Any, n_lanes: Any,
 ) -> int:  # fmt: skip
-    """Play a trial; returns `NO_FAULT`, or an arm that does not exist if one is chosen."""
+    """Play trials in one of several lanes; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
+
+    There is a trial for each row of keys. A non-zero `stop[0]` ends it.
+    """
     n_arms, spare = sizes.arms.number, room.spare
     work = Work(
         local_floats(sizes.state, spare.state),
@@ -58,92 +60,97 @@ def play_trial(
     )
     evidence = Evidence(work.n, work.sums, work.squares, work.beliefs, work.log_up, work.log_down, work.judging)
     rng = local_words(STREAM_SIZE, keys[0])
-    rng[0], rng[1] = keys[run, 0], keys[run, 1]
-    copy_into(work.state, initial, sizes.state)
-    state, memo = state_of(rule, work.state), memo_of(rule, work.memo)
-    clear(work)
-    note_start(bets, lane)
-    row, n_patients, n_looks = run % patients.bounds.shape[0], int(setting.n_patients), setting.look_days.size
-    t, n_pending, n_known, look, n_made, mark, n_dropped = 0, 0, 0.0, 0, 0, 0, 0
-    decision, is_over, is_stale, total_reward, total_baseline = GO_ON, False, True, 0.0, 0.0
-    day, looked_on, next_day = 0.0, 0.0, arrival_day(setting, 0, 0.0, rng)
-    while True:
-        if is_stale:
-            freeze_shares(allocation, rule, state, memo, t, work, rng)
-            is_stale = False
-        goes_on, is_due = decision == GO_ON and not is_over, False
-        coming = next_day if goes_on and t < n_patients else math.inf
-        due = room.due[0, lane] if n_pending > 0 else math.inf
-        look_day = setting.look_days[look] if goes_on else math.inf
-        if coming == math.inf and due == math.inf:
-            if not goes_on:
-                break
-            is_over, is_due, look = True, True, n_looks - 1
-        elif coming <= due and coming <= look_day:
-            day, stratum = coming, stratum_of(setting, t, rng)
-            keep_state(bets, sizes, work)
-            chosen, is_prescribed = next_arm(allocation, rule, state, memo, t, stratum, n_dropped, work, rng)
-            if chosen < 0 or chosen >= n_arms:
-                return chosen  # type: ignore[no-any-return]
-            room.chosen[t, lane] = chosen
-            for i in range(sizes.kept):
-                room.memos[t * sizes.kept + i, lane] = work.memo[i]
-            note_decision(bets, rule, memo, t, is_prescribed, lane, work, rng)
-            actual, reward, baseline = draw_patient(patients, row, n_arms, t, chosen, rng)
-            work.chosen[chosen] += 1
-            work.taken[actual] += 1
-            total_reward += reward
-            total_baseline += baseline
-            n_pending = schedule_reports(setting, room, lane, n_pending, t, stratum, chosen, actual, reward, day, rng)
-            t += 1
-            if t < n_patients:
-                next_day = arrival_day(setting, t, day, rng)
-            if mark < setting.grid.size and t == setting.grid[mark]:
-                for arm in range(n_arms):
-                    outcomes.over_time[run, mark, arm] = work.chosen[arm]
-                mark += 1
-        elif due <= look_day:
-            day, report = due, pop_report(room, lane, n_pending)
-            n_pending -= 1
-            patient, comes_late = report // 2, report % 2 == 1
-            arm, reward = int(room.chosen[patient, lane]), room.rewards[patient, lane]
-            heard = int(room.heard[patient, lane])
-            taken, feedback = heard // 2 + UNKNOWN, int(n_arms)
-            if comes_late:
-                note_taken(bets, lane, patient, taken)
-                feedback = n_arms + 1 + taken if taken >= 0 else 2 * n_arms - taken
-            else:
-                n_known += 1.0
-                is_due = goes_on and n_known == setting.look_counts[look]
-                count_outcome(work, n_arms, arm, taken, reward)
-                note_reward(bets, lane, patient, reward)
-                if heard % 2 == 0 and taken != UNKNOWN:
+    for run in range(lane, keys.shape[0], n_lanes):
+        if stop[0] != 0:
+            return NO_FAULT
+        rng[0], rng[1] = keys[run, 0], keys[run, 1]
+        copy_into(work.state, initial, sizes.state)
+        state, memo = state_of(rule, work.state), memo_of(rule, work.memo)
+        clear(work)
+        note_start(bets, lane)
+        row, n_patients, n_looks = run % patients.bounds.shape[0], int(setting.n_patients), setting.look_days.size
+        t, n_pending, n_known, look, n_made, mark, n_dropped = 0, 0, 0.0, 0, 0, 0, 0
+        decision, is_over, is_stale, total_reward, total_baseline = GO_ON, False, True, 0.0, 0.0
+        day, looked_on, next_day = 0.0, 0.0, arrival_day(setting, 0, 0.0, rng)
+        while True:
+            if is_stale:
+                freeze_shares(allocation, rule, state, memo, t, work, rng)
+                is_stale = False
+            goes_on, is_due = decision == GO_ON and not is_over, False
+            coming = next_day if goes_on and t < n_patients else math.inf
+            due = room.due[0, lane] if n_pending > 0 else math.inf
+            look_day = setting.look_days[look] if goes_on else math.inf
+            if coming == math.inf and due == math.inf:
+                if not goes_on:
+                    break
+                is_over, is_due, look = True, True, n_looks - 1
+            elif coming <= due and coming <= look_day:
+                day, stratum = coming, stratum_of(setting, t, rng)
+                keep_state(bets, sizes, work)
+                chosen, is_prescribed = next_arm(allocation, rule, state, memo, t, stratum, n_dropped, work, rng)
+                if chosen < 0 or chosen >= n_arms:
+                    return chosen  # type: ignore[no-any-return]
+                room.chosen[t, lane] = chosen
+                for i in range(sizes.kept):
+                    room.memos[t * sizes.kept + i, lane] = work.memo[i]
+                note_decision(bets, rule, memo, t, is_prescribed, lane, work, rng)
+                actual, reward, baseline = draw_patient(patients, row, n_arms, t, chosen, rng)
+                work.chosen[chosen] += 1
+                work.taken[actual] += 1
+                total_reward += reward
+                total_baseline += baseline
+                n_pending = schedule_reports(
+                    setting, room, lane, n_pending, t, stratum, chosen, actual, reward, day, rng
+                )
+                t += 1
+                if t < n_patients:
+                    next_day = arrival_day(setting, t, day, rng)
+                if mark < setting.grid.size and t == setting.grid[mark]:
+                    for arm in range(n_arms):
+                        outcomes.over_time[run, mark, arm] = work.chosen[arm]
+                    mark += 1
+            elif due <= look_day:
+                day, report = due, pop_report(room, lane, n_pending)
+                n_pending -= 1
+                patient, comes_late = report // 2, report % 2 == 1
+                arm, reward = int(room.chosen[patient, lane]), room.rewards[patient, lane]
+                heard = int(room.heard[patient, lane])
+                taken, feedback = heard // 2 + UNKNOWN, int(n_arms)
+                if comes_late:
                     note_taken(bets, lane, patient, taken)
-                    feedback = taken if taken >= 0 else taken - 1
-            if taken < 0 and setting.sees_both_arms == 0.0:  # learners that need an arm wait for good
-                feedback = int(n_arms)
-            if goes_on and not (comes_late and feedback == n_arms):
-                for i in range(sizes.memo):
-                    work.memo[i] = room.memos[patient * sizes.kept + i, lane] if i < sizes.kept else 0.0
-                point(rng, patient, LEARN_LATE if comes_late else LEARN)
-                update(rule, state, memo, arm, feedback, reward, 1.0, rng)
-        else:
-            day, is_due = look_day, True
-        if is_due:
-            gather_evidence(rules, rule, state, memo, bets, room.chosen, lane, t, work, evidence, rng)
-            decision = judge(rules, look, evidence, work.status, work.values)
-            n_dropped = note_statuses(work, n_arms, look)
-            looked_on, n_made, look = day, n_made + 1, look + 1
-            is_stale = decision == GO_ON and t < n_patients
-    while mark < setting.grid.size:
-        for arm in range(n_arms):
-            outcomes.over_time[run, mark, arm] = work.chosen[arm]
-        mark += 1
-    outcomes.decision[run], outcomes.selected[run] = decision, selected_arm(work.status, work.values)
-    outcomes.n_looks[run], outcomes.n_patients[run], outcomes.days[run] = n_made, t, looked_on
-    outcomes.reward[run], outcomes.baseline[run] = total_reward, total_baseline
-    write_counts(work, n_arms, run, outcomes)
-    write_estimates(bets, lane, room.chosen, t, run, outcomes)
+                    feedback = n_arms + 1 + taken if taken >= 0 else 2 * n_arms - taken
+                else:
+                    n_known += 1.0
+                    is_due = goes_on and n_known == setting.look_counts[look]
+                    count_outcome(work, n_arms, arm, taken, reward)
+                    note_reward(bets, lane, patient, reward)
+                    if heard % 2 == 0 and taken != UNKNOWN:
+                        note_taken(bets, lane, patient, taken)
+                        feedback = taken if taken >= 0 else taken - 1
+                if taken < 0 and setting.sees_both_arms == 0.0:  # learners that need an arm wait for good
+                    feedback = int(n_arms)
+                if goes_on and not (comes_late and feedback == n_arms):
+                    for i in range(sizes.memo):
+                        work.memo[i] = room.memos[patient * sizes.kept + i, lane] if i < sizes.kept else 0.0
+                    point(rng, patient, LEARN_LATE if comes_late else LEARN)
+                    update(rule, state, memo, arm, feedback, reward, 1.0, rng)
+            else:
+                day, is_due = look_day, True
+            if is_due:
+                gather_evidence(rules, rule, state, memo, bets, room.chosen, lane, t, work, evidence, rng)
+                decision = judge(rules, look, evidence, work.status, work.values)
+                n_dropped = note_statuses(work, n_arms, look)
+                looked_on, n_made, look = day, n_made + 1, look + 1
+                is_stale = decision == GO_ON and t < n_patients
+        while mark < setting.grid.size:
+            for arm in range(n_arms):
+                outcomes.over_time[run, mark, arm] = work.chosen[arm]
+            mark += 1
+        outcomes.decision[run], outcomes.selected[run] = decision, selected_arm(work.status, work.values)
+        outcomes.n_looks[run], outcomes.n_patients[run], outcomes.days[run] = n_made, t, looked_on
+        outcomes.reward[run], outcomes.baseline[run] = total_reward, total_baseline
+        write_counts(work, n_arms, run, outcomes)
+        write_estimates(bets, lane, room.chosen, t, run, outcomes)
     return NO_FAULT
 
 
@@ -202,23 +209,4 @@ def write_counts(work: Any, n_arms: int, run: Any, outcomes: Any) -> None:
             outcomes.estimate[run, arm, view], outcomes.covers[run, arm, view] = math.nan, math.nan
 
 
-def run_trials(
-    rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
-    outcomes: Any, room: Any, bets: Any, stop: Any,
-) -> int:  # fmt: skip
-    """Play one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
-
-    A non-zero `stop[0]` ends it.
-    """
-    for run in range(keys.shape[0]):
-        if stop[0] != 0:
-            return NO_FAULT
-        fault = play_trial(
-            rule, sizes, setting, allocation, rules, initial, keys, patients, outcomes, room, bets, 0, run
-        )
-        if fault != NO_FAULT:
-            return fault
-    return NO_FAULT
-
-
-RUN_TRIALS = Kernel(run_trials, static=True)
+PLAY_TRIALS = Kernel(play_trials, static=True)

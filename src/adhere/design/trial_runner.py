@@ -13,7 +13,7 @@ from adhere.compilation import classes_of
 from adhere.compilation.static import type_for
 from adhere.compilation.storage import cache_folder
 from adhere.design.bets_kernel import Bets, NoBets
-from adhere.design.kernel import NO_FAULT, RUN_TRIALS
+from adhere.design.kernel import NO_FAULT, PLAY_TRIALS
 from adhere.design.outcomes import Floats, TrialOutcomes
 from adhere.design.room import Make, Room, Sizes
 from adhere.design.setting import allocation_of, setting_of
@@ -37,7 +37,7 @@ class Device(Protocol):
 
     kernel: Any  # to be compiled for each composition
     words: str  # which follow the name of a policy
-    counts: Any  # the last arguments of the kernel
+    last: Any  # arguments of the kernel
 
     def start(self, runner: TrialRunner, fixed: Any, outcomes: TrialOutcomes, stop: Integers) -> Callable[[], int]:
         """Start trials that leave behind outcomes; what is returned waits for them, and returns a fault."""
@@ -46,11 +46,11 @@ class Device(Protocol):
 class Processors:
     """One trial after the other; other threads play others."""
 
-    kernel, words, counts = RUN_TRIALS, "", (np.zeros(1, np.int64),)
+    kernel, words, last = PLAY_TRIALS, "", (np.zeros(1, np.int64), 0, 1)
 
     def start(self, runner: TrialRunner, fixed: Any, outcomes: TrialOutcomes, stop: Integers) -> Callable[[], int]:
         """Play them all, now."""
-        fault = runner.compiled(*fixed, outcomes, *runner.room(1), stop)
+        fault = runner.compiled(*fixed, outcomes, *runner.room(1), stop, 0, 1)
         return lambda: fault
 
 
@@ -144,7 +144,7 @@ class TrialRunner:
     def _example(self) -> Any:
         """Arguments of the right types, for no trials."""
         fixed = self._fixed(stream_keys(0, 0, 0), self._population.tables(0, 0, 1))
-        return *fixed, self._blank(0), *self.room(1), *self._device.counts
+        return *fixed, self._blank(0), *self.room(1), *self._device.last
 
     def _blank(self, n_runs: int) -> TrialOutcomes:
         return TrialOutcomes.zeros(n_runs, self._sizes.arms.number, len(self._setting.grid))
