@@ -19,7 +19,7 @@ import adhere
 from adhere.simulation import cluster
 from simulation.dask_processes import DaskProcesses, dask_processes
 
-from .running import Finished, check_complaint, in_a_process, in_this_process
+from .running import check_complaint, in_a_process, in_this_process
 from .test_interrupt import COMMAND, STOPPED, interrupt
 from .test_simulate import OWN_POLICY
 
@@ -69,24 +69,6 @@ def test_a_bar_and_ctrl_c(dask: DaskProcesses, tmp_path: Path, capsys: pytest.Ca
     assert list(tmp_path.iterdir()) == []
     # The cluster is free again: nobody has to wait for what was interrupted.
     assert in_this_process(capsys, *SMALL, "--cluster", dask.address).status == 0
-
-
-def test_a_scheduler_that_dies_is_one_sentence(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "adhere", *SMALL, "--runs", "1000000000"]
-    with (
-        dask_processes(tmp_path, "only") as dask,
-        subprocess.Popen(
-            [*command, "--cluster", dask.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
-        ) as process,
-    ):
-        with Client(dask.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-            deadline = time.monotonic() + 60
-            while not any(client.processing().values()):
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-        dask.scheduler.kill()
-        finished = Finished(process.wait(timeout=30), *process.communicate())
-    check_complaint(finished, "its scheduler can no longer be reached")
 
 
 def test_a_cluster_that_would_give_other_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
