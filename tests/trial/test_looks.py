@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from adhere import Trial
 from adhere.errors import InputError
 from adhere.trial.commands import ChangeStatus, Look, Withdraw
 from adhere.trial.design_parts import Imputation, Looks, Stopping
 from adhere.trial.events import Closed, Looked, Recommended
 from adhere.trial.log.chain import verify
+from adhere.trial.log.explain import explain
 from adhere.trial.log.replay import replay
+from adhere.trial.log.replay_schedule import logged_allocation
 from adhere.trial.look_view import logged_looks
 from adhere.trial.looks import ACTIVE, GO_ON, INFERIOR, SUPERIOR
+from adhere.trial.make_design import make_design
 
 from .live import Live, number_of, replay_of, verdict_of
 
@@ -76,6 +82,8 @@ def test_a_trial_drops_an_arm_and_recommends_a_stop_that_a_person_confirms() -> 
     live.send(ChangeStatus(trial="t", request_id="", status="closed", reason="superior at a look"))
     assert isinstance(live.events()[-1], Closed)
     assert live.snapshot().looks is not None
+    with live.store.reading() as view:
+        assert "an arm was dropped at a look" in logged_allocation(view, number_of(view)).reason
     check_log(live)
 
 
@@ -89,6 +97,19 @@ def test_frozen_shares_are_those_of_the_last_look() -> None:
     assert not any(event.estimated for event in made)  # drawn by these very shares
     assert [look.decision for look in looks_of(live)] == [GO_ON] * 3  # without stopping a look decides nothing
     check_log(live)
+
+
+def test_it_is_said_what_prescribed_the_probabilities_and_they_are_not_redrawn() -> None:
+    frozen = Live("thompson", arms=THREE, n_patients=60, looks=Looks(every=20), update="at looks")
+    stratified = Live(**IN_BLOCKS)
+    frozen.recommend("s")
+    stratified.recommend("s", stratum="old")
+    for live, said in ((frozen, "probabilities at the last look"), (stratified, "permuted block of the stratum")):
+        with live.store.reading() as view:
+            lines = list(explain(view, number_of(view), 0))
+            assert any(line.startswith("  decided by") and said in line for line in lines), lines
+            assert "prescribes" in logged_allocation(view, number_of(view)).reason
+    assert "  stratum    old" in lines
 
 
 def test_a_stratum_is_needed_where_there_are_some_and_refused_where_there_are_none() -> None:
@@ -178,6 +199,25 @@ def test_an_imputed_outcome_makes_a_look_due_by_the_wealth_of_bets_too() -> None
     check_log(live)
 
 
+def test_a_trial_in_memory_is_saved_with_its_looks_and_its_end(tmp_path: Path) -> None:
+    design = make_design("t", "thompson", ("walk", "aspirin"), n_patients=6, looks=Looks(days=(2.0,)))
+    trial, start = Trial.from_design(design, seed=3), datetime(2026, 3, 1, tzinfo=UTC)
+    for number in range(6):
+        made = trial.recommend(at=start + timedelta(days=number))
+        if number < 5:
+            trial.report(made.id, reward=1, at=start + timedelta(days=number))
+    with pytest.raises(InputError, match="at: got '2026-03-09T00:00:00', expected a time with its zone"):
+        trial.close("planned", at=datetime(2026, 3, 9))
+    trial.close("planned", at=start + timedelta(days=9))
+    assert [(look.look, look.outcomes, look.decision) for look in trial.looks] == [(1, 3, "go on"), (2, 5, "go on")]
+    assert trial.recommended_stop is None
+    with pytest.raises(InputError, match="not closed"):
+        trial.report(5, reward=1)
+    trial.save(tmp_path / "t.log")
+    again = Trial.load(tmp_path / "t.log")
+    assert (again.looks, again.events[-1]) == (trial.looks, trial.events[-1])
+
+
 def test_a_changed_a_missing_and_an_invented_look_are_found() -> None:
     live = Live("thompson", n_patients=8, looks=Looks(at=(4,)), stopping=BY_POSTERIOR)
     play(live, 6, {"walk": 1, "aspirin": 2})
@@ -201,7 +241,12 @@ def test_a_changed_a_missing_and_an_invented_look_are_found() -> None:
         msgspec.structs.replace(event, position=place)
         for place, event in enumerate([*events[:at], *events[at + 1 :]], 1)
     ]
-    for difference in (replay_of(without).difference, verdict_of(without).fault, replay_of(without[:at]).difference):
+    for difference in (
+        replay_of(without).difference,
+        verdict_of(without).fault,
+        replay_of(without[:at]).difference,
+        verdict_of(without[:at]).fault,
+    ):
         assert "look 1" in str(difference)
     with live.store.reading() as view:
         (seen,) = logged_looks(view, number_of(view), live.design)

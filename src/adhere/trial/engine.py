@@ -197,17 +197,17 @@ class Engine:
         probabilities(rule, named_state, named_memo, 1.0, buffers.out, buffers.rng)
         return [float(p) for p in buffers.out[: self.n_arms]]
 
-    def choose_or_fall_back(self, state: Floats, recommendation_id: int) -> Choice:
-        """As `choose`; if the policy fails, an arm drawn with equal probabilities, and the reason."""
-        return self.or_fall_back(partial(self.choose, state, recommendation_id), recommendation_id)
-
-    def or_fall_back(
-        self, choose: Callable[[], Choice], recommendation_id: int, left: Sequence[int] | None = None
+    def choose_or_fall_back(
+        self,
+        state: Floats,
+        recommendation_id: int,
+        choose: Callable[[], Choice] | None = None,
+        left: Sequence[int] | None = None,
     ) -> Choice:
-        """What `choose` returns; if the policy fails, one of all arms or of those left, and the reason."""
+        """As `choose`, or as a function given for it; if the policy fails, one of all arms or of those left."""
         self.ensure_loaded()
         try:
-            return choose()
+            return self.choose(state, recommendation_id) if choose is None else choose()
         except OF_THE_MACHINE as error:
             raise unavailable(self.policy, error) from error
         except (CompileError, UnavailableError) as error:

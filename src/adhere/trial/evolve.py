@@ -39,23 +39,17 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
     """The state after one more event."""
     recommendation_id = getattr(event, "recommendation_id", None)
     if recommendation_id is None:
-        looks = state.looks
-        if isinstance(event, Looked) and looks is not None:
-            looks = after_look(looks, event)
+        if isinstance(event, Looked) and state.looks is not None:
+            state = replace(state, looks=after_look(state.looks, event))
         return replace(
-            state,
-            position=event.position,
-            status=_status(state.status, event),
-            changed_lessons=_UNCHANGED,
-            looks=looks,
+            state, position=event.position, status=_status(state.status, event), changed_lessons=_UNCHANGED
         )
     before = state.histories.get(recommendation_id)
     after = evolve_history(before, event)
     changed = changed_lessons(state.engine, before, after)
     policy_state, relearn_from, refusals = _learn(state, before, changed, event)
-    looks = state.looks
-    if looks is not None and state.looker is not None:
-        looks = evolve_looks(state.looker.plan, looks, event, before, after)
+    if state.looks is not None and state.looker is not None:
+        state = replace(state, looks=evolve_looks(state.looker.plan, state.looks, event, before, after))
     return replace(
         state,
         position=event.position,
@@ -65,7 +59,6 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
         changed_lessons=changed,
         refusals=refusals,
         histories=state.histories.set(recommendation_id, after),
-        looks=looks,
     )
 
 

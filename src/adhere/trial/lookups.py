@@ -90,8 +90,9 @@ def digest_of(command: Command, subject: Subject | None) -> str:
     """A digest of what a command says, with the subject's key for the pseudonym."""
     kind = type(command)
     said = [getattr(command, name) for name in _said(kind)]
-    if kind.later:
-        said += [value for name in kind.later if (value := getattr(command, name)) is not None]
+    for name in kind.later:
+        if (value := getattr(command, name)) is not None:
+            said.append(value)
     content = (kind.__name__, said, subject and subject.key)
     return hashlib.sha256(_encode(content)).hexdigest()[:32]
 

@@ -154,7 +154,7 @@ class CommandProcessor:
         subject = subject_of(transaction, command)
         digest = digest_of(command, subject)
         at = self._now()
-        if transaction.state.looks is not None:
+        if transaction.state.looks is not None and transaction.engine.is_loaded:
             transaction.look(at)  # those by day whose day is over, before anything of a later day counts
         if (event := transaction.recorded(command.request_id)) is None:
             if transaction.state.status == "closed" and not command.when_closed:

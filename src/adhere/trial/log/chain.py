@@ -90,6 +90,8 @@ def verify(
             return Verdict(count - 1, before.hex(), Fault(count, what))
         before = record.hash
         seen = seen or before.hex() == head
+    if looks is not None and (what := looks.missing_at_end()) is not None:
+        return Verdict(count, before.hex(), Fault(count, what))
     try:
         fault = _fault_of_head(view, trial, count, before) or outside.fault(view, trial, count)
     except (TypeError, AttributeError, ValueError):  # a value of another type than was written

@@ -24,6 +24,7 @@ from adhere.trial.events import (
     created_event,
     decode,
 )
+from adhere.trial.planned_looks import burn_in_of
 
 
 def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterator[str]:
@@ -47,7 +48,9 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     yield f"  P(arm)     {', '.join(probabilities) or 'not known'} ({how})"
     if made.fallback:
         yield f"  fallback   the policy failed, so every arm had the same probability: {made.fallback}"
-    if decided := _decided_by(created, made):
+    if made.stratum is not None:
+        yield f"  stratum    {design.strata[made.stratum]}"
+    if decided := _prescribed_by(design, made) or _decided_by(created, made):
         yield f"  decided by {decided}"
     if made.memo:
         yield f"  memo       {', '.join(f'{number:g}' for number in made.memo)}"
@@ -57,6 +60,18 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     for event in events[1:]:
         words = view.note(trial, event.position) if getattr(event, "text", "") else None
         yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event, words)}{_by(event)}"
+
+
+def _prescribed_by(design: Design, made: Recommended) -> str:
+    """By what the design prescribes the probabilities, where it does."""
+    in_burn_in = made.recommendation_id < burn_in_of(design).patients
+    if made.stratum is not None and in_burn_in:
+        return "what is left of a permuted block of the stratum"
+    if design.update == "at looks" and not in_burn_in:
+        return "the policy's probabilities at the last look, without arms dropped"
+    if design.stopping is not None and 0.0 in made.probabilities and not made.fallback:
+        return "the policy's probabilities, without arms dropped at a look"
+    return ""
 
 
 def _decided_by(created: Created, made: Recommended) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 import numpy as np
 
 from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Closed, LessonRefused, Looked, Recommended
+from adhere.trial.events import AnyEvent, Closed, Corrected, Imputed, Looked, Recommended, Reported
 from adhere.trial.history import History, evolve_history
 from adhere.trial.look_state import (
     LookPlan,
@@ -22,12 +23,14 @@ from adhere.trial.look_state import (
 )
 from adhere.trial.looker import Looker
 
+# What is recorded only after the looks that are due. Refusals stand before them, and the rest needs no policy.
+_AFTER_LOOKS = (Recommended, Reported, Imputed, Corrected, Closed)
 TOLERANCE = 1e-9  # another machine's mathematical library may differ in the last bits
 
 
 def missing_look(plan: LookPlan, looks: LookState, n_recommendations: int, event: AnyEvent) -> str | None:
     """That a look should have been made before this event, if so."""
-    if isinstance(event, Looked | LessonRefused):  # refusals stand behind what led to them, and looks behind those
+    if not isinstance(event, _AFTER_LOOKS):
         return None
     due = due_look(plan, looks, n_recommendations, event.at)
     if due is None and isinstance(event, Closed):
@@ -78,12 +81,13 @@ class LookCheck:
         self._histories: dict[int, History] = {}
         self._made: list[Recommended] = []
         self._is_closed = False
+        self._last_at: datetime | None = None
 
     def follow(self, event: AnyEvent) -> str | None:
         """Take one more event in; returns what is wrong with it."""
         if self._looker is None or self._is_closed:
             return None
-        self._is_closed = isinstance(event, Closed)
+        self._is_closed, self._last_at = isinstance(event, Closed), event.at
         plan, n = self._looker.plan, len(self._made)
         if isinstance(event, Looked):
             wrong = wrong_look(plan, self._looks, n, event) or self._difference(event)
@@ -98,6 +102,13 @@ class LookCheck:
         if isinstance(event, Recommended):
             self._made.append(event)
         return missing
+
+    def missing_at_end(self) -> str | None:
+        """That a look should follow the last event, if so."""
+        if self._looker is None or self._is_closed or self._last_at is None:
+            return None
+        due = due_look(self._looker.plan, self._looks, len(self._made), self._last_at)
+        return None if due is None else f"look {due + 1} should follow it"
 
     def _difference(self, event: Looked) -> str | None:
         looker = self._looker

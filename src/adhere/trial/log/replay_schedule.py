@@ -19,9 +19,20 @@ from adhere.compilation.kernel import without_garbage_collection
 from adhere.errors import UnknownPolicyError
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Corrected, Created, Imputed, LessonRefused, Recommended, Reported, decode
+from adhere.trial.events import (
+    AnyEvent,
+    Corrected,
+    Created,
+    Imputed,
+    LessonRefused,
+    Looked,
+    Recommended,
+    Reported,
+    decode,
+)
 from adhere.trial.history import History, evolve_history
 from adhere.trial.log.chain import walk
+from adhere.trial.looks import ACTIVE, GO_ON
 
 _MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more
 _KEY_DIGITS = 16
@@ -62,9 +73,14 @@ class _Steps:
         self._n_events += 1
         if isinstance(event, Created):
             self._design = event.design
+            if event.design.strata or event.design.update == "at looks":
+                self._refuse("arms were drawn by shares that the design prescribes, which are not redrawn")
             self._check_version(event)
         elif isinstance(event, Recommended):
             self._recommend(event)
+        elif isinstance(event, Looked):
+            if event.decision == GO_ON and any(status != ACTIVE for status in event.status):
+                self._refuse("an arm was dropped at a look, which is not redrawn")
         elif isinstance(event, LessonRefused):
             self._refuse("the policy failed at a report, and what it would do under another allocation is not known")
         elif isinstance(event, Reported | Imputed | Corrected):

@@ -76,7 +76,9 @@ def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
     number = state.n_recommendations
     if state.looks is None or state.looker is None:
         return state.engine.choose_or_fall_back(state.policy_state, number)
-    return state.engine.or_fall_back(lambda: choose(state, stratum), number, arms_left(state))
+    return state.engine.choose_or_fall_back(
+        state.policy_state, number, lambda: choose(state, stratum), arms_left(state)
+    )
 
 
 def arms_left(state: TrialState) -> list[int] | None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any
 
 from adhere.errors import ConflictError
 from adhere.trial.commands import Recommend
 from adhere.trial.engine import Choice
 from adhere.trial.events import Recommended, Repeated
+from adhere.trial.looker import SOFTWARE as SOFTWARE
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context
 from adhere.trial.verbs.look import choose_or_fall_back, stratum_number
-
-SOFTWARE = version("adhere")
 
 
 def decide(state: TrialState, command: Recommend, context: Context) -> list[Change]:
