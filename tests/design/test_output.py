@@ -14,6 +14,7 @@ from adhere.design.output.rows import rows_of
 from adhere.intervals import Estimate
 from adhere.report.section import Section
 from adhere.trial.design_parts import Evidence
+from adhere.trial.design_words import in_words
 from design.made_evaluation import made, made_design
 from report.html_reader import Reader
 
@@ -86,6 +87,8 @@ def test_page_can_be_attached_to_a_protocol_and_repeated(one: Evaluation) -> Non
     images = page.attributes("img")
     assert len(images) == 7  # power, status, sizes, allocation, bias, coverage, convergence
     assert all(image["alt"] and not BAD.search(str(image["alt"])) for image in images)
+    said = " ".join(page.texts("li"))
+    assert all(sentence in said for sentence in in_words(one.designs[0]))
     tables = " ".join(page.texts("td"))
     assert not BAD.search(tables)
     for cell in ("intention-to-treat", "compliers", "any-time valid", "all alike", "stopping.superiority"):

@@ -17,6 +17,7 @@ from adhere.design.output.words import METHODS, WORDS, design_fields, simulation
 from adhere.report.page import page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
+from adhere.trial.design_words import in_words
 
 if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
@@ -148,6 +149,9 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
 
 def _designs(evaluation: Evaluation) -> Section:
     several = len(evaluation.designs) > 1
+    said = {design.name: list(in_words(design)) for design in evaluation.designs}
+    shared = [one for one in said[evaluation.designs[0].name] if all(one in words for words in said.values())]
+    own = [f"{name}: {one}" for name, words in said.items() for one in words if one not in shared]
     listings = [
         Listing(f"{design.name}, field by field", ["field", "value"], design_fields(design), folded=True)
         for design in evaluation.designs
@@ -160,6 +164,7 @@ def _designs(evaluation: Evaluation) -> Section:
         question="What is planned?",
         result=sentences.designs_result(evaluation),
         uncertainty="",
+        details=[*shared, *own],
         listings=listings,
     )
 
