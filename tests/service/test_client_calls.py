@@ -120,7 +120,34 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
         assert [line.to_dict() for line in rows] == raw
         with pytest.raises(adhere.ConflictError, match="closed"):
             site.recommend(trial, "S-3")
-        assert tried >= NAMES - {"make_token", "rotate_token", "tokens", "revoke_token", "unblind"}
+        assert tried >= NAMES - {
+            "create_trial_from",
+            "make_token",
+            "rotate_token",
+            "tokens",
+            "revoke_token",
+            "unblind",
+        }
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_a_trial_is_created_from_a_design(service: Service, make: MakeClient, tmp_path: Path) -> None:
+    name, file = f"designed-{uuid.uuid4().hex[:8]}", tmp_path / "design.toml"
+    design = adhere.load_design(
+        {"name": name, "policy": "thompson", "arms": ARMS, "n_patients": 90, "looks": {"at": [30, 60]}}
+    )
+    file.write_text(design.to_toml() + "[scenarios]\neffect = 0.1\n")
+    with make(service.url, service.admin) as admin:
+        made = admin.create_trial_from(design, seed=7)
+        assert (made.name, made.n_patients, made.looks) == (name, 90, {"at": [30, 60]})
+        assert admin.create_trial_from(file) == admin.create_trial_from(json.loads(design.to_json())) == made
+        assert admin.trial(name).design_digest == design.digest
+        assert service.seed(name) == 7
+        for bad, text in (("design.yaml", ""), ("none.toml", ""), ("bad.toml", "name ="), ("list.json", "[]")):
+            if bad != "none.toml":
+                (tmp_path / bad).write_text(text)
+            with pytest.raises(adhere.InputError, match="design"):
+                admin.create_trial_from(tmp_path / bad)
 
 
 @pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)

@@ -103,6 +103,7 @@ class AsyncClient(Connection):
             return self._respond(got.status, got.headers, body)
 
     create_trial = _awaiting(calls.create_trial)
+    create_trial_from = _awaiting(calls.create_trial_from)
     trials = _awaiting(calls.trials)
     trial = _awaiting(calls.trial)
     recommend = _awaiting(calls.recommend)

@@ -24,6 +24,7 @@ from adhere_client.answers import (
     TokenDetails,
     TrialDetails,
 )
+from adhere_client.design_files import AnyDesign, fields_of
 from adhere_client.errors import InputError
 from adhere_client.request import Request, Steps, ask, get, trial_path, write
 
@@ -101,6 +102,16 @@ def create_trial(
         "missing": missing,
         "seed": None if seed is None else str(seed),
     }
+    created = yield from ask(Request("POST", "/trials", _Created, body))
+    return created.design
+
+
+def create_trial_from(design: AnyDesign, *, seed: int | None = None) -> Steps[Design]:
+    """Create the trial of a design: a .toml or .json file, a mapping, or an `adhere.Design`.
+
+    The rest as for `create_trial`.
+    """
+    body = {**fields_of(design), "seed": None if seed is None else str(seed)}
     created = yield from ask(Request("POST", "/trials", _Created, body))
     return created.design
 

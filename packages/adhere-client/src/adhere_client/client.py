@@ -115,6 +115,7 @@ class Client(Connection):
             return self._respond(got.status, got.headers, body)
 
     create_trial = _blocking(calls.create_trial)
+    create_trial_from = _blocking(calls.create_trial_from)
     trials = _blocking(calls.trials)
     trial = _blocking(calls.trial)
     recommend = _blocking(calls.recommend)
