@@ -122,6 +122,7 @@ class TrialCreated(Struct, frozen=True):
     record: int
     design: DesignView
     design_digest: Annotated[str, Meta(description="Equal designs have the same; it is in the trial's first record.")]
+    warnings: Annotated[tuple[str, ...], Meta(description="What is hardly meant: looks that can never stop it.")] = ()
 
 
 class HistoryLine(Struct, frozen=True, omit_defaults=True):

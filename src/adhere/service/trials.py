@@ -13,6 +13,7 @@ from adhere.service.responses import DesignView, LookList, LookSummary, TrialCre
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design
+from adhere.trial.design_checks import check
 from adhere.trial.log.standing import count_open, standing
 from adhere.trial.look_view import LookView, logged_looks, recommended_stop
 from adhere.trial.make_design import make_design
@@ -42,7 +43,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
 
     def created() -> TrialCreated:
         record = service.processor.create(design, seed=seed, by=context.by).record
-        return TrialCreated(record, DesignView(**asdict(design)), design.digest)
+        return TrialCreated(record, DesignView(**asdict(design)), design.digest, check(design))
 
     return await service.group_commit.run(created)
 
