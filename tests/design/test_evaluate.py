@@ -43,7 +43,7 @@ def test_the_number_of_threads_does_not_matter(by_one_thread: Evaluation, n_thre
     again = evaluate_designs(n_threads=n_threads)
     assert numbers(again) == numbers(by_one_thread)
     assert again.kept_trials is None
-    assert [len(one.blocks) for one in again.results] == [50] * 6
+    assert [len(one.blocks) for one in again.results] == [50] * 8
 
 
 def test_the_company_does_not_matter(by_one_thread: Evaluation) -> None:
@@ -57,7 +57,7 @@ def test_progress_counts_patients_and_ends_where_it_should(by_one_thread: Evalua
     heard = Heard()
     again = evaluate_designs(progress=heard, keep_trials=True)
     assert heard.patients == sorted(heard.patients)
-    assert heard.patients[-1] == 3 * 900 * (60 + 40)
+    assert heard.patients[-1] == 4 * 900 * (60 + 40)
     assert heard.said[0].startswith("keeping every trial takes ")
     assert numbers(again) == numbers(by_one_thread)
 
@@ -65,7 +65,7 @@ def test_progress_counts_patients_and_ends_where_it_should(by_one_thread: Evalua
 def test_kept_trials_are_those_that_were_measured(by_one_thread: Evaluation) -> None:
     kept = by_one_thread.kept_trials
     assert kept is not None
-    assert len(kept) == 6
+    assert len(kept) == 8
     for outcomes, result in zip(kept, by_one_thread.results, strict=True):
         sizes = result.distributions.sizes
         np.testing.assert_array_equal(np.bincount(outcomes.n_patients, minlength=len(sizes)), sizes)

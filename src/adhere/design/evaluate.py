@@ -71,6 +71,18 @@ def evaluate(
         Whether to keep what each trial left behind, as ``evaluation.kept_trials``. How much memory that takes is said
         before the start; otherwise memory does not grow with `n_trials`.
 
+    >>> design = load_design('''
+    ... name = "headache"
+    ... policy = "thompson"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 200
+    ... looks.every = 100
+    ... stopping = { by = "posterior", superiority = 0.99 }
+    ... ''')
+    >>> found = evaluate(design, {"effect": 0.3, "compliance": 0.8, "confounding": 0.1}, n_trials=200)
+    >>> found["effect 0.3, compliance 80%, confounding 0.1"].find("power").estimate.mean > 0.4
+    True
+
     """
     n_trials = check_integer("n_trials", n_trials, 1, 2**40)
     seed = check_seed(seed)
