@@ -14,7 +14,7 @@ from adhere.intervals import Estimate
 
 LEVEL = 0.95  # at which the upper limits of all scenarios hold together
 _ALPHAS = (0.04, 0.01)  # of the first and the second try to confirm a number; together they are 1 - LEVEL
-_MIN_AIM = 0.6  # of the target, however few the trials
+_NEAREST, _FARTHEST = 0.88, 0.8  # of the target: where a first and a second number may aim, however few the trials
 _normal = NormalDist()
 _probit = _normal.inv_cdf
 
@@ -72,7 +72,8 @@ def settle(
     """Search for the number at which the worst rate is so far below a target that fresh trials can confirm it.
 
     The search has one seed throughout (common random numbers), and the trials that confirm have the next one. Where
-    they do not confirm the number, a stricter one is tried with the seed after that.
+    they do not confirm the number, a stricter one is tried with the seed after that; but not with so few trials that
+    it would have to be much stricter than the target asks for.
     """
     tried: list[Tried] = []
 
@@ -82,20 +83,24 @@ def settle(
             on_tried(tried[-1])
         return tried[-1].errors
 
-    standard_error = math.sqrt(target * (1.0 - target) / n_trials)
-    margin = 1.0 - _probit(_ALPHAS[0] / n_scenarios)  # one more than the limits need, for what the search may miss
-    aim = max(_MIN_AIM * target, target - margin * standard_error)
-    search = Search(lambda number, n: max(try_out(number, n, seed)), aim, within)
-    number = search.find(start, n_trials)
-    for fresh, alpha in enumerate(_ALPHAS, start=1):
+    def confirm(number: float, alpha: float, fresh: int) -> SettledNumber:
         rates = try_out(number, n_trials, (seed + fresh) % 2**64)
         found = tuple(_limited(rate, n_trials, 1.0 - 2.0 * alpha / n_scenarios) for rate in rates)
-        settled = SettledNumber(number, found, tuple(tried), target)
-        if settled.is_confirmed or settled.upper_limit == 1.0:
-            break
-        # The next limit is wider, and the rate found may have been a lucky one.
-        extra = (1.0 + _probit(_ALPHAS[0]) - _probit(_ALPHAS[1])) * standard_error / _normal.pdf(_probit(target))
-        number = search.stricter(number, _probit(settled.upper_limit) - _probit(target) + extra)
+        return SettledNumber(number, found, tuple(tried), target)
+
+    def aim_to_confirm(alpha: float) -> float:
+        """So far below the target that limits should be below it, with one standard error for what may be missed."""
+        return target - (1.0 - _probit(alpha / n_scenarios)) * math.sqrt(target * (1.0 - target) / n_trials)
+
+    alphas = _ALPHAS if aim_to_confirm(_ALPHAS[1]) >= _FARTHEST * target else (1.0 - LEVEL,)
+    aim = max(_NEAREST * target, aim_to_confirm(alphas[0]))
+    search = Search(lambda number, n: max(try_out(number, n, seed)), aim, within)
+    number = search.find(start, n_trials)
+    settled = confirm(number, alphas[0], 1)
+    if not settled.is_confirmed and len(alphas) > 1:
+        rate = (aim + settled.errors[settled.worst].mean) / 2.0  # the search says the aim, fresh trials say this
+        stricter = search.stricter(number, _probit(max(rate, aim)) - _probit(aim_to_confirm(alphas[1])))
+        settled = confirm(stricter, alphas[1], 2)
     return settled
 
 
