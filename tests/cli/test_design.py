@@ -47,6 +47,10 @@ def test_the_example_is_a_design_that_is_described(
     monkeypatch.chdir(tmp_path)
     printed = in_this_process(capsys, "design", "example")
     Path("mine.toml").write_text(printed.out)
+    described = in_this_process(capsys, "design", "describe", "mine.toml")
+    assert (described.status, described.err) == (0, "")
+    assert "aspirin" in described.out
+    assert described.out.endswith(f"\ndigest {load_design(Path('mine.toml')).digest}\n")
     assert "adhere design calibrate" in in_this_process(capsys, "design").out
 
 

@@ -36,7 +36,7 @@ ADAPTIVE = Design(
     stopping=Stopping("posterior", superiority=0.9, inferiority=MIRRORED),
 )
 SCENARIOS = {"effect": 0.2, "compliance": 1.0}
-N = 4_000
+N = 3_000
 
 
 def test_the_critical_value_of_a_single_look() -> None:
@@ -83,12 +83,12 @@ def test_the_size_of_a_single_look() -> None:
 
 
 def test_the_worst_null_of_a_grid_of_compliance() -> None:
-    found = calibrate(ADAPTIVE, type_one=0.2, n_trials=1_000, progress=False)
+    found = calibrate(ADAPTIVE, type_one=0.2, n_trials=400, progress=False)
     assert {null.compliance for null in found.nulls} == {1.0, 0.8, 0.6}
     assert {null.null for null in found.nulls} == {"sharp", "average"}
     assert found.error.mean == max(error.mean for error in found.settled.errors)
     assert found.error.mean < 0.2
-    again = adhere.evaluate(found.design, list(found.nulls), 1_000, seed=found.settled.tried[-1].seed, progress=False)
+    again = adhere.evaluate(found.design, list(found.nulls), 400, seed=found.settled.tried[-1].seed, progress=False)
     worst = again[found.worst_null, 0]
     assert worst.moments.mean[worst.columns.where("false_claim", 2)] == pytest.approx(found.error.mean)
 

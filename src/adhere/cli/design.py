@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.resources import files
 
 import typer
 
 from adhere.cli import design_search, design_simulate
+from adhere.cli.design_options import DesignFile, read_design
+from adhere.cli.options import Imports, import_all
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -19,6 +22,7 @@ def design(context: typer.Context) -> None:
 
     \b
       adhere design example > trial.toml            a file to begin with, explained line by line
+      adhere design describe trial.toml             what it says, in words
       adhere design calibrate trial.toml --type-one 0.05 --out calibrated.toml
       adhere design size calibrated.toml --power 0.9 --scenario 'effect 0.2, compliance 100%'
       adhere design run calibrated.toml --html report.html
@@ -37,6 +41,24 @@ def example() -> None:
       adhere design run trial.toml
     """
     typer.echo(files("adhere.design").joinpath("example.toml").read_text(encoding="utf-8"), nl=False)
+
+
+@app.command(short_help="What a design says, in words.")
+def describe(file: DesignFile, imports: Imports = None) -> None:
+    """What a design says, in words; what looks odd in it; and its digest, which the first record of a trial has.
+
+    \b
+      adhere design describe trial.toml
+    """
+    from adhere.report.wrapping import paragraph
+    from adhere.trial.design_words import in_words
+
+    import_all(imports)
+    found = read_design(file)
+    width = shutil.get_terminal_size().columns
+    for sentence in in_words(found):
+        typer.echo(paragraph(sentence, width))
+    typer.echo(f"\ndigest {found.digest}")
 
 
 app.command(short_help="Simulate a design, and report how it behaves.")(design_simulate.run)
