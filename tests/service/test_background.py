@@ -8,15 +8,17 @@ from adhere.service.settings import ServiceSettings
 from service.serving import in_file, wait_until
 
 
-def test_overdue_reports_are_imputed_and_a_site_is_not_told_so(tmp_path: Path) -> None:
+def test_overdue_reports_are_imputed_looks_by_day_made_and_a_site_is_not_told_so(tmp_path: Path) -> None:
     rule = {"after_days": 1e-6, "took_nothing": True, "reward": 0}
     with in_file(tmp_path / "trials.db", ServiceSettings(impute_every=0.05)) as service:
         trial = service.new_trial(impute=rule)
-        service.new_trial()
+        looked_at = service.new_trial(n_patients=5, looks={"days": [1e-6]})
         site = service.client("site")
         number = site.recommend(trial, "S-1").id
+        site.recommend(looked_at, "S-1")
         admin = service.client()
         wait_until(lambda: admin.results(trial).imputed_parts == 2)
+        wait_until(lambda: len(admin.looks(looked_at)) == 1)
         told = site.recommendation(trial, number)
         assert told.open
         assert told.reward is None

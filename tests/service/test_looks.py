@@ -78,6 +78,7 @@ def test_a_trial_with_looks_from_its_design_to_the_stop_that_is_confirmed(
     assert [row.kind for row in admin.accesses(trial)].count("looks") == 1
     # It goes on until a person ends it.
     made = site.recommend(trial, "S-after", stratum="old")
+    assert site.recommendation(trial, made.id).stratum == "old"
     with pytest.raises(ConflictError, match="1 recommendation with no report"):
         admin.end_trial(trial, "superior at a look, as the data monitoring committee confirmed")
     site.report(trial, made.id, actual=made.kit, reward=1)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from adhere import Trial
+from adhere.analysis.reading.from_table import read_records
 from adhere.store import Store
 from adhere.trial.design_parts import Looks, Stopping
 from adhere.trial.events import Recommended
-from trial.live import Live
+from adhere.trial.log.records import trial_records
+from adhere.trial.log.table import tables
+from same_records import assert_same_records
+from trial.live import Live, number_of
 from trial.test_looks import IN_BLOCKS, THREE, check_log, looks_of
 
 
@@ -33,3 +37,10 @@ def test_strata_and_looks_are_those_of_the_trial_in_memory(store: Store) -> None
     assert (look.n_outcomes, look.position) == (same_look.outcomes, same_look.record) == (8, 18)
     assert list(same_look.arms[2].values.values()) == [value for value in look.values[2] if value is not None]
     check_log(live)
+    with live.store.reading() as view:
+        records = trial_records(view, number_of(view), live.design)
+        (table,) = tables(view, number_of(view), live.design)
+    assert records.strata == ("old", "young")
+    assert table["STRATUM"].to_list()[:3] == ["old", "young", "young"]
+    assert trial.records().digest == records.digest
+    assert_same_records(read_records(table), records)

@@ -63,6 +63,7 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
         took=took,
         actual=taken,
         reward=reward.value if reward else None,
+        stratum=None if first.stratum is None else design.strata[first.stratum],
         derivation=None if to_site else _derivation(design, first, history, events, kit),
     )
 

@@ -170,6 +170,7 @@ class RecommendationView(Struct, frozen=True, omit_defaults=True):
     took: str | None = None
     actual: str | None = None
     reward: float | None = None
+    stratum: str | None = None
     derivation: Annotated[Derivation, Meta(description="Not for sites.")] | None = None
 
 

@@ -138,9 +138,9 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         float, about("Limits", "Seconds in which a client must read some of a response that waits for it.", gt=0)
     ] = 60.0
 
-    impute_every: Annotated[float, about("Intervals", "Seconds between two searches for overdue reports.", gt=0)] = (
-        60.0
-    )
+    impute_every: Annotated[
+        float, about("Intervals", "Seconds between two searches for overdue reports, and looks.", gt=0)
+    ] = 60.0
     last_use_every: Annotated[
         float, about("Intervals", "Seconds between two times at which the last use of tokens is written.", gt=0)
     ] = 60.0

@@ -245,7 +245,8 @@ class Trial:
         >>> records.actual.tolist(), records.reward.tolist(), records.probabilities.tolist()
         ([0], [1.0], [[0.5, 0.5]])
         """
-        return records_of_histories(self.name, self.arms, self._log.patients())
+        strata = self._state.design.strata
+        return records_of_histories(self.name, self.arms, self._log.patients(), design_strata=strata)
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:

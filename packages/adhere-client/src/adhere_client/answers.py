@@ -178,6 +178,7 @@ class RecommendationDetails(Answer, frozen=True):
     took: str | None = None
     actual: str | None = None
     reward: float | None = None
+    stratum: str | None = None
     derivation: Derivation | None = None
 
 

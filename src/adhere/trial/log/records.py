@@ -46,21 +46,29 @@ def trial_records(
             first += _AT_ONCE
             on_progress(len(bodies))
 
-    records = records_of_histories(design.name, design.arms, each(), by_site)
+    records = records_of_histories(design.name, design.arms, each(), by_site, design.strata)
     warnings = (_BLINDED, *records.warnings) if design.blinded else records.warnings
     return replace(records, warnings=warnings, head=view.head(trial).hash.hex())
 
 
 def records_of_histories(
-    name: str, arms: Sequence[str], each: Iterable[tuple[Recommended, History]], by_site: bool = False
+    name: str,
+    arms: Sequence[str],
+    each: Iterable[tuple[Recommended, History]],
+    by_site: bool = False,
+    design_strata: Sequence[str] = (),
 ) -> Records:
-    """The records of a trial from its recommendations, in order, and the history of each."""
+    """The records of a trial from its recommendations, in order, and the history of each.
+
+    A stratum is a site, if so wished, or one of the design's strata, if it has some.
+    """
     rows = _Rows()
     for made, history in each:
         rows.add(made, history)
     warnings = rows.warnings()
-    strata = sorted_names(set(rows.sites)) if by_site else []
-    numbers = {site: number for number, site in enumerate(strata)}
+    layers = rows.sites if by_site else [design_strata[number] for number in rows.strata if number is not None]
+    strata = sorted_names(set(layers)) if by_site or design_strata else []
+    numbers = {layer: number for number, layer in enumerate(strata)}
     known = not rows.n_without_probabilities
     records = Records(
         name=name,
@@ -76,7 +84,7 @@ def records_of_histories(
         actual_at=np.array(rows.actual_at, dtype=np.int64),
         reward_at=np.array(rows.reward_at, dtype=np.int64),
         strata=tuple(strata),
-        stratum=np.array([numbers[site] for site in rows.sites], dtype=np.int64) if by_site else None,
+        stratum=np.array([numbers[layer] for layer in layers], dtype=np.int64) if strata else None,
         lost=np.array(rows.lost, dtype=np.bool_),
         imputed_actual=np.array(rows.imputed_actual, dtype=np.bool_),
         imputed_reward=np.array(rows.imputed_reward, dtype=np.bool_),
@@ -102,6 +110,7 @@ class _Rows:
     imputed_actual: list[bool] = field(default_factory=list)
     imputed_reward: list[bool] = field(default_factory=list)
     sites: list[str] = field(default_factory=list)
+    strata: list[int | None] = field(default_factory=list)
     subjects: Counter[str] = field(default_factory=Counter)
     n_without_probabilities: int = 0
     first_without: int = 0
@@ -120,6 +129,7 @@ class _Rows:
         self.seen.append(made.learned_up_to)
         self.lost.append(history.withdrawn)
         self.sites.append(made.site)
+        self.strata.append(made.stratum)
         self.subjects[made.subject] += 1
         if not made.probabilities:
             self.first_without = self.first_without if self.n_without_probabilities else made.recommendation_id

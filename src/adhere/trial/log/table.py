@@ -17,6 +17,8 @@ TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL coun
 MEMO       what the policy remembers of it        RANDKEY, ALGORITHM_VERSION, SOFTWARE
 =========  ==========================================================================================
 
+A design with strata has STRATUM too, behind SITEID.
+
 In CSV, not in Parquet, text that a spreadsheet would take for a formula is escaped (`adhere.csv_cells`).
 """
 
@@ -40,11 +42,12 @@ _TIME = pl.Datetime("us", "UTC")
 _STATUS = {TOOK_NOTHING: "NOTHING", TOOK_OTHER: "OTHER"}
 
 
-def schema(arms: Sequence[str]) -> dict[str, Any]:
+def schema(arms: Sequence[str], has_strata: bool = False) -> dict[str, Any]:
     """The columns and their types."""
     return {
         "STUDYID": pl.String,
         "SITEID": pl.String,
+        **({"STRATUM": pl.String} if has_strata else {}),
         "USUBJID": pl.String,
         "TRTP": pl.String,
         "TRTA": pl.String,
@@ -82,7 +85,7 @@ def tables(
     first = 0
     while bodies := view.histories(trial, range(first, first + AT_ONCE)):
         rows = [_row(design, [decode(body) for body in bodies[number]], who, notes) for number in sorted(bodies)]
-        yield pl.DataFrame(rows, schema=schema(design.arms), orient="row")
+        yield pl.DataFrame(rows, schema=schema(design.arms, bool(design.strata)), orient="row")
         first += AT_ONCE
         on_progress(len(rows))
 
@@ -101,6 +104,7 @@ def _row(
     return (
         design.name,
         made.site,
+        *(() if made.stratum is None else (design.strata[made.stratum],)),
         f"{design.name}/{who.get(made.subject, made.subject)}",
         design.arms[made.chosen],
         design.arms[taken] if taken is not None and taken >= 0 else None,
