@@ -67,8 +67,8 @@ def test_terminal_of_several_designs_has_paired_differences(several: Evaluation)
     assert isinstance(difference, Estimate)
     for words in (
         "4 designs side by side",
-        "B minus A, with the same patients",
-        "claims (points)",
+        "Claims: differences, with the same patients, in percentage points",
+        "B - A",
         "A thompson/actual, belief:",
     ):
         assert words in text

@@ -17,7 +17,11 @@ _MAX_ROWS = 40
 def notebook_table(evaluation: Evaluation) -> str:
     """The headline, and a row for each scenario and design."""
     rows = rows_of(evaluation)
-    columns = {"design": [row.label for row in rows], **claims_columns(rows)}
+    columns = {
+        "scenario": [row.scenario.name for row in rows],
+        "design": [row.label for row in rows],
+        **claims_columns(rows),
+    }
     lines = list(zip(*columns.values(), strict=True))
     body = "".join(_row("td", line) for line in lines[:_MAX_ROWS])
     more = f"<p>and {len(lines) - _MAX_ROWS} more: .to_polars()</p>" if len(lines) > _MAX_ROWS else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from adhere.design.output.texts import short_percent
 from adhere.intervals import Estimate
 
 if TYPE_CHECKING:
@@ -67,3 +68,15 @@ def some_of(scenarios: Sequence[One], most: int) -> list[One]:
     if len(scenarios) <= most:
         return list(scenarios)
     return [scenarios[round(place * (len(scenarios) - 1) / (most - 1))] for place in range(most)]
+
+
+def scenario_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """What tells scenarios apart, in columns: their names, or their places where all are of a grid."""
+    scenarios = [row.scenario for row in rows]
+    kinds = [f"{one.null} null" if one.null else f"effect {one.effect or 0.0:g}" for one in scenarios]
+    shares = ["" if one.compliance is None else short_percent(one.compliance) for one in scenarios]
+    shifts = ["" if one.confounding is None else f"{one.confounding:g}" for one in scenarios]
+    if not all(shares) or len(set(zip(kinds, shares, shifts, strict=True))) < len(rows):
+        return {"scenario": [one.name for one in scenarios]}
+    found = {"scenario": kinds, "comply": shares}
+    return {**found, "confounding": shifts} if len(set(shifts)) > 1 else found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from adhere.design.output import sentences
-from adhere.design.output.grid_figures import CLAIMS, claim_of
-from adhere.design.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of, rows_of_design
+from adhere.design.output.grid_figures import claim_of
+from adhere.design.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of, rows_of_design, scenario_columns
 from adhere.design.output.side_by_side import COMPARED
 from adhere.design.output.texts import UNKNOWN, column
 from adhere.report.numbers import counted
@@ -66,20 +66,19 @@ def _short(digest: str) -> str:
 
 def _one(evaluation: Evaluation, width: int) -> Iterator[str]:
     rows = rows_of_design(evaluation, 0)
-    yield _listed("Claims, sizes and patients", claims_columns(rows), width)
-    columns = {"scenario": [row.scenario.name for row in rows]}
+    yield _listed("Claims, sizes and patients", rows, claims_columns(rows), width)
+    columns = {}
     for status in (*STATUSES, INCONCLUSIVE):
         numbers = [row.number(status) for row in rows]
         if status == INCONCLUSIVE or any(one is not None and one.mean > 0 for one in numbers):
             columns[status] = column(numbers, percent=True)
-    yield _listed("What trials end with", columns, width)
+    yield _listed("What trials end with", rows, columns, width)
 
 
 def claims_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     """What matters most, by its headings."""
     in_part = [row.number("type_one") if claim_of(row) == "power" else None for row in rows]
     return {
-        "scenario": [row.scenario.name for row in rows],
         "claims": column([_claim(row) for row in rows], percent=True),
         "false claims": column(in_part, percent=True),
         "patients": column([row.number("sample_size") for row in rows]),
@@ -94,51 +93,60 @@ def _claim(row: Row) -> Estimate | None:
     return row.number(name) if name else None
 
 
+def _claim_difference(row: Row) -> Estimate | None:
+    name = claim_of(row)
+    return row.found.difference(name).estimate if name else None
+
+
 def _several(evaluation: Evaluation, width: int) -> Iterator[str]:
-    labels = [design.name for design in evaluation.designs]
-    rows = rows_of(evaluation)
-    names = [f"{chr(ord('A') + number)}" if number < 26 else str(number + 1) for number in range(len(labels))]
-    said = [
-        f"{name}  {label}: {sentences.headline(design)} Design {_short(design.digest)}"
-        for name, label, design in zip(names, labels, evaluation.designs, strict=True)
-    ]
-    yield "\n".join(_item(one, width) for one in said)
-    scenarios = [row.scenario.name for row in rows[:: len(labels)]]
-    for heading, number, is_share in (
-        ("Claims: type I error under a null, power elsewhere", _claim, True),
-        ("Patients, mean of a trial", lambda row: row.number("sample_size"), False),
-        ("Patients recommended a worse arm", lambda row: row.number("recommended_inferior"), True),
-    ):
-        cells = column([number(row) for row in rows], percent=is_share)
-        if any(cell != UNKNOWN for cell in cells):
-            by_design = {name: cells[place :: len(labels)] for place, name in enumerate(names)}
-            yield _listed(heading, {"scenario": scenarios, **by_design}, width)
-    yield from _differences(rows, names, scenarios, width)
-
-
-def _differences(rows: Sequence[Row], names: Sequence[str], scenarios: Sequence[str], width: int) -> Iterator[str]:
-    for place, name in enumerate(names[1:], start=1):
-        own = rows[place :: len(names)]
-        claims = [row.found.difference(claim).estimate if (claim := claim_of(row)) else None for row in own]
-        columns = {"scenario": list(scenarios), "claims (points)": column(claims, percent=True, sign=True)}
-        for measure, what in COMPARED.items():
-            if what.panel and measure not in CLAIMS:
-                numbers = [row.found.difference(measure).estimate for row in own]
-                heading = f"{what.heading} (points)" if what.is_share else what.heading
-                columns[heading] = column(numbers, percent=what.is_share, sign=True)
-        yield _listed(f"{name} minus {names[0]}, with the same patients", columns, width)
-
-
-def _listed(caption: str, columns: dict[str, list[str]], width: int) -> str:
-    kept = {
-        heading: cells
-        for heading, cells in columns.items()
-        if heading == "scenario" or any(cell != UNKNOWN for cell in cells)
+    rows, n_designs = rows_of(evaluation), len(evaluation.designs)
+    names = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(n_designs)]
+    yield "\n".join(
+        _item(f"{name}  {design.name}: {sentences.headline(design)} Design {_short(design.digest)}", width)
+        for name, design in zip(names, evaluation.designs, strict=True)
+    )
+    measured: dict[str, tuple[list[Estimate | None], list[Estimate | None], bool]] = {
+        "Claims": ([_claim(row) for row in rows], [_claim_difference(row) for row in rows], True),
     }
-    lines = [list(cells) for cells in zip(*kept.values(), strict=True)]
-    lines = [line for line in lines if any(cell != UNKNOWN for cell in line[1:])]
+    for name, caption in (
+        ("sample_size", "Patients of a trial"),
+        ("recommended_inferior", "Patients given a worse arm"),
+    ):
+        numbers = [row.number(name) for row in rows]
+        measured[caption] = (numbers, [row.found.difference(name).estimate for row in rows], COMPARED[name].is_share)
+    for caption, (numbers, differences, is_share) in measured.items():
+        yield from _compared(caption, numbers, differences, names, rows, width, is_share)
+
+
+def _compared(
+    caption: str,
+    numbers: Sequence[Estimate | None],
+    differences: Sequence[Estimate | None],
+    names: Sequence[str],
+    rows: Sequence[Row],
+    width: int,
+    percent: bool,
+) -> Iterator[str]:
+    """A characteristic of every design, then its differences from the first; nothing where all are the same."""
+    if len({one.mean for one in numbers if one is not None}) < 2:
+        return
+    own, n_designs = rows[:: len(names)], len(names)
+    cells = column(numbers, percent=percent)
+    yield _listed(caption, own, {name: cells[place::n_designs] for place, name in enumerate(names)}, width)
+    changed = column(differences, percent=percent, sign=True)
+    columns = {f"{name} - {names[0]}": changed[place::n_designs] for place, name in enumerate(names) if place}
+    unit = ", in percentage points" if percent else ""
+    yield _listed(f"{caption}: differences, with the same patients{unit}", own, columns, width)
+
+
+def _listed(caption: str, rows: Sequence[Row], columns: Mapping[str, Sequence[str]], width: int) -> str:
+    """A table with a line for each scenario; columns and lines without a number are left out."""
+    place = scenario_columns(rows)
+    kept = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
+    lines = [list(cells) for cells in zip(*place.values(), *kept.values(), strict=True)]
+    lines = [line for line in lines if any(cell != UNKNOWN for cell in line[len(place) :])]
     shown = lines[:_MAX_ROWS]
-    text = "\n".join([paragraph(caption, width), text_table([list(kept), *shown], width)])
+    text = "\n".join([paragraph(caption, width), text_table([[*place, *kept], *shown], width)])
     more = len(lines) - len(shown)
     return text + (f"\n  and {counted(more, 'more scenario')}: --html or --json" if more else "")
 
