@@ -38,8 +38,12 @@ def by_one_thread() -> Evaluation:
     return evaluate_designs(n_threads=1, keep_trials=True)
 
 
-@pytest.mark.parametrize("n_threads", [2, 5])
-def test_the_number_of_threads_does_not_matter(by_one_thread: Evaluation, n_threads: int) -> None:
+@pytest.mark.parametrize(("n_threads", "patients_per_turn"), [(2, 1 << 18), (5, 300)])
+def test_the_number_of_threads_does_not_matter(
+    by_one_thread: Evaluation, n_threads: int, patients_per_turn: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor how many of a block of 18 trials are played at a time."""
+    monkeypatch.setattr("adhere.design.task_runner._PATIENTS_PER_TURN", patients_per_turn)
     again = evaluate_designs(n_threads=n_threads)
     assert numbers(again) == numbers(by_one_thread)
     assert again.kept_trials is None

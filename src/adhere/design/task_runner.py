@@ -12,10 +12,11 @@ import numpy as np
 
 from adhere.design.accumulate import TaskResult, bytes_per_trial, found_in
 from adhere.design.measure import measure_rows
-from adhere.design.outcomes import VIEWS, Floats
-from adhere.design.plan import DesignPlan, Task
+from adhere.design.outcomes import VIEWS, Floats, TrialOutcomes
+from adhere.design.plan import DesignPlan, Task, max_patients
 from adhere.design.trial_runner import TrialRunner
 from adhere.design.truth import Truth, truth_of
+from adhere.populations import PatientTables
 from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers
 from adhere.simulation.preparing import prepare_all
 from adhere.trial.design import Design
@@ -64,7 +65,9 @@ class DesignRunner:
             runs = range(every_run[0].start, every_run[-1].stop)
             tables = plan.scenarios[scenario].population.tables(plan.seed, runs.start, len(runs))
             with self._launching:
-                outcomes = [one.start(plan.seed, runs, tables, done, stop)() for one in self.trial_runners[scenario]]
+                outcomes = [
+                    self._play(scenario, design, runs, tables, done, stop) for design in range(len(plan.designs))
+                ]
             if stop[0]:  # not all trials were played, and nobody waits for them
                 return result
             # Not all at once: what is measured of some thousand trials at a time stays near the core.
@@ -80,6 +83,22 @@ class DesignRunner:
                     found = found_in(plan, design, own, rows, measured[0][1])
                     result.setdefault((scenario, design), []).append(found)
         return result
+
+    def _play(
+        self, scenario: int, design: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
+    ) -> TrialOutcomes:
+        """Play trials of a design; long ones on processors a part at a time, so that progress shows."""
+        plan, runner = self.plan, self.trial_runners[scenario][design]
+        size = max(1, _PATIENTS_PER_TURN // max_patients(plan.designs[design]))
+        if plan.device == "cuda" or len(runs) <= size:
+            return runner.start(plan.seed, runs, tables, done, stop)()
+        population = plan.scenarios[scenario].population
+        parts = [runs[first : first + size] for first in range(0, len(runs), size)]
+        played = [
+            runner.start(plan.seed, part, population.tables(plan.seed, part.start, len(part)), done, stop)()
+            for part in parts
+        ]
+        return TrialOutcomes._make(np.concatenate(arrays) for arrays in zip(*played, strict=True))
 
 
 def _control(design: Design) -> int | None:
