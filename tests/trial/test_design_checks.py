@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from adhere.errors import InputError
 from adhere.policies import BaseThompson, MediatedThompson, Thompson, Ucb1
 from adhere.trial.design import Design
 from adhere.trial.design_checks import check
 from adhere.trial.design_file import load_design
+from adhere.trial.design_words import in_words
+from adhere.trial.look_rules import look_rules
 
 POSTERIOR = {"by": "posterior", "superiority": 0.99}
 PLAIN: dict[str, Any] = {"name": "t", "policy": "thompson", "arms": ["walk", "aspirin"], "n_patients": 300}
@@ -126,6 +131,47 @@ def test_what_cannot_be_run_is_refused_in_one_sentence(fields: dict[str, Any], f
     assert refused.value.field == field
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+odd = st.sampled_from([None, True, 0, 1, 2, 0.5, -1, 1e300, math.inf, math.nan, 2**70, "", "a", "1 - superiority"])
+threshold = st.sampled_from([0.95, 0.9, 0.1, 2.0]) | odd
+numbers = threshold | st.lists(st.sampled_from([0, 1, 2, 3, 0.9, 0.1, math.nan]), max_size=4)
+named = odd | st.dictionaries(st.sampled_from(["a", "b", "c", "x"]), odd, max_size=2)
+PARTS: dict[str, st.SearchStrategy[Any]] = {
+    "n_patients": st.sampled_from([3, 4, 90]) | odd,
+    "control": odd,
+    "strata": st.sampled_from([["x", "c"], ["x"], []]) | numbers,
+    "update": st.sampled_from(["at looks", "every patient"]) | odd,
+    "policy": st.sampled_from(["thompson", "floor(ucb1)", "burn-in(uniform, patients=3)", "hierarchical(thompson)"]),
+    "looks": named | st.fixed_dictionaries({}, optional={"at": numbers, "every": odd, "days": numbers}),
+    "stopping": st.fixed_dictionaries(
+        {"by": st.sampled_from(["posterior", "belief", "z-test", "wealth"])},
+        optional=dict.fromkeys(("superiority", "inferiority", "equivalence", "futility"), numbers)
+        | {"margin": threshold, "alpha": threshold, "boundary": st.sampled_from(["pocock", None, "x"])},
+    ),
+    "enrolment": st.fixed_dictionaries({}, optional={"per_day": odd, "random": odd, "days": numbers}),
+    "delay": st.fixed_dictionaries({}, optional={"days": odd, "by_arm": named}),
+    "missing": st.fixed_dictionaries({}, optional=dict.fromkeys(("outcome", "taken"), st.fixed_dictionaries(
+        {}, optional={"rate": odd, "by_arm": named, "by_stratum": named, "after_failure": odd}))),
+}  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from([["a", "b"], ["a", "b", "c"]]),
+    st.sampled_from([*PARTS, *["stopping"] * 5]).flatmap(lambda name: st.fixed_dictionaries({name: PARTS[name]})),
+    st.sampled_from([None, "a"]),
+)
+def test_what_is_taken_can_be_judged_said_and_written(arms: list[str], part: dict[str, Any], control: str) -> None:
+    given = {"name": "t", "policy": "thompson", "arms": arms, "n_patients": 90, "looks": {"every": 30}, **part}
+    try:
+        design = load_design({"control": control, **given})
+    except InputError:  # and nothing else
+        return
+    look_rules(design)  # which must not refuse what was taken
+    assert all(check(design))
+    assert in_words(design)
+    assert load_design(design.to_toml()) == design
 
 
 def test_a_design_made_by_hand_is_checked_too() -> None:
