@@ -47,6 +47,25 @@ def test_a_bar_with_a_rate_and_ctrl_c_in_the_middle(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ctrl_c_in_a_calibration(tmp_path: Path) -> None:
+    design = tmp_path / "trial.toml"
+    design.write_text(
+        'name = "t"\narms = ["a", "b"]\npolicy = "thompson"\nn_patients = 1000\nlooks.every = 500\n'
+        'stopping = { by = "posterior", superiority = 0.9, inferiority = "1 - superiority" }\n'
+    )
+    ours, theirs = pty.openpty()
+    command = [*COMMAND[:-1], "design", "calibrate", "trial.toml", "--trials", "10000000", "--out", "calibrated.toml"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs) as process:
+        os.close(theirs)
+        shown, deadline = "", time.monotonic() + 60
+        while "simulating" not in shown:
+            assert time.monotonic() < deadline
+            shown += os.read(ours, 4096).decode(errors="replace")
+        interrupt(process)
+    assert STOPPED in _rest(ours)
+    assert list(tmp_path.iterdir()) == [design]
+
+
 def _rest(terminal: int) -> str:
     shown = b""
     try:

@@ -71,8 +71,9 @@ class Calibration:
     def how_sure(self) -> str:
         """What fresh trials say of the error, in a sentence."""
         limit, trials = self.settled.upper_limit, f"{self.n_trials:,} fresh trials"
-        under = "under this null" if len(self.nulls) == 1 else f"under every one of these {len(self.nulls)} nulls"
-        said = f"with {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under} ({trials} of each)."
+        several = f"under every one of these {len(self.nulls)} nulls ({trials} of each)"
+        under = f"under this null ({trials})" if len(self.nulls) == 1 else several
+        said = f"with {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under}."
         if self.is_confirmed:
             return said[0].upper() + said[1:]
         return f"Not confirmed to be at most {self.type_one:g}: {said} More trials can tell better."
@@ -83,7 +84,7 @@ class Calibration:
         searched = len({one.number for one in self.settled.tried})
         repeat = (
             f"{counted(searched, 'value')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')} of"
-            f" each null, the same patients each time; confirmed with seed {last.seed}."
+            f" each null, the same patients each time; fresh trials with seed {last.seed}."
         )
         parts = [
             f"{self.number} = {self.value:.6g}",

@@ -89,7 +89,7 @@ class SampleSize:
         searched = len({one.number for one in self.settled.tried})
         repeat = (
             f"{counted(searched, 'size')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')}"
-            f" each; confirmed with seed {last.seed}. Looks and burn-in kept their shares of the trial, thresholds"
+            f" each; fresh trials with seed {last.seed}. Looks and burn-in kept their shares of the trial, thresholds"
             " stayed as they are: calibrate the larger design again if it does not hold its error by construction."
         )
         parts = [
