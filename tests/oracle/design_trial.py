@@ -106,16 +106,16 @@ class PlainPolicy:
 
     def choose(self, number: int, shares: list[float] | None) -> tuple[int, Any]:
         memo = np.zeros(self._size)
-        views = self._views(memo)
-        remember(self._rule, *views)
+        state, named = self._views(memo)
+        remember(self._rule, state, named)
         point(self._rng, number, CHOOSE)
         if shares is None:
-            return choose(self._rule, *views, 1.0, self._rng), memo[: self._memo_size].copy()
+            return choose(self._rule, state, named, 1.0, self._rng), memo[: self._memo_size].copy()
         u, arm = float(uniforms(self._rng[None, :2], np.array([number]), CHOOSE)[0, 0]), 0
         ends = [math.fsum(shares[: place + 1]) for place in range(len(shares))]
         possible = [place for place, share in enumerate(shares) if share > 0.0]
         arm = next((place for place in possible if u < ends[place]), possible[-1])
-        remember_shares(self._rule, *views, np.array(shares), 0.0, self._rng)
+        remember_shares(self._rule, state, named, np.array(shares), 0.0, self._rng)
         return arm, memo[: self._memo_size].copy()
 
     def probabilities(self, number: int, inside: bool = False) -> list[float]:
@@ -132,7 +132,8 @@ class PlainPolicy:
         memo = np.zeros(self._size)
         memo[: self._memo_size] = kept
         point(self._rng, number, LEARN_LATE if late else LEARN)
-        update(self._rule, *self._views(memo), chosen, feedback, reward, 1.0, self._rng)
+        state, named = self._views(memo)
+        update(self._rule, state, named, chosen, feedback, reward, 1.0, self._rng)
 
 
 class Report(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import generic, generic_with_default, implements, inline, no_inline
-from adhere.design.setting import ByShares, PolicyAlone
+from adhere.design.setting import ByShares, FrozenShares, PolicyAlone
 from adhere.policies.generic import choose, remember
 from adhere.randomness import CHOOSE, point
 from adhere.trial.allocation import allocate, block_shares, shares_left, stated_shares
@@ -41,12 +41,30 @@ def shares_now(rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: A
     shares_left(work.out, work.dropped, rule.n_arms)
 
 
+@inline
+def freeze_now(rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any) -> None:
+    """Keep the probabilities."""
+    shares_now(rule, state, memo, patient, work, rng)
+    for arm in range(rule.n_arms):
+        work.frozen[arm] = work.out[arm]
+
+
 @implements(next_arm, PolicyAlone)
 def next_arm_of_policy(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
 ) -> Any:
     """The policy's own choice."""
     return own_choice(rule, state, memo, patient, rng), False
+
+
+@implements(next_arm, FrozenShares)
+def next_arm_of_frozen(
+    allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
+) -> Any:
+    """By what was frozen at the last look."""
+    for arm in range(rule.n_arms):
+        work.out[arm] = work.frozen[arm]
+    return allocate(rule, state, memo, patient, work.out, rng), True
 
 
 @implements(next_arm, ByShares)
@@ -77,6 +95,12 @@ def freeze_shares_until_look(
 ) -> None:
     """As after the burn-in, if it is still going on."""
     if allocation.is_frozen != 0.0:
-        shares_now(rule, state, memo, max(np.int64(patient), np.int64(allocation.burn_in)), work, rng)
-        for arm in range(rule.n_arms):
-            work.frozen[arm] = work.out[arm]
+        freeze_now(rule, state, memo, max(np.int64(patient), np.int64(allocation.burn_in)), work, rng)
+
+
+@implements(freeze_shares, FrozenShares)
+def freeze_shares_from_start(
+    allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any
+) -> None:
+    """From the first patient on."""
+    freeze_now(rule, state, memo, patient, work, rng)

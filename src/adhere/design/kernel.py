@@ -130,8 +130,8 @@ def play_trials(
                 if taken < 0 and setting.sees_both_arms == 0.0:  # learners that need an arm wait for good
                     feedback = int(n_arms)
                 if goes_on and not (comes_late and feedback == n_arms):
-                    for i in range(sizes.memo):
-                        work.memo[i] = room.memos[patient * sizes.kept + i, lane] if i < sizes.kept else 0.0
+                    for i in range(sizes.kept):
+                        work.memo[i] = room.memos[patient * sizes.kept + i, lane]
                     point(rng, patient, LEARN_LATE if comes_late else LEARN)
                     update(rule, state, memo, arm, feedback, reward, 1.0, rng)
             else:

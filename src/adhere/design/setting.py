@@ -43,10 +43,15 @@ class PolicyAlone(NamedTuple):
     room: int = 0
 
 
+class FrozenShares(NamedTuple):
+    """Every arm is drawn by the shares of the last look: the policy's own choice need not be compiled."""
+
+    room: int = 0
+
+
 class ByShares(NamedTuple):
     """Shares may be prescribed: within strata, until the next look, or after an arm was dropped."""
 
-    room: int  # for probabilities
     is_frozen: float  # 1 where allocation is updated at looks only
     burn_in: float  # patients
     n_each: float  # how often an arm is in a block of a stratum; 0 without strata
@@ -80,15 +85,17 @@ def setting_of(design: Design, n_patients: int, grid: Ints) -> Setting:
     )
 
 
-def allocation_of(design: Design, room: int) -> PolicyAlone | ByShares:
-    """How arms are drawn; `room` is for the policy's probabilities."""
+def allocation_of(design: Design) -> PolicyAlone | FrozenShares | ByShares:
+    """How arms are drawn."""
     is_frozen, n_arms = design.update == "at looks", len(design.arms)
     may_drop = design.stopping is not None and n_arms > 2  # of two arms, when one is dropped the trial stops
     if not (is_frozen or may_drop or design.strata):
         return PolicyAlone()
     burn_in = burn_in_of(design)
+    if is_frozen and burn_in.patients == 0:
+        return FrozenShares()
     n_each = burn_in.block / n_arms if design.strata else 0.0
-    return ByShares(room, float(is_frozen), float(burn_in.patients), n_each)
+    return ByShares(float(is_frozen), float(burn_in.patients), n_each)
 
 
 def _days(design: Design, n_patients: int) -> Floats:

@@ -79,7 +79,7 @@ class TrialRunner:
         self._sizes = Sizes.of(assembled, n_arms, len(design.strata))
         self._setting = setting_of(design, n_patients, grid)
         self._rules = look_rules(design)
-        self._allocation = allocation_of(design, self._sizes.out)
+        self._allocation = allocation_of(design)
         self._has_bets = true_effects is not None or needs_wealth(self._rules)
         self._effects = np.zeros((0, 2)) if true_effects is None else np.array(true_effects, np.float64)
         self._device = _device(device)

@@ -48,7 +48,7 @@ _PARTIAL = (_NODES[:, None] ** (_powers + 1) / (_powers + 1)) @ np.linalg.inv(_N
 
 def work_size(n_arms: int) -> int:
     """How many places `probabilities_of_being_largest` works in, beyond its n results."""
-    return n_arms * (1 + 2 * _NODES_PER_PANEL)
+    return n_arms * (2 + 2 * _NODES_PER_PANEL) + _NODES_PER_PANEL
 
 
 @no_inline
@@ -65,13 +65,10 @@ def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
     return nearest
 
 
-@no_inline
-def log_density(a: float, b: float, z: float) -> float:
-    """Log density of logit θ, up to a constant, relative to its mode."""
-    mode = math.log(a / b)
-    there = a * z - (a + b) * (z + math.log1p(math.exp(-z)) if z > 0.0 else math.log1p(math.exp(z)))
-    at_mode = a * mode - (a + b) * (math.log1p(a / b))
-    return there - at_mode
+@inline
+def softplus(z: float) -> float:
+    """log(1 + exp(z)), of which the log density of logit θ is made: a·z - (a + b)·softplus(z), up to a constant."""
+    return z + math.log1p(math.exp(-z)) if z > 0.0 else math.log1p(math.exp(z))
 
 
 @no_inline
@@ -85,17 +82,23 @@ def probabilities_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> No
     density = out[n_arms : n_arms * (1 + n_nodes)]
     below = out[n_arms * (1 + n_nodes) : n_arms * (1 + 2 * n_nodes)]
     reached = out[n_arms * (1 + 2 * n_nodes) : n_arms * (2 + 2 * n_nodes)]
+    at_mode = out[n_arms * (2 + 2 * n_nodes) : n_arms * (3 + 2 * n_nodes)]
+    rising = out[n_arms * (3 + 2 * n_nodes) : n_arms * (3 + 2 * n_nodes) + n_nodes]
     for arm in range(n_arms):
         out[arm], reached[arm] = 0.0, 0.0
+        alpha, beta = a[arm] + prior, b[arm] + prior
+        at_mode[arm] = alpha * math.log(alpha / beta) - (alpha + beta) * math.log1p(alpha / beta)
     start = next_panel_end(a, b, prior, -math.inf)
     end = next_panel_end(a, b, prior, start)
     while end < math.inf:
         width = end - start
+        for node in range(n_nodes):
+            rising[node] = softplus(start + width * _NODES[node])
         for arm in range(n_arms):
-            row = arm * n_nodes
+            row, alpha, beta = arm * n_nodes, a[arm] + prior, b[arm] + prior
             for node in range(n_nodes):
                 z = start + width * _NODES[node]
-                density[row + node] = math.exp(log_density(a[arm] + prior, b[arm] + prior, z))
+                density[row + node] = math.exp(alpha * z - (alpha + beta) * rising[node] - at_mode[arm])
             for node in range(n_nodes):
                 below[row + node] = reached[arm]
                 for other in range(n_nodes):
