@@ -132,7 +132,7 @@ def _evaluate(
         found = evaluate(designs, meeting, trials, seed, **where)
     text = json_text(found.to_json())
     # First what people see: a disk that fills up now must not cost them the results.
-    width = shutil.get_terminal_size().columns
+    width = shutil.get_terminal_size((100, 24)).columns
     typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
     contents = {} if to_json is None else {to_json: text.encode()}
     if html is not None:
