@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from adhere.design.evaluation import Evaluation
 from adhere.design.output.page import design_sections
 from adhere.design.output.rows import rows_of
 from adhere.intervals import Estimate
 from adhere.report.section import Section
-from adhere.trial.design_parts import Evidence
+from adhere.trial.design_parts import Evidence, Looks
 from adhere.trial.design_words import in_words
 from design.made_evaluation import made, made_design
 from report.html_reader import Reader
@@ -135,6 +136,18 @@ def test_of_very_many_scenarios_and_arms_figures_show_some_and_tables_all() -> N
     assert sections["size"].listings[0].folded
     assert "10 arms" in sections["allocation"].figures[0].caption
     assert "and 10 more scenarios: --html or --json" in evaluation.summary()
+
+
+def test_design_that_stops_for_nothing_and_estimates_nothing_is_said_so() -> None:
+    design = replace_fields(made_design(), stopping=None, looks=Looks(days=(100.0,)), estimands=())
+    evaluation = made(design, scenarios={"effect": 0.1, "compliance": 1.0}, n_trials=20)
+    text = evaluation.summary()
+    assert text.count("No design has a stopping rule: its trials claim nothing.") == 1
+    assert "No effects were estimated." in text
+    names = [section.name for section in design_sections(evaluation)]
+    assert "estimates" not in names
+    assert "conclusions" not in names
+    assert "size" in names
 
 
 def test_notebooks_show_a_table(several: Evaluation) -> None:

@@ -34,7 +34,7 @@ def status_figure(rows: Sequence[Row]) -> ReportFigure | None:
     """What trials have stopped for by each look."""
     from adhere.report.stacked_bars import stacked_bars
 
-    if not rows or len(look_labels(rows[0])) < 2:
+    if not rows or rows[0].design.stopping is None or len(look_labels(rows[0])) < 2:
         return None
     shown, left_out = shown_of(rows)
     panels = {row.scenario.name: list(_status_bars(row)) for row in shown}

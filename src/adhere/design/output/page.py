@@ -103,7 +103,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         result="A trial stops at the first look that decides it, and otherwise runs to its last patient.",
         uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
         figures=[] if several else _drawn(status_figure(first)),
-        listings=[tables.conclusions_table(evaluation)],
+        listings=_filled(tables.conclusions_table(evaluation)),
     )
     yield Section(
         "size",

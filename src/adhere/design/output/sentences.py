@@ -21,6 +21,7 @@ _EVIDENCE = {
     "z-test": "a z-test of the arms recommended",
     "wealth": "the wealth of bets against no effect",
 }
+_NO_CLAIMS = "No design has a stopping rule: its trials claim nothing."
 
 
 def headline(design: Design) -> str:
@@ -65,7 +66,7 @@ def errors_result(evaluation: Evaluation) -> str:
             whose = f"{label}: " if len(evaluation.designs) > 1 else ""
             said.append(f"{whose}{worst[1]} ({worst[0].scenario.name})")
     if not said:
-        return "No scenario is a null, so no claim could be false."
+        return _NO_CLAIMS if _claims_nothing(evaluation) else "In every scenario all arms differ: no claim is false."
     return f"The largest type I error: {'; '.join(said)}."
 
 
@@ -79,9 +80,9 @@ def power_result(evaluation: Evaluation) -> str:
             whose = f"{label}: " if len(evaluation.designs) > 1 else ""
             ends = [f"{percent(one)} ({row.scenario.name})" for one, row in (low, high)]
             said.append(f"{whose}{ends[0]}" if len(known) == 1 else f"{whose}from {ends[0]} to {ends[1]}")
-    return (
-        f"Power: {'; '.join(said)}." if said else "In no scenario is one arm better than another: there is no power."
-    )
+    if said:
+        return f"Power: {'; '.join(said)}."
+    return _NO_CLAIMS if _claims_nothing(evaluation) else "In no scenario is one arm better than another: no power."
 
 
 def size_result(evaluation: Evaluation) -> str:
@@ -140,6 +141,10 @@ def precision(evaluation: Evaluation) -> str:
     if largest is None:
         return f"{n} in each scenario."
     return f"With {n} in each scenario, the standard error of a probability is at most {100 * largest:.2g} points."
+
+
+def _claims_nothing(evaluation: Evaluation) -> bool:
+    return all(design.stopping is None for design in evaluation.designs)
 
 
 def _by_design(evaluation: Evaluation) -> dict[str, Sequence[Row]]:

@@ -42,6 +42,7 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
     parts += _one(evaluation, width) if len(evaluation.designs) == 1 else _several(evaluation, width)
     said = [sentences.errors_result(evaluation), sentences.power_result(evaluation)]
     said += [sentences.benefit_result(evaluation), sentences.estimates_result(evaluation)]
+    said = list(dict.fromkeys(said))
     parts.append("In words\n" + "\n".join(_item(one, width) for one in said))
     has_both = any(row.number("type_one") and row.number("power") for row in rows_of(evaluation))
     parts.append(paragraph(f"{_FOOT} {_FALSE_CLAIMS if has_both else ''}", width))
