@@ -19,7 +19,7 @@ from adhere.trial.engine import Engine
 LOG_FORMAT = 4  # raised by every change of what follows
 READABLE_FORMATS = (2, 3, LOG_FORMAT)  # other formats are refused
 DIGESTED_FORMATS = (LOG_FORMAT,)  # whose first record has the digest of the design
-_SEED_IN_DESIGN = 3  # formats up to this one had the seed in the design, and n_patients was called horizon
+_SEED_IN_DESIGN = 3  # formats up to this one had the seed in the design, and beside it the policy's horizon
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
@@ -224,9 +224,9 @@ def _upcast(body: bytes) -> Created | None:
         return None
     if not isinstance(written := fields.get("log_format"), int) or written > _SEED_IN_DESIGN:
         return None
-    design = dict(fields["design"])
-    seed, n_patients = design.pop("seed", None), design.pop("horizon", None)
-    return msgspec.convert({**fields, "seed": seed, "design": {**design, "n_patients": n_patients}}, Created)
+    # A horizon was a plan and no limit, which n_patients is; what a policy took from it is in the policy's text.
+    design = {name: value for name, value in fields["design"].items() if name not in ("seed", "horizon")}
+    return msgspec.convert({**fields, "seed": fields["design"].get("seed"), "design": design}, Created)
 
 
 def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:

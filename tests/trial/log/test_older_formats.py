@@ -1,4 +1,4 @@
-"""Logs of older formats, in which the seed was a part of the design, and the number of patients its horizon."""
+"""Logs of older formats, in which the seed was a part of the design, and beside it a horizon that was no limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_log_of_format_3_is_read_verified_replayed_and_goes_on(tmp_path: Path)
     with store.reading() as view:
         created = created_event(view, 1)
         assert (created.log_format, created.seed, created.design_digest) == (3, 2**64 - 1, "")
-        assert created.design == make_design("headache", "thompson", ["walk", "aspirin"], n_patients=40)
+        assert created.design == make_design("headache", "thompson", ["walk", "aspirin"])  # with no limit of patients
         assert (verify(view, 1).fault, verify(view, 1).head) == (None, HEAD)
         found = replay(view, 1)
         assert (found.difference, found.n_derived) == (None, 6)
