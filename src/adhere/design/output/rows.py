@@ -78,5 +78,5 @@ def scenario_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     shifts = ["" if one.confounding is None else f"{one.confounding:g}" for one in scenarios]
     if not all(shares) or len(set(zip(kinds, shares, shifts, strict=True))) < len(rows):
         return {"scenario": [one.name for one in scenarios]}
-    found = {"scenario": kinds, "comply": shares}
-    return {**found, "confounding": shifts} if len(set(shifts)) > 1 else found
+    places = {"comply": shares, "confounding": shifts}
+    return {"scenario": kinds, **{name: cells for name, cells in places.items() if len(set(cells)) > 1}}

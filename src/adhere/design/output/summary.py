@@ -132,12 +132,17 @@ def _compared(
     if len({one.mean for one in numbers if one is not None}) < 2:
         return
     own, n_designs = rows[:: len(names)], len(names)
-    cells = column(numbers, percent=percent)
-    yield _listed(caption, own, {name: cells[place::n_designs] for place, name in enumerate(names)}, width)
+    cells = column(numbers, percent=percent, unit=False)
+    yield _listed(
+        f"{caption}, in percent" if percent else caption,
+        own,
+        {name: cells[place::n_designs] for place, name in enumerate(names)},
+        width,
+    )
     changed = column(differences, percent=percent, sign=True)
     columns = {f"{name} - {names[0]}": changed[place::n_designs] for place, name in enumerate(names) if place}
-    unit = ", in percentage points" if percent else ""
-    yield _listed(f"{caption}: differences, with the same patients{unit}", own, columns, width)
+    points = ", in percentage points" if percent else ""
+    yield _listed(f"{caption}: differences, with the same patients{points}", own, columns, width)
 
 
 def _listed(caption: str, rows: Sequence[Row], columns: Mapping[str, Sequence[str]], width: int) -> str:

@@ -18,11 +18,17 @@ def is_known(one: Estimate | None) -> bool:
 
 
 def column(
-    estimates: Sequence[Estimate | None], *, percent: bool = False, sign: bool = False, errors: bool = True
+    estimates: Sequence[Estimate | None],
+    *,
+    percent: bool = False,
+    sign: bool = False,
+    errors: bool = True,
+    unit: bool = True,
 ) -> list[str]:
     """Numbers that stand below each other, all to the same decimals: as many as their errors deserve.
 
-    With a `sign` they are differences, and those of shares in percentage points.
+    With a `sign` they are differences, and those of shares in percentage points; these, and what has no `unit`, are
+    without the sign of percents.
 
     >>> column([Estimate(0.0483, 0.0021, 0.0441, 0.0524), None], percent=True)
     ['4.8% (0.2)', '–']
@@ -31,10 +37,10 @@ def column(
     >>> column([Estimate(-0.0123, 0.0004, -0.013, -0.011), Estimate(0.05, 0.0008, 0.04, 0.06)], sign=True)
     ['-0.0123 (0.0004)', '+0.0500 (0.0008)']
     """
-    factor, unit = 100.0 if percent else 1.0, "%" if percent and not sign else ""
+    factor, ending = 100.0 if percent else 1.0, "%" if percent and unit and not sign else ""
     known = [one for one in estimates if one is not None and math.isfinite(one.mean)]
     digits = _digits(known, factor)
-    return [UNKNOWN if one not in known else _text(one, digits, factor, unit, sign, errors) for one in estimates]
+    return [UNKNOWN if one not in known else _text(one, digits, factor, ending, sign, errors) for one in estimates]
 
 
 def percent(one: Estimate | None, sign: bool = False) -> str:
