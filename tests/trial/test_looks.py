@@ -15,6 +15,7 @@ from adhere import Trial
 from adhere.errors import InputError
 from adhere.trial.commands import ChangeStatus, Look, Withdraw
 from adhere.trial.design_parts import Imputation, Looks, Stopping
+from adhere.trial.engine import Choice
 from adhere.trial.events import Closed, Looked, Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
@@ -256,3 +257,15 @@ def test_a_changed_a_missing_and_an_invented_look_are_found() -> None:
         "go on",
         ["active"] * 2,
     )
+
+
+def test_a_policy_that_fails_is_replaced_by_the_arms_that_are_left() -> None:
+    engine = make_design("t", "thompson", THREE).engine(seed=5)
+
+    def fails() -> Choice:
+        raise ZeroDivisionError("no outcomes")
+
+    made = [engine.choose_or_fall_back(engine.first_state, number, fails, [0, 2]) for number in range(20)]
+    assert {one.chosen for one in made} == {0, 2}
+    assert {one.probabilities for one in made} == {(0.5, 0.0, 0.5)}
+    assert {one.fallback for one in made} == {"ZeroDivisionError: no outcomes"}

@@ -35,6 +35,12 @@ class LookPlan(NamedTuple):
     n_arms: int
     n_strata: int
     is_frozen: bool  # between looks
+    may_drop: bool  # arms, and go on without them
+
+    @property
+    def prescribes(self) -> bool:
+        """Whether arms may have to be drawn by shares."""
+        return self.is_frozen or self.may_drop or self.n_strata > 0
 
     @property
     def n_looks(self) -> int:
@@ -82,6 +88,7 @@ def look_plan(design: Design) -> LookPlan:
         n_arms=len(design.arms),
         n_strata=len(design.strata),
         is_frozen=design.update == "at looks",
+        may_drop=design.stopping is not None and len(design.arms) > 2,
     )
 
 

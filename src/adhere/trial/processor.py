@@ -36,7 +36,7 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.kits import kits_of
-from adhere.trial.look_state import has_looks
+from adhere.trial.looker import looker_of
 from adhere.trial.lookups import by_trial, check_subject, digest_of, needed, new_salt, same_text, subject_of
 from adhere.trial.preparing import TransactionAhead, derive_caches
 from adhere.trial.relearning import Relearned
@@ -231,7 +231,7 @@ class CommandProcessor:
     def make_ready(self, live: LiveTrial) -> None:
         """Load a trial's policy, and derive its caches where there are none of this version."""
         live.engine.ensure_loaded()
-        if has_looks(live.design):
+        if (looker := looker_of(live.design, live.engine)) is not None and looker.plan.prescribes:
             live.engine.load_allocation()
         derive_caches(self.store, live)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from adhere.analysis.records import Records
 from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text, is_integer
-from adhere.errors import ConflictError, InputError, listed
+from adhere.errors import InputError, listed
 from adhere.policies import as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import LOG_FORMAT, AnyEvent, Closed, Created, Looked, Reported
+from adhere.trial.events import AnyEvent, Closed, Created, Looked, Reported
 from adhere.trial.history import History
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.records import records_of_histories
@@ -23,9 +23,9 @@ from adhere.trial.make_design import check_trial_name, checked
 from adhere.trial.recommendation import Recommendation
 from adhere.trial.saving import load_events, save_events
 from adhere.trial.state import TrialState
-from adhere.trial.trial_log import TrialLog
+from adhere.trial.trial_log import TrialLog, created_now
 from adhere.trial.verbs.look import choose, stratum_number
-from adhere.trial.verbs.recommend import SOFTWARE, check_not_full, recommended
+from adhere.trial.verbs.recommend import check_not_full, recommended
 from adhere.trial.verbs.report import check_not_contradicted
 
 
@@ -83,7 +83,7 @@ class Trial:
             n_patients=n_patients,
             reward_values=tuple(check_reward("reward", value) for value in reward_values),
         )
-        self._create(design, engine, seed, run)
+        self._begin(engine, run, created_now(design, engine, seed))
 
     @classmethod
     def from_design(cls, design: Design, seed: int = 0, run: int = 0) -> Trial:
@@ -94,21 +94,9 @@ class Trial:
         Trial 'headache': thompson on walk, aspirin; 0 recommendations
         """
         trial, design = cls.__new__(cls), checked(design)
-        trial._create(design, design.engine(seed, run), seed, run)
+        engine = design.engine(seed, run)
+        trial._begin(engine, run, created_now(design, engine, seed))
         return trial
-
-    def _create(self, design: Design, engine: Engine, seed: int, run: int) -> None:
-        created = Created(
-            position=1,
-            at=datetime.now(UTC),
-            log_format=LOG_FORMAT,
-            seed=seed,
-            design=design,
-            design_digest=design.digest,
-            algorithm_version=engine.algorithm_version,
-            software=SOFTWARE,
-        )
-        self._begin(engine, run, created)
 
     def __repr__(self) -> str:
         n = self._state.n_recommendations
@@ -162,7 +150,7 @@ class Trial:
 
     def recommend(self, *, stratum: str | None = None, at: datetime | None = None) -> Recommendation:
         """An arm for the next patient, of a stratum if the design has strata; `at` is when, if not now."""
-        now = self._now(at)
+        now = self._log.now(at)
         state = self._state
         check_not_full(state)
         number = stratum_number(state.design, stratum)
@@ -194,7 +182,7 @@ class Trial:
         A lesson at which the policy fails is left out, and a warning logged.
         Taken was an arm (`actual`), none of them (`took_nothing`), or something else (`took_other`, in words).
         """
-        now = self._now(at)
+        now = self._log.now(at)
         state = self._state
         taken = arm_taken(self.arms, actual, took_nothing, took_other)
         value = None if reward is None else state.engine.check_reward(reward)
@@ -220,7 +208,7 @@ class Trial:
         If all patients were recommended an arm, the design's last look is made first, without the outcomes that are
         still missing.
         """
-        now = self._now(at)
+        now = self._log.now(at)
         text = check_text("reason", reason, MAX_TEXT_LENGTH)
         self._log.look(now, is_end=True)
         self._log.add(Closed(position=self._state.position + 1, at=now, reason=text))
@@ -264,13 +252,3 @@ class Trial:
             before = self._notes[known.text_at][1]
             expected = f"{before!r}, as reported before for recommendation {history.recommendation_id}"
             raise InputError("took_other", words, expected)
-
-    def _now(self, at: datetime | None) -> datetime:
-        """The time of what happens next, after the looks by day whose day is over by then."""
-        if self._state.status == "closed":
-            raise ConflictError("trial", self.name, "a trial that is not closed")
-        if at is not None and at.tzinfo is None:
-            raise InputError("at", at.isoformat(), "a time with its zone, e.g. datetime(2026, 3, 1, tzinfo=UTC)")
-        now = datetime.now(UTC) if at is None else at
-        self._log.look(now)
-        return now

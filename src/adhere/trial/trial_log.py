@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
+from adhere.errors import ConflictError, InputError
+from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, Closed, Created, LessonRefused, Looked, Recommended
+from adhere.trial.events import LOG_FORMAT, AnyEvent, Closed, Created, LessonRefused, Looked, Recommended
 from adhere.trial.evolve import evolve, refused_events
 from adhere.trial.history import History
+from adhere.trial.looker import SOFTWARE
 from adhere.trial.state import initial_state
 from adhere.trial.verbs.look import look_due, looked
+
+
+def created_now(design: Design, engine: Engine, seed: int) -> Created:
+    """The first event of a trial."""
+    return Created(
+        position=1,
+        at=datetime.now(UTC),
+        log_format=LOG_FORMAT,
+        seed=seed,
+        design=design,
+        design_digest=design.digest,
+        algorithm_version=engine.algorithm_version,
+        software=SOFTWARE,
+    )
 
 
 class TrialLog:
@@ -34,6 +51,16 @@ class TrialLog:
         self.events += [event, *refusals]
         if state.looks is not None:
             self.look(event.at)
+
+    def now(self, at: datetime | None) -> datetime:
+        """The time of what happens next, after the looks by day whose day is over by then."""
+        if self.state.status == "closed":
+            raise ConflictError("trial", self.state.design.name, "a trial that is not closed")
+        if at is not None and at.tzinfo is None:
+            raise InputError("at", at.isoformat(), "a time with its zone, e.g. datetime(2026, 3, 1, tzinfo=UTC)")
+        now = datetime.now(UTC) if at is None else at
+        self.look(now)
+        return now
 
     def look(self, at: datetime, *, is_end: bool = False) -> None:
         """Add the looks that are due; at the end of the trial the last one in any case."""

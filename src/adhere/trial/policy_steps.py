@@ -1,0 +1,189 @@
+"""What a policy's compiled functions make of a state: an arm, the probability of each arm, what it believes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.checks import check_reward, is_integer
+from adhere.compilation import classes_of
+from adhere.errors import InputError, UnavailableError, listed
+from adhere.policies import ComplianceAwareLearner, as_policy
+from adhere.policies.generic import decider, probabilities, remember
+from adhere.policies.kept_tables import postponing
+from adhere.policies.policy import Policy, TrialShape
+from adhere.policies.recycling import CacheRule
+from adhere.randomness import ESTIMATE, check_seed, point, stream
+from adhere.trial.algorithm_version import algorithm_version
+from adhere.trial.beliefs import write_beliefs
+from adhere.trial.buffers import Buffers
+from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS
+
+Floats = NDArray[np.float64]
+_SUM_TOLERANCE = 1e-6
+
+
+class Choice(NamedTuple):
+    """An arm, the probability each arm had, and what learning must remember.
+
+    `fallback` is why the arm was drawn with equal probabilities instead; the policy does not learn from such a round.
+    With `prescribed` the arm was drawn by the probabilities themselves, which are then exact.
+    """
+
+    chosen: int
+    probabilities: tuple[float, ...]
+    memo: tuple[float, ...]
+    fallback: str = ""
+    prescribed: bool = False
+
+
+class PolicySteps:
+    """The compiled functions of one policy for one trial. No method changes the state it is given."""
+
+    def __init__(
+        self,
+        policy: object,
+        n_arms: int,
+        *,
+        seed: int,
+        run: int = 0,
+        n_patients: int | None = None,
+        reward_values: Sequence[float] = (0.0, 1.0),
+    ) -> None:
+        if n_patients is not None and (not is_integer(n_patients) or n_patients < 1):
+            raise InputError("n_patients", n_patients, "a whole number of patients, at least 1")
+        if not is_integer(run) or run < 0:
+            raise InputError("run", run, "a whole number, at least 0")
+        if not isinstance(reward_values, Sequence) or not reward_values:
+            raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
+        values = tuple(sorted({check_reward("reward", value) for value in reward_values}))
+        self.n_arms = n_arms
+        self.policy: Policy = as_policy(policy).resolved(n_arms, n_patients)
+        self._assemble = partial(self.policy.assemble, TrialShape(n_arms, values))
+        with postponing() as later:
+            compiled = self._assemble()
+        self._lacks_tables = bool(later)  # until the steps are loaded
+        self.sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
+        self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
+        self.first_state: Floats = compiled.state
+        self.memo_size = compiled.memo_size
+        self._deciders = compiled.deciders
+        self.recycles = CacheRule in classes_of(compiled.rule)
+        self._rule = compiled.rule
+        self._values = values if self.recycles else None
+        self._stream = stream(check_seed(seed), run)
+        self._buffers = Buffers(compiled, self._stream)
+        self._kernels: dict[Any, Any] = {}
+        self.algorithm_version = algorithm_version(self.policy, self._rule)
+        # The random key of all recommendations; a recommendation's id is its place in the stream.
+        self.key = f"{int(self._stream[0]):016x}{int(self._stream[1]):016x}"
+
+    def choose(self, state: Floats, recommendation_id: int) -> Choice:
+        """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense."""
+        buffers = self._buffers
+        after, memo = buffers.state, buffers.memo
+        after[:] = state
+        memo.fill(0.0)
+        chosen = self._run(CHOOSE_ARM, after, memo, buffers.rng, recommendation_id)
+        if not isinstance(chosen, int) or not 0 <= chosen < self.n_arms:
+            raise InputError(f"arm chosen by {self.policy}", chosen, f"a whole number from 0 to {self.n_arms - 1}")
+        if not self.recycles and after.tobytes() != state.tobytes():
+            raise InputError(f"policy {self.policy}", "a choose that changes the state", "only learn to change it")
+        remembered = tuple(memo[: self.memo_size].tolist())  # before an estimate draws, and writes, again
+        distribution = self._probabilities(state)
+        if not abs(sum(distribution) - 1.0) <= _SUM_TOLERANCE:  # also catches a NaN
+            raise InputError(f"probabilities of {self.policy}", distribution, "numbers from 0 to 1 that add up to 1")
+        if not all(map(math.isfinite, remembered)):
+            raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
+        return Choice(chosen, tuple(distribution), remembered)
+
+    def allocate(self, state: Floats, recommendation_id: int, shares: Sequence[float]) -> Choice:
+        """Draw an arm by shares that the design prescribes; to the policy it is as if a guard had decided."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        buffers.shares[:] = shares
+        chosen = self._run(ALLOCATE_ARM, buffers.state, buffers.memo, buffers.rng, recommendation_id, buffers.shares)
+        remembered = tuple(buffers.memo[: self.memo_size].tolist())
+        if not all(map(math.isfinite, remembered)):
+            raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
+        return Choice(int(chosen), tuple(shares), remembered, prescribed=True)
+
+    def stated_probabilities(self, state: Floats, recommendation_id: int) -> list[float]:
+        """The probability of each arm at a recommendation that is still to come."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        remember(self._rule, buffers.named_state, buffers.named_memo)
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        return self._probabilities(state)
+
+    def beliefs(self, state: Floats, recommendation_id: int) -> list[float]:
+        """The probabilities of the learner inside all guards, at a recommendation that is still to come."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        write_beliefs(self._rule, buffers.named_state, buffers.named_memo, buffers.out, buffers.rng)
+        return [float(p) for p in buffers.out[: self.n_arms]]
+
+    def probabilities(self, state: Floats, recommendation_id: int, memo: Sequence[float]) -> list[float]:
+        """The probability of each arm at a recommendation, from the state before it and its memo."""
+        buffers = self._buffers
+        buffers.memo.fill(0.0)
+        buffers.memo[: self.memo_size] = memo
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        return self._probabilities(state)
+
+    def decider(self, memo: Sequence[float]) -> str:
+        """The name of the part that decided, from a recommendation's memo."""
+        buffers = self._buffers
+        buffers.memo.fill(0.0)
+        buffers.memo[: self.memo_size] = memo
+        return self._deciders[decider(self._rule, buffers.named_memo)]
+
+    def check_reward(self, value: object) -> float:
+        """A reward this policy can learn from."""
+        reward = check_reward("reward", value)
+        if self._values is not None and reward not in self._values:
+            values = listed(f"{known:g}" for known in self._values)
+            expected = f"one of {values}: a policy that recycles must know every value (reward_values=…)"
+            raise InputError("reward", value, expected)
+        return reward
+
+    def _probabilities(self, state: Floats) -> list[float]:
+        if self._lacks_tables:
+            self._load_steps()
+        buffers = self._buffers
+        buffers.state[:] = state
+        probabilities(self._rule, buffers.named_state, buffers.named_memo, 1.0, buffers.out, buffers.rng)
+        return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
+
+    def load_allocation(self) -> None:
+        """As `load`, for drawing arms by shares."""
+        if self._lacks_tables:
+            self._load_steps()
+        own = (self._buffers.state, self._buffers.memo, self._buffers.rng, 0, self._buffers.shares)
+        self._kernels[ALLOCATE_ARM] = ALLOCATE_ARM.compiled(self._rule, *own)
+
+    def _load_steps(self) -> None:
+        if self._lacks_tables:
+            try:
+                self._rule, self._lacks_tables = self._assemble().rule, False
+            except InputError as error:  # there is too little memory now
+                raise UnavailableError(str(error)) from error
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng)
+        self._kernels[CHOOSE_ARM] = CHOOSE_ARM.compiled(self._rule, *own, 0)
+        one_lesson = (*buffers.one_lesson, buffers.done)
+        self._kernels[LEARN_LESSONS] = LEARN_LESSONS.compiled(self._rule, *own, *one_lesson)
+
+    def _run(self, kernel: Any, *arguments: Any) -> Any:
+        if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
+            self.load_allocation() if kernel is ALLOCATE_ARM else self._load_steps()
+        return self._kernels[kernel](self._rule, *arguments)
