@@ -105,7 +105,12 @@ def test_page_of_several_designs_begins_with_errors_as_confounding_grows(several
     (forest,) = sections["differences"].figures
     assert [panel.get_title("left") for panel in forest.draw().axes] == ["type I error, or power", "patients"]
     assert _column(sections["differences"], "design")[:3] == [design.name for design in several.designs[1:]]
-    assert len(sections["design"].listings) == 5
+    assert len(sections["design"].listings) == 2 + len(several.designs)
+    assert "Patients are expected evenly, 1 a day." in sections["design"].details
+    assert [
+        "thompson, wealth",
+        "Arms are recommended by thompson, which credits each outcome to the arm recommended.",
+    ] in (sections["design"].listings[1].rows)
 
 
 def _column(section: Section, heading: str) -> list[str]:

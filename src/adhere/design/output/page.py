@@ -151,20 +151,20 @@ def _designs(evaluation: Evaluation) -> Section:
     several = len(evaluation.designs) > 1
     said = {design.name: list(in_words(design)) for design in evaluation.designs}
     shared = [one for one in said[evaluation.designs[0].name] if all(one in words for words in said.values())]
-    own = [f"{name}: {one}" for name, words in said.items() for one in words if one not in shared]
+    own = [[name, one] for name, words in said.items() for one in words if one not in shared]
     listings = [
         Listing(f"{design.name}, field by field", ["field", "value"], design_fields(design), folded=True)
         for design in evaluation.designs
     ]
     if several:
-        listings.insert(0, designs_table(evaluation))
+        listings[:0] = [designs_table(evaluation), Listing("What differs, in words", ["design", "says"], own)]
     return Section(
         "design",
         "The designs" if several else "The design",
         question="What is planned?",
         result=sentences.designs_result(evaluation),
         uncertainty="",
-        details=[*shared, *own],
+        details=shared,
         listings=listings,
     )
 

@@ -53,7 +53,7 @@ def lead(evaluation: Evaluation) -> str:
     each = each.replace("each of 1 scenario", "one scenario")
     if len(evaluation.designs) == 1:
         return f"How trials of this design would behave, by {each}. {headline(evaluation.designs[0])}"
-    names = ", ".join(design.name for design in evaluation.designs)
+    names = "; ".join(design.name for design in evaluation.designs)
     return f"How trials of {len(evaluation.designs)} designs would behave, by {each} with the same patients: {names}."
 
 
