@@ -38,7 +38,7 @@ def by_one_thread() -> Evaluation:
     return evaluate_designs(n_threads=1, keep_trials=True)
 
 
-@pytest.mark.parametrize(("n_threads", "patients_per_turn"), [(2, 1 << 18), (5, 300)])
+@pytest.mark.parametrize(("n_threads", "patients_per_turn"), [(2, 1 << 18), (5, 700)])
 def test_the_number_of_threads_does_not_matter(
     by_one_thread: Evaluation, n_threads: int, patients_per_turn: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
