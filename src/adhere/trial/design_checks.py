@@ -9,14 +9,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from adhere.checks import check_text, check_unique
+from adhere.checks import MAX_COUNT, check_text, check_unique
 from adhere.errors import InputError, nearest
 from adhere.policies import BurnIn, Floor, as_policy
 from adhere.policies.guard import Guard
 from adhere.policies.policy import AnyLearner, Policy
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Rate
-from adhere.trial.planned_looks import burn_in_of, planned_looks
+from adhere.trial.planned_looks import burn_in_of
 from adhere.trial.stopping_checks import check_stopping, may_drop_arms, stopping_warnings
 
 MAX_DAYS = 36500.0
@@ -64,19 +64,22 @@ def _check_looks(design: Design) -> None:
         if needing:
             sentence = f"{needing[0]} needs n_patients, the largest number of patients"
             raise InputError("n_patients", None, "the largest number of patients", sentence)
+    elif n_patients >= MAX_COUNT:
+        raise InputError("n_patients", n_patients, "a number of patients below 2**53")
     elif looks.at:
         _check_increasing("looks.at", looks.at)
         if looks.at[0] < 1 or looks.at[-1] > n_patients:
             raise InputError("looks.at", list(looks.at), f"numbers of patients from 1 to n_patients, {n_patients}")
     elif looks.every is not None and not 1 <= looks.every <= n_patients:
         raise InputError("looks.every", looks.every, f"a number of patients from 1 to n_patients, {n_patients}")
+    n_looks = len(looks.at) + len(looks.days) + ((n_patients or 0) // looks.every if looks.every else 0)
+    if n_looks > MAX_LOOKS:  # before anybody lists them
+        raise InputError("looks", f"{n_looks:,} of them", f"at most {MAX_LOOKS:,} looks")
     _check_increasing("looks.days", looks.days)
     _check_days("looks.days", looks.days)
     if design.update == "at looks" and not given:
         expected = "looks beside it (looks.at, looks.every or looks.days), or 'every patient'"
         raise InputError("update", design.update, expected)
-    if planned_looks(design) > MAX_LOOKS:
-        raise InputError("looks", f"{planned_looks(design)} of them", f"at most {MAX_LOOKS:,} looks")
 
 
 def _check_policy(design: Design) -> None:
