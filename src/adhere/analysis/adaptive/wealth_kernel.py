@@ -76,12 +76,10 @@ def pair_wealth(
                 s = decisions.order[n_heard]
                 n_heard += 1
                 if decisions.chosen[s] == treatment or decisions.chosen[s] == control:
-                    low, high = taken_between(decisions, s, treatment, by_taken)
-                    if low == high and decisions.rewards[s] == decisions.rewards[s]:
-                        n_known += 1.0
-                        sum_reward += decisions.rewards[s]
-                        sum_taken += low
-                        spread += scores[s] * scores[s]
+                    n_known += 1.0
+                    sum_reward += decisions.rewards[s]
+                    sum_taken += taken_between(decisions, s, treatment, by_taken)[0]
+                    spread += scores[s] * scores[s]
             if n_known > 0.0:
                 mean_reward, mean_taken = sum_reward / n_known, sum_taken / n_known
         chosen = decisions.chosen[t]
