@@ -3,7 +3,8 @@
 Fixed 1:1 allocation in permuted blocks, a two-sided z-test of level 0.05, boundaries of O'Brien & Fleming and of
 Pocock. Jennison & Turnbull (2000), "Group Sequential Methods with Applications to Clinical Trials", say in Tables 2.2
 and 2.4 by how much the largest sample must exceed that of a single look for a power of 0.8 or 0.9. Here the sample is
-given, and the difference between the arms is the one for which that holds.
+given, and the difference between the arms is the one for which that holds. The tables are for normal outcomes of
+known variance; what binomial ones make of it is computed too, exactly.
 
     python benchmarks/group_sequential.py [TRIALS] > benchmarks/results/group_sequential.md
 """
@@ -16,11 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 from statistics import NormalDist
 
 import numpy as np
+from scipy import stats
 
 from adhere import Strata, Stratum
 from adhere.design.trial_runner import TrialRunner
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Boundary, Looks, Stopping
+from adhere.trial.group_sequential import critical_values
 
 ARMS = ("old", "new")
 PER_ARM = 900
@@ -67,17 +70,43 @@ def found(design: Design, difference: float, n_trials: int, seed: int) -> tuple[
     return sum(claims) / n_trials, sum(patients) / n_trials
 
 
+def exact(boundary: Boundary, n_looks: int, difference: float) -> float:
+    """How often the arms are found to differ, from the binomial law of the successes of both at each look."""
+    group, weights, claimed = PER_ARM // n_looks, np.ones((1, 1)), 0.0
+    fractions = tuple((look + 1) / n_looks for look in range(n_looks))
+    for look, critical in enumerate(critical_values(boundary, 0.05, fractions)):
+        n = group * (look + 1)
+        for mean in (MEAN - difference / 2, MEAN + difference / 2):
+            more = stats.binom.pmf(np.arange(group + 1), group, mean)
+            step = np.zeros((n + 1, n - group + 1))
+            for before in range(n - group + 1):
+                step[before : before + group + 1, before] = more
+            weights = (step @ weights).T  # twice: first the old arm's successes, then the new one's
+        old, new = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+        pooled = (old + new) / (2 * n)
+        spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1e-12) * 2 / n)
+        is_claimed = np.abs(new - old) / n >= critical * spread
+        claimed += float(weights[is_claimed].sum())
+        weights = np.where(is_claimed, 0.0, weights)
+    return claimed
+
+
 def main() -> None:
     n_trials = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     print(f"# Group-sequential designs: {n_trials:,} trials each, {PER_ARM:,} patients an arm\n")
-    print("| boundary | looks | table | simulated | Monte Carlo error | mean size |\n|---|---|---|---|---|---|")
+    print("| boundary | looks | table | exact | simulated | Monte Carlo error | mean size |")
+    print("|---|---|---|---|---|---|---|")
     for number, ((boundary, n_looks), inflation) in enumerate(INFLATION.items()):
         design = design_of(boundary, n_looks)
         for expected, difference in [(0.05, 0.0), *((p, difference_for(p, r)) for p, r in inflation.items())]:
             seed = 100 * number + round(100 * expected)  # or all would be off in the same direction
             rate, size = found(design, difference, n_trials, seed)
             error = math.sqrt(expected * (1 - expected) / n_trials)
-            print(f"| {boundary} | {n_looks} | {expected} | {rate:.4f} | {error:.4f} | {size:.0f} |", flush=True)
+            law = exact(boundary, n_looks, difference)
+            print(
+                f"| {boundary} | {n_looks} | {expected} | {law:.4f} | {rate:.4f} | {error:.4f} | {size:.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
