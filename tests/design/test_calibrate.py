@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from statistics import NormalDist
 
+import msgspec
 import pytest
 
 import adhere
@@ -88,9 +90,19 @@ def test_the_worst_null_of_a_grid_of_compliance() -> None:
     assert {null.null for null in found.nulls} == {"sharp", "average"}
     assert found.error.mean == max(error.mean for error in found.settled.errors)
     assert found.error.mean < 0.2
-    again = adhere.evaluate(found.design, list(found.nulls), 400, seed=found.settled.tried[-1].seed, progress=False)
+    alone = msgspec.structs.replace(found.design, estimands=())
+    again = adhere.evaluate(alone, list(found.nulls), 400, seed=found.settled.tried[-1].seed, progress=False)
     worst = again[found.worst_null, 0]
     assert worst.moments.mean[worst.columns.where("false_claim", 2)] == pytest.approx(found.error.mean)
+
+
+def test_a_file_brings_its_own_scenarios(tmp_path: Path) -> None:
+    path = tmp_path / "trial.toml"
+    path.write_text(f"{FIXED.to_toml()}\n[scenarios]\neffect = [0.3]\ncompliance = [1.0]\naverage_null = 0.0\n")
+    found = calibrate(path, n_trials=200, progress=False)
+    assert [null.name for null in found.nulls] == ["sharp null, compliance 100%"]
+    assert "under this null (200 fresh trials)" in found.how_sure
+    assert sample_size(str(path), n_trials=200, progress=False).scenario.name == "effect 0.3, compliance 100%"
 
 
 def test_what_cannot_be_reached_is_said() -> None:

@@ -65,15 +65,6 @@ def read_design(path: Path) -> Design:
     return design
 
 
-def scenarios_for(path: Path, given: list[str] | None) -> object:
-    """The scenarios asked for: those given, else those of the design's own file, else None."""
-    from adhere.design.scenarios import scenario_table
-
-    if given:
-        return given
-    return path if scenario_table(path) is not None else None
-
-
 def json_path(json_file: str | None) -> Path | None:
     """The file that JSON goes to; None for standard output and if none was asked for."""
     if json_file is None or json_file == STANDARD_OUTPUT:

@@ -21,7 +21,6 @@ from adhere.cli.design_options import (
     json_text,
     machines,
     read_design,
-    scenarios_for,
 )
 from adhere.cli.destinations import check_file, write_files
 from adhere.cli.options import Imports, Seed, Threads, import_all, number
@@ -86,6 +85,7 @@ def calibrate(
     import_all(imports)
     design = read_design(file)
     from adhere.design.calibrate import calibrate as find
+    from adhere.design.scenarios import given_or_own
 
     with machines(threads, device, cluster) as where:
         found = find(
@@ -93,7 +93,7 @@ def calibrate(
             type_one=type_one,
             number=number_name,
             between=between,
-            scenarios=scenarios_for(file, scenarios),
+            scenarios=given_or_own(scenarios or None, file),
             n_trials=trials,
             seed=seed,
             on_tried=lambda tried: _say(tried, "worst type I error", max(tried.errors)),
@@ -133,13 +133,14 @@ def size(
     import_all(imports)
     design = read_design(file)
     from adhere.design.sample_size import sample_size
+    from adhere.design.scenarios import given_or_own
 
     with machines(threads, device, cluster) as where:
         found = sample_size(
             design,
             power=power,
             scenario=scenario,
-            scenarios=scenarios_for(file, scenarios),
+            scenarios=given_or_own(scenarios or None, file),
             n_trials=trials,
             seed=seed,
             on_tried=lambda tried: _say(tried, "power", 1.0 - max(tried.errors)),

@@ -22,7 +22,6 @@ from adhere.cli.design_options import (
     json_text,
     machines,
     read_design,
-    scenarios_for,
 )
 from adhere.cli.destinations import check_file, check_page, write_files
 from adhere.cli.options import Imports, Seed, Threads, import_all
@@ -126,8 +125,9 @@ def _evaluate(
     designs = [read_design(path) for path in paths]
     _check_names({str(path): design.name for path, design in zip(paths, designs, strict=True)}, len(paths))
     from adhere.design.evaluate import evaluate
+    from adhere.design.scenarios import given_or_own
 
-    meeting = scenarios_for(paths[0], scenarios)
+    meeting = given_or_own(scenarios or None, paths[0])
     with machines(threads, device, cluster) as where:
         found = evaluate(designs, meeting, trials, seed, **where)
     text = json_text(found.to_json())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from importlib.metadata import version
+from os import PathLike
+from typing import Any
 
 from adhere.checks import check_integer, is_number
 from adhere.design.calibration import Calibration
@@ -12,7 +14,7 @@ from adhere.design.error_rates import ErrorRates
 from adhere.design.named_number import number_of, with_number
 from adhere.design.scenario import Scenario
 from adhere.design.scenario_grid import ScenarioGrid
-from adhere.design.scenarios import read_scenarios
+from adhere.design.scenarios import given_or_own, read_scenarios
 from adhere.design.search import Range, UnreachableError
 from adhere.design.searched_number import range_to_search, usual_number
 from adhere.design.settled_number import Tried, settle
@@ -20,13 +22,14 @@ from adhere.errors import InputError
 from adhere.randomness import check_seed
 from adhere.simulation.progress import Progress
 from adhere.trial.design import Design
+from adhere.trial.design_file import load_design
 
 MIN_TRIALS, MAX_TRIALS = 200, 2**40
 _COMPLIANCE = (1.0, 0.8, 0.6)  # of the nulls, unless others are given
 
 
 def calibrate(
-    design: Design,
+    design: Design | str | PathLike[str] | Mapping[str, Any],
     *,
     type_one: float = 0.05,
     number: str | None = None,
@@ -49,7 +52,7 @@ def calibrate(
     Parameters
     ----------
     design
-        The design to calibrate.
+        The design to calibrate, or its file.
     type_one
         The probability, at most, of claiming a difference about any arm where there is none.
     number
@@ -59,7 +62,8 @@ def calibrate(
     between
         The lowest and the highest value to search; needed for numbers that are no thresholds.
     scenarios
-        As for `evaluate`; those in which a null hypothesis holds count. Left out, nulls over a grid of compliance.
+        As for `evaluate`; those in which a null hypothesis holds count. Left out, those of the design's file or, if
+        it has none, a grid of compliance.
     n_trials
         How many trials of each null the search ends with, and how many fresh ones confirm the value.
     seed
@@ -72,6 +76,7 @@ def calibrate(
     """
     if not is_number(type_one) or not 0.0 < type_one < 0.5:
         raise InputError("type_one", type_one, "a number above 0 and below 0.5")
+    scenarios, design = given_or_own(scenarios, design), load_design(design)
     n_trials = check_integer("n_trials", n_trials, MIN_TRIALS, MAX_TRIALS)
     seed = check_seed(seed)
     name = usual_number(design) if number is None else number

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from importlib.metadata import version
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from adhere.checks import check_integer
@@ -14,7 +12,7 @@ from adhere.design.characteristics import Characteristics
 from adhere.design.evaluation import Evaluation
 from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
-from adhere.design.scenarios import read_scenarios, scenario_table
+from adhere.design.scenarios import given_or_own, read_scenarios
 from adhere.design.task_runner import DesignRunner
 from adhere.errors import InputError
 from adhere.memory import available_memory, bytes_text
@@ -89,9 +87,7 @@ def evaluate(
     threads = check_workers(n_threads, device, executor)
     listed = list(designs) if isinstance(designs, (list, tuple)) else [designs]
     given = _as_designs(listed)
-    if scenarios is None and isinstance(listed[0], (str, PathLike)) and scenario_table(Path(listed[0])) is not None:
-        scenarios = listed[0]
-    found = read_scenarios(scenarios, given[0])
+    found = read_scenarios(given_or_own(scenarios, listed[0]), given[0])
     for other in given[1:]:
         read_scenarios(found, other)  # checks them
     plan = DesignPlan(given, found, n_trials, seed, device, keep_trials)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib.metadata import version
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from adhere.checks import check_integer, is_number
@@ -13,7 +14,7 @@ from adhere.design.calibrate import MAX_TRIALS, MIN_TRIALS
 from adhere.design.error_rates import AT_LEAST, ErrorRates, rate_rows, rate_table
 from adhere.design.resized import resized, smallest_size
 from adhere.design.scenario import Scenario
-from adhere.design.scenarios import read_scenarios
+from adhere.design.scenarios import given_or_own, read_scenarios
 from adhere.design.search import ROOT, Range, UnreachableError
 from adhere.design.searched_number import usual_number
 from adhere.design.settled_number import LEVEL, SettledNumber, Tried, settle
@@ -24,6 +25,7 @@ from adhere.report.numbers import counted
 from adhere.report.wrapping import paragraph
 from adhere.simulation.progress import Progress
 from adhere.trial.design import Design
+from adhere.trial.design_file import load_design
 
 if TYPE_CHECKING:
     import polars
@@ -126,7 +128,7 @@ class SampleSize:
 
 
 def sample_size(
-    design: Design,
+    design: Design | str | PathLike[str] | Mapping[str, Any],
     *,
     power: float = 0.9,
     scenario: str | None = None,
@@ -148,7 +150,7 @@ def sample_size(
     Parameters
     ----------
     design
-        The design to resize, of any size that it could be run with.
+        The design to resize, or its file; of any size that it could be run with.
     power
         The probability of claiming a difference that is there, in the right direction, about any arm.
     scenario
@@ -167,6 +169,7 @@ def sample_size(
     """
     if not is_number(power) or not 0.5 <= power < 1.0:
         raise InputError("power", power, "a number from 0.5 and below 1")
+    scenarios, design = given_or_own(scenarios, design), load_design(design)
     n_trials = check_integer("n_trials", n_trials, MIN_TRIALS, MAX_TRIALS)
     seed = check_seed(seed)
     usual_number(design)  # which refuses a design that claims nothing

@@ -79,6 +79,13 @@ def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Sc
     return found + [scenario for one in named for scenario in _each(one, design, folder)]
 
 
+def given_or_own(scenarios: object, design: object) -> object:
+    """The scenarios given; if there are none, those of the design's own file, where it is one that has some."""
+    if scenarios is None and isinstance(design, (str, PathLike)) and scenario_table(Path(design)) is not None:
+        return design
+    return scenarios
+
+
 def scenario_table(path: Path) -> Mapping[str, Any] | None:
     """The table `scenarios` of a file; None if it has none, or is no such file."""
     read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
