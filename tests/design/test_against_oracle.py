@@ -93,7 +93,9 @@ def played(design: Design, population: Population, monkeypatch: pytest.MonkeyPat
     return plain, found
 
 
-@pytest.mark.parametrize("number", range(16))
+# Among the first 150, which all agree, those that miss nothing of what was broken on purpose: ties, late reports, arms
+# that are dropped while allocation goes on.
+@pytest.mark.parametrize("number", [*range(13), 26, 36, 58, 81])
 def test_trials_are_those_of_the_oracle(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     design, population = at_random(Random(number))
     k = len(design.arms)
