@@ -93,7 +93,7 @@ def played(design: Design, population: Population, monkeypatch: pytest.MonkeyPat
     return plain, found
 
 
-# Among the first 150, which all agree, those that miss nothing of what was broken on purpose: ties, late reports, arms
+# Of the first 150, which all agree, those that notice what was broken on purpose: ties, late reports, arms
 # that are dropped while allocation goes on.
 @pytest.mark.parametrize("number", [*range(13), 26, 36, 58, 81])
 def test_trials_are_those_of_the_oracle(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
