@@ -10,7 +10,7 @@ from adhere.compilation import generic, generic_with_default, implements, inline
 from adhere.design.setting import ByShares, FrozenShares, PolicyAlone
 from adhere.policies.generic import choose, remember
 from adhere.randomness import CHOOSE, point
-from adhere.trial.allocation import allocate, block_shares, shares_left, stated_shares
+from adhere.trial.allocation import allocate, block_shares, stated_shares
 
 
 @generic
@@ -37,8 +37,7 @@ def own_choice(rule: Any, state: Any, memo: Any, patient: Any, rng: Any) -> Any:
 @no_inline
 def shares_now(rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any) -> None:
     """The policy's probabilities, without the arms that were dropped."""
-    stated_shares(rule, state, memo, patient, work.out, rng)
-    shares_left(work.out, work.dropped, rule.n_arms)
+    stated_shares(rule, state, memo, patient, work.dropped, work.out, rng)
 
 
 @inline

@@ -7,13 +7,12 @@ same functions, which need no memory of their own.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from adhere.compilation import inline
+from adhere.policies.arms_left import probabilities_left
 from adhere.policies.generic import Rule, probabilities, remember, remember_shares
 from adhere.randomness import CHOOSE, ESTIMATE, Stream, point, uniform
-
-_NOTHING: Final = 1e-12  # below which nothing is left of shares
 
 
 @inline
@@ -42,30 +41,21 @@ def draw_by_shares(shares: Any, n_arms: int, rng: Stream) -> int:
 
 
 @inline
-def stated_shares(rule: Rule, state: Any, memo: Any, number: int, out: Any, rng: Stream) -> None:
-    """Write the policy's own probabilities at a recommendation; `out` has `probabilities_size` places."""
+def stated_shares(rule: Rule, state: Any, memo: Any, number: int, dropped: Any, out: Any, rng: Stream) -> None:
+    """Write the policy's probabilities at a recommendation, of the arms that are left; `out` has `probabilities_size`
+    places.
+    """
     remember(rule, state, memo)
     point(rng, number, ESTIMATE)
-    probabilities(rule, state, memo, 1.0, out, rng)
+    n_dropped = 0
+    for arm in range(rule.n_arms):
+        n_dropped += 1 if dropped[arm] else 0
+    if n_dropped > 0:
+        probabilities_left(rule, state, memo, dropped, out, rng)
+    else:
+        probabilities(rule, state, memo, 1.0, out, rng)
     for arm in range(rule.n_arms):  # rounding may pass 1
         out[arm] = min(1.0, max(0.0, out[arm]))
-
-
-@inline
-def shares_left(shares: Any, dropped: Any, n_arms: int) -> None:
-    """Take away the shares of arms that were dropped and rescale the others; equal ones if nothing is left."""
-    total, n_left = 0.0, 0
-    for arm in range(n_arms):
-        if not dropped[arm]:
-            total += shares[arm]
-            n_left += 1
-    for arm in range(n_arms):
-        if dropped[arm]:
-            shares[arm] = 0.0
-        elif total < _NOTHING:
-            shares[arm] = 1.0 / n_left
-        else:
-            shares[arm] /= total
 
 
 @inline

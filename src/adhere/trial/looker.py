@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from adhere.errors import UnavailableError
-from adhere.trial.allocation import shares_left
+from adhere.policies.arms_left import shares_left
 from adhere.trial.design import Design
 from adhere.trial.engine import Choice, Engine, Floats
 from adhere.trial.events import Looked, Recommended
@@ -123,10 +123,8 @@ class Looker:
         )
 
     def _shares(self, engine: Engine, policy_state: Floats, number: int, gone: Sequence[bool]) -> list[float]:
-        """The policy's probabilities for a recommendation to come, without the arms dropped."""
-        shares = engine.stated_probabilities(policy_state, number)
-        shares_left(shares, gone, self.plan.n_arms)
-        return shares
+        """The policy's probabilities for a recommendation to come, of the arms left."""
+        return engine.stated_shares(policy_state, number, gone)
 
     def _shares_or_equal(
         self, engine: Engine, policy_state: Floats, number: int, gone: Sequence[bool]

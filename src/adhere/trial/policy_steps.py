@@ -14,12 +14,13 @@ from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
 from adhere.errors import InputError, UnavailableError, listed
 from adhere.policies import ComplianceAwareLearner, as_policy
-from adhere.policies.generic import decider, probabilities, remember
+from adhere.policies.generic import decider, probabilities
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
 from adhere.randomness import ESTIMATE, check_seed, point, stream
 from adhere.trial.algorithm_version import algorithm_version
+from adhere.trial.allocation import stated_shares
 from adhere.trial.beliefs import write_beliefs
 from adhere.trial.buffers import Buffers
 from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS
@@ -114,14 +115,16 @@ class PolicySteps:
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
         return Choice(int(chosen), tuple(shares), remembered, prescribed=True)
 
-    def stated_probabilities(self, state: Floats, recommendation_id: int) -> list[float]:
-        """The probability of each arm at a recommendation that is still to come."""
+    def stated_shares(self, state: Floats, recommendation_id: int, dropped: Sequence[bool]) -> list[float]:
+        """The probability of each arm at a recommendation that is still to come, if some were dropped."""
+        if self._lacks_tables:
+            self._load_steps()
         buffers = self._buffers
         buffers.state[:] = state
         buffers.memo.fill(0.0)
-        remember(self._rule, buffers.named_state, buffers.named_memo)
-        point(buffers.rng, recommendation_id, ESTIMATE)
-        return self._probabilities(state)
+        own = self._rule, buffers.named_state, buffers.named_memo
+        stated_shares(*own, recommendation_id, dropped, buffers.out, buffers.rng)
+        return [float(share) for share in buffers.out[: self.n_arms]]
 
     def beliefs(self, state: Floats, recommendation_id: int) -> list[float]:
         """The probabilities of the learner inside all guards, at a recommendation that is still to come."""
