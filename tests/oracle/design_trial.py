@@ -13,6 +13,7 @@ import numpy as np
 from adhere import Population
 from adhere.compilation import memo_of, state_of
 from adhere.policies import ComplianceAwareLearner, as_policy
+from adhere.policies.floor import Floor
 from adhere.policies.generic import choose, probabilities, remember, remember_shares, update
 from adhere.policies.guard import Guard
 from adhere.policies.policy import TrialShape, probabilities_size
@@ -97,8 +98,9 @@ class PlainPolicy:
         compiled = policy.assemble(TrialShape(n_arms, population.reward_values))
         self._rule, self._floats, self._rng = compiled.rule, compiled.state, stream(seed, run)
         self._memo_size, self._size = compiled.memo_size, compiled.memo_size + compiled.scratch_size
-        self._depth = 0
+        self._depth, self.floor = 0, 0.0
         while isinstance(policy, Guard):
+            self.floor = policy.share if isinstance(policy, Floor) else self.floor
             policy, self._depth = policy.inner, self._depth + 1
 
     def _views(self, memo: Any) -> Any:
@@ -211,7 +213,15 @@ class PlainTrial:
     def freeze(self) -> None:
         if self.design.update == "at looks":
             number = max(len(self.patients), self.burn_in.patients)
-            self.frozen = self.left_of(self.policy.probabilities(number))
+            self.frozen = self.probabilities_left(number)
+
+    def probabilities_left(self, number: int) -> list[float]:
+        """The policy's, of the arms left; a floor, which mixes, holds for those."""
+        if all(self.status == ACTIVE) or number < self.burn_in.patients:
+            return self.left_of(self.policy.probabilities(number))
+        own = self.left_of(self.policy.probabilities(number, inside=True))
+        minima = [self.policy.floor if one == ACTIVE else 0.0 for one in self.status]
+        return [least + (1.0 - sum(minima)) * one for least, one in zip(minima, own, strict=True)]
 
     def left_of(self, shares: list[float]) -> list[float]:
         left = [share if self.status[arm] == ACTIVE else 0.0 for arm, share in enumerate(shares)]
@@ -232,7 +242,7 @@ class PlainTrial:
         if self.design.update == "at looks" and number >= self.burn_in.patients:
             return self.frozen
         if any(self.status != ACTIVE):
-            return self.left_of(self.policy.probabilities(number))
+            return self.probabilities_left(number)
         return None
 
     def recommend(self, day: float) -> None:

@@ -1,7 +1,7 @@
 """How an arm is drawn where the design says with which probabilities ("shares"), and not the policy alone.
 
 There are three such cases: what is left of a block of the patient's own stratum, the policy's probabilities at the
-last look, and its probabilities now without the arms that were dropped. A live trial and a simulated one run these
+last look, and its probabilities now of the arms that are left. A live trial and a simulated one run these
 same functions, which need no memory of their own.
 """
 
