@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from adhere import Trial
-from adhere.errors import InputError
+from adhere.errors import InputError, UnavailableError
 from adhere.trial.commands import ChangeStatus, Look, Withdraw
 from adhere.trial.design_parts import Imputation, Looks, Stopping
-from adhere.trial.engine import Choice
+from adhere.trial.engine import Choice, Engine
 from adhere.trial.events import Closed, Looked, Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
@@ -269,3 +269,15 @@ def test_a_policy_that_fails_is_replaced_by_the_arms_that_are_left() -> None:
     assert {one.chosen for one in made} == {0, 2}
     assert {one.probabilities for one in made} == {(0.5, 0.0, 0.5)}
     assert {one.fallback for one in made} == {"ZeroDivisionError: no outcomes"}
+
+
+def test_a_trial_whose_policy_does_not_compile_any_more_can_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = Live("thompson", n_patients=1, looks=Looks(at=(1,)), stopping=Stopping(by="belief", superiority=0.999))
+    live.recommend("s")
+
+    def fails(engine: Engine) -> None:
+        raise UnavailableError("the policy does not compile on this machine")
+
+    monkeypatch.setattr(Engine, "ensure_loaded", fails)
+    live.send(ChangeStatus(trial="t", request_id="", status="closed", reason="planned"))
+    assert live.kinds() == ["Created", "Recommended", "Closed"]

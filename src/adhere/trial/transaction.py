@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
+from adhere.errors import UnavailableError
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.store.erasing import erase, is_erased
 from adhere.store.subjects import is_made_for
@@ -118,7 +119,7 @@ class TrialTransaction:
     def append(self, change: Change) -> AnyEvent:
         """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
         event, projection = change.event, self._projection
-        if isinstance(event, Closed):
+        if isinstance(event, Closed) and self._can_look():
             self.look(event.at, is_end=True)
         position = projection.state.position + 1
         if event.position != position:  # one of several changes, behind a lesson that was refused
@@ -152,6 +153,15 @@ class TrialTransaction:
                 self.catch_up()  # which may record refusals, and the looks behind them
                 continue
             self.append(Change(looked(self.state, number, at, self._patients)))
+
+    def _can_look(self) -> bool:
+        """Whether what a look needs is there; a trial whose policy does not compile any more can still be closed."""
+        if needs_policy(self.state):
+            try:
+                self.engine.ensure_loaded()
+            except UnavailableError:
+                return False
+        return True
 
     def _patients(self) -> Iterator[tuple[Recommended, History]]:
         """All recommendations so far, and what is known of them."""
