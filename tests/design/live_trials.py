@@ -7,14 +7,11 @@ from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from adhere import Population, Trial
-from adhere.randomness import DELAY, MISSING, stream, uniforms
 from adhere.trial.design import Design
-from adhere.trial.design_parts import Rate
 from adhere.trial.look_view import LookView
 from adhere.trial.planned_looks import planned_looks
+from oracle.design_world import World
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -27,45 +24,10 @@ class Played(NamedTuple):
     probabilities: list[tuple[float, ...]]
 
 
-class _World:
-    """When a patient comes, of which stratum, and what is heard of them when."""
-
-    def __init__(self, design: Design, seed: int, run: int) -> None:
-        self._design, self._keys = design, stream(seed, run)[None, :2]
-
-    def _draw(self, purpose: np.uint64, number: int, draw: int) -> float:
-        return float(uniforms(self._keys, np.array([number]), purpose, draw)[0, 0])
-
-    def day(self, number: int, before: float) -> float:
-        enrolment = self._design.enrolment
-        if enrolment.days:
-            return enrolment.days[number] - enrolment.days[0]
-        if not enrolment.random:
-            return number / enrolment.per_day
-        return 0.0 if number == 0 else before - math.log(1.0 - self._draw(DELAY, number, 1)) / enrolment.per_day
-
-    def stratum(self, number: int) -> str | None:
-        strata = self._design.strata
-        return strata[int(len(strata) * self._draw(DELAY, number, 2))] if strata else None
-
-    def delay(self, number: int, arm: str) -> float:
-        delay, u = self._design.delay, self._draw(DELAY, number, 0)
-        days = delay.by_arm.get(arm, delay.days)
-        return {"fixed": days, "uniform": 2.0 * days * u, "exponential": -days * math.log(1.0 - u)}[
-            delay.distribution
-        ]
-
-    def is_missing(self, number: int, rate: Rate, draw: int, arm: str, stratum: str | None, reward: float) -> bool:
-        share = rate.by_arm.get(arm, rate.rate)
-        share = rate.by_stratum.get(stratum or "", share)
-        after = rate.after_success if reward >= 0.5 else rate.after_failure
-        return self._draw(MISSING, number, draw) < (share if after is None else after)
-
-
 def play_live(design: Design, population: Population, seed: int, run: int) -> Played:
     """Play a trial until a look recommends to stop, or to its end."""
     assert design.n_patients is not None
-    trial, world = Trial.from_design(design, seed, run), _World(design, seed, run)
+    trial, world = Trial.from_design(design, seed, run), World(design, seed, run)
     patients = population.patients(seed, run, design.n_patients)
     due: list[tuple[float, int, dict[str, Any]]] = []  # day, report, what it says
     arms, shares, day, number, coming = [], [], 0.0, 0, 0.0
@@ -93,7 +55,7 @@ def play_live(design: Design, population: Population, seed: int, run: int) -> Pl
 
 
 def _reports(
-    design: Design, world: _World, number: int, day: float, stratum: str | None, arm: str, actual: str, reward: float
+    design: Design, world: World, number: int, day: float, stratum: str | None, arm: str, actual: str, reward: float
 ) -> list[tuple[float, int, dict[str, Any]]]:
     """What is heard of a patient, and when."""
     impute, at = design.impute, day + world.delay(number, arm)

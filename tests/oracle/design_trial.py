@@ -17,75 +17,16 @@ from adhere.policies.floor import Floor
 from adhere.policies.generic import choose, probabilities, remember, remember_shares, update
 from adhere.policies.guard import Guard
 from adhere.policies.policy import TrialShape, probabilities_size
-from adhere.randomness import CHOOSE, DELAY, ESTIMATE, LEARN, LEARN_LATE, MISSING, point, stream, uniforms
+from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream, uniforms
 from adhere.trial.design import Design
-from adhere.trial.design_parts import Rate
 from adhere.trial.look_rules import look_rules
 from adhere.trial.looks import ACTIVE, GO_ON, N_VALUES, Evidence, judge, work_size
 from adhere.trial.planned_looks import burn_in_of, look_counts, look_days, planned_looks
 
 from .confidence_sequence import Decision, log_wealth
+from .design_world import Heard, World
 
 NOTHING = 1e-12
-
-
-class Heard(NamedTuple):
-    """What will be heard of a patient, and when: None where it never is."""
-
-    reward: float
-    due: float | None
-    taken: int | None
-    taken_due: float | None
-
-
-class World:
-    """When a patient comes, of which stratum, and what is heard of them when."""
-
-    def __init__(self, design: Design, seed: int, run: int) -> None:
-        self._design, self._keys = design, stream(seed, run)[None, :2]
-
-    def draw(self, purpose: np.uint64, number: int, draw: int) -> float:
-        return float(uniforms(self._keys, np.array([number]), purpose, draw)[0, 0])
-
-    def day(self, number: int, before: float) -> float:
-        enrolment = self._design.enrolment
-        if enrolment.days:
-            return enrolment.days[number] - enrolment.days[0]
-        if not enrolment.random:
-            return number / enrolment.per_day
-        return 0.0 if number == 0 else before - math.log(1.0 - self.draw(DELAY, number, 1)) / enrolment.per_day
-
-    def stratum(self, number: int) -> str | None:
-        strata = self._design.strata
-        return strata[int(len(strata) * self.draw(DELAY, number, 2))] if strata else None
-
-    def delay(self, number: int, arm: str) -> float:
-        delay, u = self._design.delay, self.draw(DELAY, number, 0)
-        days = delay.by_arm.get(arm, delay.days)
-        return {"fixed": days, "uniform": 2.0 * days * u, "exponential": -days * math.log(1.0 - u)}[
-            delay.distribution
-        ]
-
-    def is_missing(self, number: int, rate: Rate, draw: int, arm: str, stratum: str | None, reward: float) -> bool:
-        share = rate.by_arm.get(arm, rate.rate)
-        share = rate.by_stratum.get(stratum or "", share)
-        after = rate.after_success if reward >= 0.5 else rate.after_failure
-        return self.draw(MISSING, number, draw) < (share if after is None else after)
-
-    def heard(self, number: int, day: float, stratum: str | None, chosen: int, actual: int, reward: float) -> Heard:
-        design, arm = self._design, self._design.arms[chosen]
-        impute, missing = design.impute, design.missing
-        due, told, taken = day + self.delay(number, arm), reward, actual
-        if self.is_missing(number, missing.outcome, 0, arm, stratum, reward):
-            if impute is None or impute.reward is None:
-                return Heard(reward, None, None, None)
-            due, told = day + impute.after_days, float(impute.reward)
-        if not self.is_missing(number, missing.taken, 1, arm, stratum, reward):
-            return Heard(told, due, taken, due)
-        if impute is None or (impute.actual is None and not impute.took_nothing):
-            return Heard(told, due, None, None)
-        assumed = -1 if impute.actual is None else design.arms.index(impute.actual)
-        return Heard(told, due, assumed, max(due, day + impute.after_days))
 
 
 class PlainPolicy:

@@ -18,6 +18,7 @@ from adhere.policies.generic import probabilities
 from adhere.randomness import ESTIMATE, point
 
 ITT: Final = 0
+_STEPS: Final = 2.0**20  # of an estimate, in 1
 COMPLIERS: Final = 1
 LOG_THRESHOLD: Final = math.log(2.0 / 0.05)  # of confidence sequences at 95%
 
@@ -148,9 +149,9 @@ def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, 
                     bets.known_before[:, view, lane],
                 )
                 scores, by_taken, effect = bets.scores[:, lane], view == COMPLIERS, bets.effects[arm, view]
-                outcomes.estimate[run, arm, view] = balance_point(
-                    arm, control, by_taken, LOG_THRESHOLD, decisions, n_patients, scores
-                )
+                balance = balance_point(arm, control, by_taken, LOG_THRESHOLD, decisions, n_patients, scores)
+                # In steps, since logarithms on a GPU may differ in their last bit.
+                outcomes.estimate[run, arm, view] = math.floor(balance * _STEPS + 0.5) / _STEPS
                 if effect == effect:
                     _, _, up, down = pair_wealth(
                         arm, control, by_taken, effect, LOG_THRESHOLD, decisions, n_patients, scores

@@ -22,6 +22,7 @@ _ARRIVAL_DRAW: Final = 1
 _STRATUM_DRAW: Final = 2
 _OUTCOME_DRAW: Final = 0
 _TAKEN_DRAW: Final = 1
+STEPS_PER_DAY: Final = 2.0**20
 _UNIFORM: Final = 1.0
 _EXPONENTIAL: Final = 2.0
 
@@ -33,14 +34,19 @@ def uniform_at(rng: Any, patient: Any, purpose: Any, draw: int) -> float:
 
 
 @inline
+def waiting(u: float, mean: float) -> float:
+    """An exponential number of days, in steps of 2⁻²⁰: logarithms on a GPU may differ in their last bit."""
+    return math.floor(-math.log(1.0 - u) * mean * STEPS_PER_DAY + 0.5) / STEPS_PER_DAY
+
+
+@inline
 def arrival_day(setting: Any, patient: Any, day_before: float, rng: Any) -> float:
     """The day on which a patient comes."""
     if setting.days.size > 0:
         return setting.days[patient]  # type: ignore[no-any-return]
     if patient == 0:
         return 0.0
-    wait = -math.log(1.0 - uniform_at(rng, patient, DELAY, _ARRIVAL_DRAW)) / setting.per_day
-    return day_before + wait  # type: ignore[no-any-return]
+    return day_before + waiting(uniform_at(rng, patient, DELAY, _ARRIVAL_DRAW), 1.0 / setting.per_day)
 
 
 @inline
@@ -50,7 +56,7 @@ def outcome_delay(setting: Any, patient: Any, chosen: int, rng: Any) -> float:
     if setting.distribution == _UNIFORM:
         mean *= 2.0 * uniform_at(rng, patient, DELAY, _DELAY_DRAW)
     elif setting.distribution == _EXPONENTIAL:
-        mean *= -math.log(1.0 - uniform_at(rng, patient, DELAY, _DELAY_DRAW))
+        mean = waiting(uniform_at(rng, patient, DELAY, _DELAY_DRAW), mean)
     return mean  # type: ignore[no-any-return]
 
 
