@@ -128,3 +128,24 @@ def test_trials_are_those_of_the_oracle(number: int, monkeypatch: pytest.MonkeyP
                 theta = found.estimate[run, arm, view]
                 if abs(theta) < 0.999 and (bets := log_wealth(trial.decisions(arm, view == 1), theta, 0.95)):
                     assert bets[-1][0] == pytest.approx(bets[-1][1], abs=1e-4)
+
+
+def test_compiled_trials_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all that prescribes an arm at once: strata, dropped arms, a floor."""
+    population = compliers(0.2, 0.5, 0.8)
+    design = Design(
+        "compiled",
+        "burn-in(floor(ucb1, share=0.1), patients=12, block=6)",
+        population.arms,
+        60,
+        strata=("young", "old"),
+        looks=Looks(every=12),
+        stopping=Stopping("posterior", superiority=0.99, inferiority=0.1),
+    )
+    compiled = play(design, population, 20, SEED, (60,), None)
+    with monkeypatch.context() as patched, np.errstate(over="ignore"):
+        patched.setattr(numba.config, "DISABLE_JIT", True)
+        plain = play(design, population, 20, SEED, (60,), None)
+    assert (compiled.status != 0).any(axis=1).sum() > 10
+    for one, other in zip(compiled, plain, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from adhere.compilation import Memo, State, generic_with_default, implements, inline
 from adhere.policies.base_thompson import BaseThompson
-from adhere.policies.burn_in import BurnInRule, prepare_shares_of_burn_in_from
+from adhere.policies.burn_in import BurnInRule
 from adhere.policies.floor import Clip, FloorRule, Mix, clip
 from adhere.policies.generic import Floats, Rule, probabilities, remember
+from adhere.policies.guard import prepare_shares_from
 from adhere.policies.thompson import Thompson
 from adhere.randomness import Stream, recommendation_number
 
@@ -98,7 +99,7 @@ def probabilities_left_in_burn_in(
     if recommendation_number(rng) >= rule.patients:
         probabilities_left(rule.inner, state.inner, memo.inner, dropped, out, rng)
     else:
-        prepare_shares_of_burn_in_from(rule, memo, out, rng)
+        prepare_shares_from(rule, memo, out, rng)
         for arm in range(rule.n_arms):
             out[arm] = memo.shares[arm]
         shares_left(out, dropped, rule.n_arms)
