@@ -95,8 +95,8 @@ class Stopping(Part, frozen=True):
     With a control, each other arm is compared with it; without one, all arms are compared with one another. For
     "posterior" and "belief" the thresholds are probabilities: of being best (or better than the control) for
     superiority and inferiority, of a difference below `margin` for equivalence, of a gain above `margin` for
-    futility. For "z-test" they are critical values, unless `boundary` gives those of a two-sided test at level
-    `alpha`. For "wealth" there is `alpha` only.
+    futility. For "z-test" they are critical values, on both sides unless `inferiority` has others, or `boundary`
+    gives those of a two-sided test at level `alpha`. For "wealth" there is `alpha` only.
     """
 
     by: Evidence
