@@ -13,6 +13,7 @@ from adhere.design.columns import COVERS, ERROR, HAS_ESTIMATE, HAS_INTERVAL, MET
 from adhere.design.outcomes import VIEWS
 from adhere.design.truth import SAME, Truth
 from adhere.trial.design import Design
+from adhere.trial.exact_probabilities import why_not_exact
 from adhere.trial.looks import ACTIVE, NAMES
 
 Kind: TypeAlias = Literal[
@@ -82,9 +83,12 @@ def quantities(design: Design, truth: Truth, columns: Columns) -> Iterator[Quant
         yield Quantity("n_recommended", "mean", (columns.where("chosen", arm),), arm=arm)
         for name in ("allocation", "taken"):
             yield Quantity(name, "share", (columns.where(name, arm),), arm=arm)
+    estimated = why_not_exact(design)
     for view, method, arm in product(design.estimands, METHODS, range(k)):
         if arm != truth.compared_with:
-            yield from _estimates(truth, columns, view, method, arm)
+            found = _estimates(truth, columns, view, method, arm)
+            lacks = estimated and method == METHODS[1]
+            yield from (one._replace(reason=estimated) for one in found) if lacks else found
 
 
 def _claims(design: Design, truth: Truth, columns: Columns, arm: int | None) -> Iterator[Quantity]:

@@ -20,6 +20,7 @@ from adhere.populations import PatientTables
 from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers
 from adhere.simulation.preparing import prepare_all
 from adhere.trial.design import Design
+from adhere.trial.exact_probabilities import why_not_exact
 
 # A thread is given several small blocks at a time, but so few that all threads have work to the end.
 _PATIENTS_PER_TURN, _TURNS = 1 << 18, 4
@@ -106,6 +107,6 @@ def _control(design: Design) -> int | None:
 
 
 def _effects(design: Design, truth: Truth) -> Floats | None:
-    """The true effects of the estimands to report; None if there are none."""
+    """The true effects of the estimands to report; None if there are none, or no confidence sequence of them."""
     asked_for = [view in design.estimands for view in VIEWS]
-    return np.where(asked_for, truth.effects, np.nan) if any(asked_for) else None
+    return np.where(asked_for, truth.effects, np.nan) if any(asked_for) and not why_not_exact(design) else None

@@ -14,6 +14,7 @@ from adhere.policies import as_policy
 from adhere.policies.guard import Guard
 from adhere.trial.design import Design
 from adhere.trial.design_parts import MIRRORED, Stopping, Threshold
+from adhere.trial.exact_probabilities import why_not_exact
 from adhere.trial.planned_looks import planned_looks
 
 _THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
@@ -40,6 +41,9 @@ def check_stopping(design: Design) -> None:
     _check_comparison(design, rules)
     if rules.by == "belief":
         _check_belief(design)
+    if rules.by == "wealth" and (reason := why_not_exact(design)):
+        sentence = f"stopping.by: 'wealth' needs the exact probability of each arm at each decision; {reason}"
+        raise InputError("stopping.by", "wealth", "a policy with exact probabilities", sentence)
     _check_level(design, rules)
     _check_margin(rules)
     looks = {name: _by_look(name, rules, planned_looks(design)) for name in _THRESHOLDS}
