@@ -88,6 +88,11 @@ def test_the_worst_null_of_a_grid_of_compliance() -> None:
     found = calibrate(ADAPTIVE, type_one=0.2, n_trials=400, progress=False)
     assert {null.compliance for null in found.nulls} == {1.0, 0.8, 0.6}
     assert {null.null for null in found.nulls} == {"sharp", "average"}
+    assert found.notes == (
+        "scenarios: none were given, so these are the default: baseline 0.5, compliance 100% and 80% and 60%, "
+        "confounding 0.2, average null ±0.2",
+    )
+    assert f"note: {found.notes[0][:40]}" in found.summary()
     assert found.error.mean == max(error.mean for error in found.settled.errors)
     assert found.error.mean < 0.2
     alone = msgspec.structs.replace(found.design, estimands=())

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from adhere import Evaluation, InputError, evaluate
+from adhere import Evaluation, InputError, evaluate, load_design
 from adhere.design.scenarios import read_scenarios
 from adhere.trial.design_parts import Looks, Stopping
 
@@ -114,6 +114,11 @@ def test_a_file_says_the_design_and_its_scenarios(tmp_path: Path) -> None:
     path.write_text(f"{SHORTER.to_toml()}\n[scenarios]\n{grid}\n", encoding="utf-8")
     from_file, from_values = evaluate(str(path), n_trials=20), evaluate(SHORTER, GRID, n_trials=20)
     assert numbers(from_file) == numbers(from_values)
+    (note,) = [one for one in evaluate(load_design(path), n_trials=20).notes if one.startswith("scenarios")]
+    assert note.endswith(
+        "baseline 0.5, effect 0.1 and 0.2, compliance 100% and 70%, confounding 0.2, average null ±0.2"
+    )
+    assert not [one for one in (*from_file.notes, *from_values.notes) if one.startswith("scenarios")]
     assert from_values["effect 0.2, compliance 70%, confounding 0.1", SHORTER] is from_values.results[-1]
 
 

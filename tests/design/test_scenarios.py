@@ -84,6 +84,26 @@ def test_every_grid_has_both_nulls_once_and_no_confounding_where_all_comply() ->
     assert [one.null for one in zero_asked_for] == ["sharp", None]
 
 
+def test_only_what_is_written_of_a_grid_is_run() -> None:
+    found = read_scenarios({"effect": 0.2}, _design())
+    assert [one.name for one in found] == [
+        "sharp null, compliance 100%",
+        "average null, compliance 100%",
+        "effect 0.2, compliance 100%",
+    ]
+    assert [one.null for one in read_scenarios({"baseline": 0.3}, _design())] == ["sharp", "average"]
+    (*_, effect) = read_scenarios({"effect": 0.2, "compliance": 0.7}, _design())
+    assert (effect.compliance, effect.confounding) == (0.7, 0.0)
+    assert [one.name for one in read_scenarios({}, _design())] == [
+        one.name for one in read_scenarios(None, _design())
+    ]
+
+
+def test_scenarios_of_a_grid_know_its_baseline_and_the_size_of_the_average_null() -> None:
+    found = read_scenarios({"baseline": 0.75, "effect": 0.1, "average_null": 0.15}, _design())
+    assert [(one.baseline, one.average_null) for one in found] == [(0.75, None), (0.75, 0.15), (0.75, None)]
+
+
 def test_nobody_who_complies_leaves_an_average_null() -> None:
     (*_, effect) = read_scenarios({"effect": 0.1, "compliance": 0.0}, _design())
     assert effect.null == "average"
@@ -136,7 +156,7 @@ def test_what_a_population_does_not_say_is_not_known() -> None:
         ({"compliance": 1.2}, "scenarios.compliance: got 1.2, expected numbers from 0 to 1"),
         ({"confounding": "much"}, "scenarios.confounding: got 'much'"),
         (
-            {"baseline": 0.5, "confounding": 0.4, "effect": 0.2},
+            {"baseline": 0.5, "confounding": 0.4, "effect": 0.2, "compliance": 0.7},
             "'always-taker' would be 1.1 .baseline 0.5, shifted by",
         ),
         ({"baseline": 2}, "scenarios.baseline"),
@@ -146,7 +166,7 @@ def test_what_a_population_does_not_say_is_not_known() -> None:
             "'effect 0.2, compliance 100%' the mean outcome of 'complier' would be 1.1",
         ),
         ({"populations": "corrective"}, "scenarios.populations: got 'corrective', expected a list"),
-        ({"effect": [i / 1000 for i in range(1, 600)]}, "at most 1000 scenarios"),
+        ({"confounding": [i / 1000 for i in range(600)], "compliance": 0.5}, "at most 1000 scenarios"),
         ([], "at least one scenario"),
         ([{"effect": 0.1}, {"effect": 0.2}], "scenarios: 'sharp null, compliance 100%' is listed twice"),
         ("nowhere.toml", "nowhere.toml does not exist"),

@@ -13,8 +13,8 @@ from adhere.design.calibration import Calibration
 from adhere.design.error_rates import ErrorRates
 from adhere.design.named_number import number_of, with_number
 from adhere.design.scenario import Scenario
-from adhere.design.scenario_grid import ScenarioGrid
-from adhere.design.scenarios import given_or_own, read_scenarios
+from adhere.design.scenario_grid import USUAL_NULLS
+from adhere.design.scenarios import given_or_own, note_on_default, read_scenarios
 from adhere.design.search import Range, UnreachableError
 from adhere.design.searched_number import range_to_search, usual_number
 from adhere.design.settled_number import Tried, settle
@@ -25,7 +25,6 @@ from adhere.trial.design import Design
 from adhere.trial.design_file import load_design
 
 MIN_TRIALS, MAX_TRIALS = 200, 2**40
-_COMPLIANCE = (1.0, 0.8, 0.6)  # of the nulls, unless others are given
 
 
 def calibrate(
@@ -94,11 +93,12 @@ def calibrate(
     except UnreachableError as error:
         raise _unreachable(name, within, type_one, error) from None
     found = with_number(design, name, settled.number)
-    return Calibration(found, name, type_one, nulls, settled, n_trials, seed, version("adhere"))
+    notes = note_on_default(scenarios, USUAL_NULLS)
+    return Calibration(found, name, type_one, nulls, settled, n_trials, seed, version("adhere"), notes)
 
 
 def _nulls(design: Design, scenarios: object) -> tuple[Scenario, ...]:
-    given = ScenarioGrid(compliance=_COMPLIANCE) if scenarios is None else scenarios
+    given = USUAL_NULLS if scenarios is None else scenarios
     nulls = tuple(one for one in read_scenarios(given, design) if one.null is not None)
     if not nulls:
         expected = "at least one scenario in which recommending any arm does as well (a null)"

@@ -35,6 +35,8 @@ class Calibration:
         The value found, the error under each null in fresh trials, and all values that were tried.
     n_trials, seed, version
         What repeats it: how many trials of each null, the seed of the search, the version of adhere.
+    notes
+        What a designer may not expect.
 
     """
 
@@ -46,6 +48,7 @@ class Calibration:
     n_trials: int
     seed: int
     version: str
+    notes: tuple[str, ...] = ()
 
     @property
     def value(self) -> float:
@@ -87,6 +90,7 @@ class Calibration:
             f" each null, the same patients each time; fresh trials with seed {last.seed}."
         )
         parts = [
+            *(paragraph(f"note: {one}", width) for one in self.notes),
             f"{self.number} = {self.value:.6g}",
             rate_table("type I error", AT_MOST, self.nulls, self.settled.errors, width),
             paragraph(self.how_sure, width),
@@ -114,6 +118,7 @@ class Calibration:
             "seed": str(self.seed),
             "version": self.version,
             "digest": self.design.digest,
+            "notes": list(self.notes),
         }
 
     def __repr__(self) -> str:

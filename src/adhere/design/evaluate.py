@@ -12,7 +12,8 @@ from adhere.design.characteristics import Characteristics
 from adhere.design.evaluation import Evaluation
 from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
-from adhere.design.scenarios import given_or_own, read_scenarios
+from adhere.design.scenario_grid import USUAL_GRID
+from adhere.design.scenarios import given_or_own, note_on_default, read_scenarios
 from adhere.design.task_runner import DesignRunner
 from adhere.errors import InputError
 from adhere.memory import available_memory, bytes_text
@@ -49,8 +50,8 @@ def evaluate(
         others are compared with the first.
     scenarios
         What the trials meet: populations, their names or files, or a grid of effects, compliance and confounding as
-        a mapping or a TOML file. Left out, those in the file of the first design, or a default grid. Every grid has
-        both nulls.
+        a mapping or a TOML file. Left out, those in the file of the first design if its path was given, else a
+        default grid, which `notes` then say. Every grid has both nulls.
     n_trials
         How many trials of each design to simulate in each scenario.
     seed
@@ -87,7 +88,8 @@ def evaluate(
     threads = check_workers(n_threads, device, executor)
     listed = list(designs) if isinstance(designs, (list, tuple)) else [designs]
     given = _as_designs(listed)
-    found = read_scenarios(given_or_own(scenarios, listed[0]), given[0])
+    scenarios = given_or_own(scenarios, listed[0])
+    found = read_scenarios(scenarios, given[0])
     for other in given[1:]:
         read_scenarios(found, other)  # checks them
     plan = DesignPlan(given, found, n_trials, seed, device, keep_trials)
@@ -109,7 +111,8 @@ def evaluate(
         for (scenario, design), totals in sums.totals.items()
     ]
     kept = tuple(totals.outcomes for totals in sums.totals.values()) if keep_trials else None
-    notes = [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
+    notes = list(note_on_default(scenarios, USUAL_GRID))
+    notes += [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
     return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))
 
 

@@ -18,6 +18,7 @@ from adhere.trial.design import Design
 
 _TEXTS = ("scenario", "design", "name", "arm", "estimand", "method", "reason")
 _NUMBERS = ("mean", "se", "lo", "hi")
+_OF_SCENARIOS = ("name", "null", "baseline", "effect", "compliance", "confounding", "average_null")
 
 
 def as_polars(results: Sequence[Characteristics]) -> polars.DataFrame:
@@ -66,9 +67,8 @@ def _numbers(one: Estimate | None, prefix: str) -> dict[str, float | None]:
 
 def _scenario(scenario: Scenario, found: Characteristics) -> dict[str, Any]:
     truth = found.truth
-    known = {name: getattr(scenario, name) for name in ("name", "null", "effect", "compliance", "confounding")}
     return {
-        **known,
+        **{name: getattr(scenario, name) for name in _OF_SCENARIOS},
         "mean_given_chosen": truth.means.tolist(),
         "mean_if_taken": _known(truth.if_taken),
         "complier_effect": _known(truth.complier_effects),

@@ -31,17 +31,17 @@ class ScenarioGrid:
     At each compliance and confounding two nulls are added: sharp, without an effect, and average, where half of those
     who comply gain `average_null` from the treatment and half lose as much, so that which arm is recommended makes no
     difference on average. Where everybody complies there is no confounding, and only one of the scenarios that differ
-    in it. Effects and confounding that are left out are as large as the baseline has room for, 0.2 where it is ½.
+    in it. What is left out is not there: no effect (the nulls alone), everybody complies, no confounding. Only
+    `average_null` is then as large as the baseline has comfortable room for, 0.2 where it is ½.
 
-    >>> grid = ScenarioGrid(baseline=0.75)
-    >>> grid.effect, grid.confounding, grid.average_null
-    ((0.05, 0.1), (0.1,), 0.1)
+    >>> ScenarioGrid(baseline=0.75).average_null
+    0.1
     """
 
     baseline: float = 0.5
     effect: tuple[float, ...] = ()
-    compliance: tuple[float, ...] = (1.0, 0.7)
-    confounding: tuple[float, ...] = ()
+    compliance: tuple[float, ...] = (1.0,)
+    confounding: tuple[float, ...] = (0.0,)
     average_null: float | None = None
 
     @staticmethod
@@ -65,16 +65,26 @@ class ScenarioGrid:
                 if not is_number(value) or not lowest <= value <= 1.0:
                     raise InputError(f"scenarios.{name}", value, f"numbers from {lowest:g} to 1")
         room = min(self.baseline, 1.0 - self.baseline)
-        usual = round(0.4 * room, 3)
-        effect = self.effect or (usual / 2, usual)
-        above, below = 1.0 - self.baseline - max(0.0, *effect), self.baseline + min(0.0, *effect)
-        half = usual if self.average_null is None else self.average_null
+        half = round(0.4 * room, 3) if self.average_null is None else self.average_null
         if not is_number(half) or not 0.0 <= half <= room:
             given = f"the baseline {self.baseline:g}, plus or minus it, is a mean outcome"
             raise InputError("scenarios.average_null", half, f"a number from 0 to {room:g}: {given}")
-        object.__setattr__(self, "effect", effect)
-        object.__setattr__(self, "confounding", self.confounding or (max(0.0, min(usual, above, below)),))
         object.__setattr__(self, "average_null", float(half))
+
+    def in_words(self) -> str:
+        """Its numbers.
+
+        >>> ScenarioGrid(compliance=(1.0, 0.7), confounding=(0.2,)).in_words()
+        'baseline 0.5, compliance 100% and 70%, confounding 0.2, average null ±0.2'
+        """
+        parts = {
+            "baseline": f"{self.baseline:g}",
+            "effect": " and ".join(f"{effect:g}" for effect in self.effect),
+            "compliance": " and ".join(f"{100 * share:g}%" for share in self.compliance),
+            "confounding": " and ".join(f"{shift:g}" for shift in self.confounding),
+            "average null": f"±{self.average_null:g}",
+        }
+        return ", ".join(f"{name} {text}" for name, text in parts.items() if text)
 
     def scenarios(self, arms: Sequence[str], control: int | None = None) -> tuple[Scenario, ...]:
         """All scenarios for these arms: the sharp nulls, the average nulls, then the effects."""
@@ -111,7 +121,9 @@ class ScenarioGrid:
             rewards = self._rewards(name, kind, k, treatment, own, effect)
             people.append(Stratum(kind, (1.0 - compliance) / k, (arm,) * k, rewards))
         population = Strata(name, arms, people)
-        return Scenario(name, population, null or null_of(population), effect, compliance, shift)
+        return Scenario(
+            name, population, null or null_of(population), effect, compliance, shift, self.baseline, average
+        )
 
     def _rewards(self, name: str, kind: str, k: int, treatment: int, shift: float, gain: float) -> tuple[float, ...]:
         """The mean outcomes of one kind of people, by the arm taken."""
@@ -123,6 +135,11 @@ class ScenarioGrid:
                 sentence = f"scenarios: in {name!r} {found}, expected from 0 to 1"
                 raise InputError("scenarios", mean, "mean outcomes from 0 to 1", sentence)
         return tuple(min(max(mean, 0.0), 1.0) for mean in means)
+
+
+# Where no scenarios are given.
+USUAL_GRID = ScenarioGrid(effect=(0.1, 0.2), compliance=(1.0, 0.7), confounding=(0.2,))
+USUAL_NULLS = ScenarioGrid(compliance=(1.0, 0.8, 0.6), confounding=(0.2,))  # to calibrate
 
 
 def _numbers(name: str, value: object) -> tuple[object, ...]:

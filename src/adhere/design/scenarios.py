@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adhere.design.scenario import Scenario
-from adhere.design.scenario_grid import ScenarioGrid
+from adhere.design.scenario_grid import USUAL_GRID, ScenarioGrid
 from adhere.design.truth import null_of
 from adhere.errors import InputError
 from adhere.populations import Population, as_population
@@ -35,7 +35,7 @@ def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
     ['sharp null, compliance 70%', 'average null, compliance 70%', 'effect 0.1, compliance 70%']
 
     """
-    found = tuple(_each(ScenarioGrid() if given is None else given, design, Path()))
+    found = tuple(_each(USUAL_GRID if given is None else given, design, Path()))
     if not found:
         raise InputError("scenarios", given, "at least one scenario")
     names = set()
@@ -72,7 +72,7 @@ def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Sc
     rest = {name: value for name, value in table.items() if name != "populations"}
     found: list[Scenario] = []
     if rest or "populations" not in table:
-        found += _each(ScenarioGrid.read(rest), design, folder)
+        found += _each(ScenarioGrid.read(rest) if rest else USUAL_GRID, design, folder)
     named = table.get("populations", [])
     if not isinstance(named, (list, tuple)):
         raise InputError("scenarios.populations", named, "a list of names, files or populations")
@@ -84,6 +84,12 @@ def given_or_own(scenarios: object, design: object) -> object:
     if scenarios is None and isinstance(design, (str, PathLike)) and scenario_table(Path(design)) is not None:
         return design
     return scenarios
+
+
+def note_on_default(scenarios: object, grid: ScenarioGrid) -> tuple[str, ...]:
+    """What to say where no scenarios were given, neither by the caller nor by the design's file."""
+    said = f"scenarios: none were given, so these are the default: {grid.in_words()}"
+    return (said,) if scenarios is None else ()
 
 
 def scenario_table(path: Path) -> Mapping[str, Any] | None:
