@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,11 @@ class Thresholds:
     equivalence: float | None = None
     futility: float | None = None
     margin: float = 0.0
+
+    @property
+    def at_the_end(self) -> Thresholds:
+        """Of the last look, which has nothing left to give up."""
+        return replace(self, futility=None)
 
     def at_least(self, value: float, name: str) -> bool:
         threshold = getattr(self, name)

@@ -189,6 +189,7 @@ WARNED: list[tuple[dict[str, Any], str]] = [
     (LOOKING, "stopping: this design has 3 looks, and nothing that could stop its trial before the last"),
     ({**LOOKING, "stopping": {"by": "posterior"}}, "nothing that could stop its trial"),
     (stopping(superiority=0.5), "some arm always has 0.5 or more: every trial stops at its first look"),
+    ({**stopping(futility=0.1), "looks": {}}, "stopping.futility: it has no say at the last look"),
     (stopping(superiority=[0.4, 0.9, 0.9]), "every trial stops at its first look"),
 ]
 

@@ -59,7 +59,8 @@ def test_everything_a_design_has_is_said() -> None:
         "An arm is dropped for inferiority once it is better than walk with a probability of 1 minus that or less.",
         "For equivalence an arm is dropped once it differs from walk by less than 0.02 with a probability of 0.9 or "
         "more.",
-        "An arm is dropped for futility once a gain of more than 0.02 over walk has a probability of 0.05 or less.",
+        "An arm is dropped for futility once a gain of more than 0.02 over walk has a probability of 0.05 or less, "
+        "but not at the last look. That is binding: type I errors rely on it.",
         "Effects are estimated by intention-to-treat (treatment policy) and among compliers (principal stratum).",
     ]
 
@@ -94,7 +95,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
         ({**FIXED, "stopping": {"by": "z-test", "superiority": 2}}, "inferiority at minus that or less."),
         ({**FIXED, "stopping": {"by": "z-test", "inferiority": 3}}, "inferiority at a z of minus 3 or less."),
         ({**FIXED, "stopping": {"by": "z-test", "equivalence": 1.6, "margin": 0.1}}, "1.6 standard errors, is"),
-        ({**FIXED, "stopping": {"by": "z-test", "superiority": 2, "futility": -1}}, "but not at the last look."),
+        ({**FIXED, "stopping": {"by": "z-test", "superiority": 2, "futility": -1}}, "last look. That is binding"),
     ],
 )  # fmt: skip
 def test_each_kind_of_design_has_its_sentence(fields: dict[str, Any], said: str) -> None:

@@ -57,6 +57,7 @@ def look_rules(design: Design) -> Rules:
         return BeliefRules(n_arms, control, superiority, _inferiority(stopping, superiority))
     equivalence = _by_look("equivalence", stopping.equivalence, n_looks)
     futility = _by_look("futility", stopping.futility, n_looks)
+    futility[-1:] = np.nan  # the last look has nothing to save
     if stopping.by == "posterior":
         inferiority = _inferiority(stopping, superiority)
         kind = PosteriorRules if control < 0 else ControlledPosteriorRules
@@ -64,7 +65,6 @@ def look_rules(design: Design) -> Rules:
     if stopping.boundary is not None:
         superiority = _critical_values(design, stopping)
     inferiority = superiority.copy() if stopping.inferiority is None else _inferiority(stopping, superiority)
-    futility[-1:] = np.nan  # the last look has nothing to save
     return ZRules(n_arms, control, margin, superiority, inferiority, equivalence, futility)
 
 

@@ -63,6 +63,8 @@ def stopping_warnings(design: Design) -> Iterator[str]:
     """A design that can never stop early, or always stops at its first look."""
     rules, n_looks = design.stopping, planned_looks(design)
     if n_looks < 2:
+        if rules is not None and rules.futility is not None:
+            yield "stopping.futility: it has no say at the last look, and this design has no other"
         return
     if rules is None or not _can_stop(rules):
         yield f"stopping: this design has {n_looks} looks, and nothing that could stop its trial before the last"

@@ -15,6 +15,7 @@ _EVIDENCE: Final = {
     "wealth": "the wealth of bets against no effect, as in the analysis' confidence sequence",
 }
 _BOUNDARIES: Final = {"obrien-fleming": "O'Brien and Fleming", "pocock": "Pocock"}
+_BINDING: Final = "but not at the last look. That is binding: type I errors rely on it."
 
 
 def stopping_sentences(design: Design) -> Iterator[str]:
@@ -57,7 +58,7 @@ def _by_probability(design: Design, rules: Stopping) -> Iterator[str]:
         gain = "any gain" if rules.margin is None else f"a gain of more than {rules.margin:g}"
         yield (
             f"An arm is dropped for futility once {gain} over {_other(design)} has a probability of "
-            f"{_at(rules.futility)} or less."
+            f"{_at(rules.futility)} or less, {_BINDING}"
         )
 
 
@@ -79,7 +80,7 @@ def _by_z(design: Design, rules: Stopping) -> Iterator[str]:
             f"{_at(rules.equivalence)} standard errors, is within {rules.margin:g}."
         )
     if rules.futility is not None:
-        yield f"An arm is dropped for futility at a z of {_at(rules.futility)} or less, but not at the last look."
+        yield f"An arm is dropped for futility at a z of {_at(rules.futility)} or less, {_BINDING}"
 
 
 def _at(threshold: Threshold) -> str:
