@@ -49,12 +49,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """The first ten names, and how many more there are.
+    """The first ten names, and how many more there are; in quotation marks where one has a comma.
 
+    >>> listed(["null, compliance 70%", "effect 0.1"])
+    "'null, compliance 70%', 'effect 0.1'"
     >>> listed(f"arm {number}" for number in range(12))
     'arm 0, arm 1, arm 2, arm 3, arm 4, arm 5, arm 6, arm 7, arm 8, arm 9 and 2 more'
     """
     every = list(names)
+    if any("," in name for name in every):
+        every = [f"'{name}'" for name in every]
     more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
     return f"{', '.join(every[:_MOST_LISTED])}{more}"
 

@@ -183,8 +183,17 @@ def test_without_a_control_only_the_one_best_arm_can_be_found() -> None:
     assert found.find("power", "c").estimate == found.find("power").estimate
     assert found.find("power", "a").reason == "another arm is better"
     assert found.find("type_one").reason == "every arm that could be claimed to differ does differ"
-    with pytest.raises(InputError, match="bias: got 'a, compliers, naive', expected one of"):
-        found.find("bias", "a", "compliers", "naive")  # what the others are compared with
+    for key, says in (
+        # a is what the others are compared with
+        (("bias", "a", "compliers", "naive"), "arm of bias: got 'a', expected one of b, c"),
+        (("bias", "b", "itt"), "estimand of bias: got 'itt', expected one of intention-to-treat, compliers"),
+        (("bias", "b", "compliers"), "method of bias: got None, expected one of naive, any-time valid"),
+        (("power", "d"), "arm of power: got 'd', expected none or one of a, b, c"),
+        (("n_looks", "b"), "arm of n_looks: got 'b', expected none"),
+    ):
+        with pytest.raises(InputError) as refused:
+            found.find(*key)
+        assert str(refused.value) == says
     with pytest.raises(InputError, match=r"characteristic: got 'powr', .*did you mean 'power'"):
         found.find("powr")
 

@@ -22,7 +22,10 @@ def test_results_are_found_by_name_value_and_place() -> None:
     assert evaluation[scenario.name] is evaluation[1, 0]
     with pytest.raises(InputError, match=r"design: got 'secnd', .*did you mean 'second'"):
         evaluation[0, "secnd"]
-    with pytest.raises(InputError, match="scenario: got 'sharp nul"):
+    with pytest.raises(
+        InputError,
+        match=r"scenario: got 'sharp nul.*, expected one of 'sharp null, compliance 70%, con[^']*', 'average",
+    ):
         evaluation["sharp null, compliance 70%"]
     with pytest.raises(IndexError, match="scenario: got 3, expected a place from 0 to 2"):
         evaluation[3]
@@ -60,7 +63,12 @@ def test_frames_and_plain_data_have_everything_and_no_nan() -> None:
 
 
 def test_it_prints_in_a_few_short_lines() -> None:
-    lines = repr(made_evaluation()).splitlines()
+    evaluation = made_evaluation()
+    lines = repr(evaluation).splitlines()
     assert lines[0] == "Evaluation: 40 trials of each design in each scenario, seed 1152921504606846977"
     assert "sharp null, compliance 70%, confounding 0.2; first: type I error" in lines[1]
-    assert max(map(len, lines)) <= 100
+    assert all(line.endswith(" patients") and len(line) <= 100 for line in lines[1:])  # whole, not cut off
+    assert repr(evaluation.scenarios[0]) == (
+        "Scenario(name='sharp null, compliance 70%, confounding 0.2', null='sharp', effect=0.0, compliance=0.7, "
+        "confounding=0.2)"
+    )

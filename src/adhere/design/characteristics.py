@@ -81,11 +81,14 @@ class Characteristics:
         return f"Characteristics: {self.in_short()}"
 
     def in_short(self) -> str:
-        """Scenario, design, and what matters most, in a line."""
+        """Scenario, design, and what matters most with its Monte Carlo standard error, in a line."""
         said = []
-        for name, words in (("type_one", "type I error"), ("power", "power"), ("sample_size", "patients")):
+        for name, words in (("type_one", "type I error"), ("power", "power")):
             if (found := self.find(name).estimate) is not None:
-                said.append(f"{words} {found}")
+                error = "" if found.se is None else f" ({100 * found.se:.1f})"
+                said.append(f"{words} {100 * found.mean:.1f}%{error}")
+        size = self.find("sample_size").estimate
+        said += [] if size is None else [f"{size.mean:,.0f} patients"]
         return f"{self.scenario.name}; {self.design.name}: {', '.join(said)}"
 
     @cached_property
@@ -178,15 +181,20 @@ class Characteristics:
     def _quantity(
         self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
     ) -> Quantity:
-        found = self._quantities.get((name, arm, estimand, method))
-        if found is None:
-            names = dict.fromkeys(key[0] for key in self._quantities)
-            if name not in names:
-                raise InputError("characteristic", name, nearest(str(name), names))
-            known = [", ".join(filter(None, key[1:])) or "no arm" for key in self._quantities if key[0] == name]
-            given = ", ".join(filter(None, (arm, estimand, method))) or "no arm"
-            raise InputError(name, given, nearest(given, known))
-        return found
+        left = [key for key in self._quantities if key[0] == name]
+        if not left:
+            raise InputError(
+                "characteristic", name, nearest(str(name), dict.fromkeys(key[0] for key in self._quantities))
+            )
+        for place, (field, given) in enumerate((("arm", arm), ("estimand", estimand), ("method", method)), start=1):
+            known = dict.fromkeys(key[place] for key in left)
+            if given not in known:
+                names = [one for one in known if one is not None]
+                ways = ["none"] if None in known else []
+                ways += [nearest(str(given), names)] if names else []
+                raise InputError(f"{field} of {name}", given, " or ".join(ways))
+            left = [key for key in left if key[place] == given]
+        return self._quantities[left[0]]
 
     def _estimate(self, one: Quantity) -> Estimate | None:
         if one.q is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from adhere.populations import Population
@@ -22,7 +22,7 @@ class Scenario:
     """
 
     name: str
-    population: Population
+    population: Population = field(repr=False)
     null: Null | None = None
     effect: float | None = None
     compliance: float | None = None
