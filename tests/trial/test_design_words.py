@@ -56,7 +56,8 @@ def test_everything_a_design_has_is_said() -> None:
         "A look decides by posterior probabilities, from the outcomes of each arm recommended and uniform priors.",
         "The trial stops for superiority once an arm is better than walk with a probability of 0.99, 0.98, 0.97 "
         "(look by look) or more.",
-        "An arm is dropped for inferiority once it is better than walk with a probability of 1 minus that or less.",
+        "An arm is dropped for inferiority once it is better than walk with a probability of 0.01, 0.02, 0.03 "
+        "(look by look) or less.",
         "For equivalence an arm is dropped once it differs from walk by less than 0.02 with a probability of 0.9 or "
         "more.",
         "An arm is dropped for futility once a gain of more than 0.02 over walk has a probability of 0.05 or less, "
@@ -92,7 +93,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
             "beyond the boundary of Pocock, two-sided at level 0.05",
         ),
         ({**FIXED, "stopping": {"by": "z-test", "superiority": 2}}, "over a at a z of 2 or more."),
-        ({**FIXED, "stopping": {"by": "z-test", "superiority": 2}}, "inferiority at minus that or less."),
+        ({**FIXED, "stopping": {"by": "z-test", "superiority": 2}}, "inferiority at a z of minus 2 or less."),
         ({**FIXED, "stopping": {"by": "z-test", "inferiority": 3}}, "inferiority at a z of minus 3 or less."),
         ({**FIXED, "stopping": {"by": "z-test", "equivalence": 1.6, "margin": 0.1}}, "1.6 standard errors, is"),
         ({**FIXED, "stopping": {"by": "z-test", "superiority": 2, "futility": -1}}, "last look. That is binding"),

@@ -45,7 +45,7 @@ def _by_probability(design: Design, rules: Stopping) -> Iterator[str]:
         high = _at(rules.superiority)
         yield f"The trial stops for superiority once an arm is {of} with a probability of {high} or more."
     if rules.inferiority is not None:
-        low = "1 minus that" if isinstance(rules.inferiority, str) else _at(rules.inferiority)
+        low = _at(_complement(rules.superiority) if isinstance(rules.inferiority, str) else rules.inferiority)
         yield f"An arm is dropped for inferiority once it is {of} with a probability of {low} or less."
     if rules.equivalence is not None and rules.margin is not None:
         ends = "the trial stops" if design.control is None else "an arm is dropped"
@@ -73,7 +73,7 @@ def _by_z(design: Design, rules: Stopping) -> Iterator[str]:
     if rules.inferiority is not None and not isinstance(rules.inferiority, str):
         yield f"An arm is dropped for inferiority at a z of minus {_at(rules.inferiority)} or less."
     elif rules.superiority is not None:
-        yield "An arm is dropped for inferiority at minus that or less."
+        yield f"An arm is dropped for inferiority at a z of minus {_at(rules.superiority)} or less."
     if rules.equivalence is not None and rules.margin is not None:
         yield (
             f"An arm is dropped for equivalence once its difference from {_other(design)}, with "
@@ -81,6 +81,14 @@ def _by_z(design: Design, rules: Stopping) -> Iterator[str]:
         )
     if rules.futility is not None:
         yield f"An arm is dropped for futility at a z of {_at(rules.futility)} or less, {_BINDING}"
+
+
+def _complement(threshold: Threshold | None) -> Threshold:
+    """1 minus it, in the decimals that it has; a design whose inferiority mirrors its superiority has one."""
+    assert threshold is not None
+    if isinstance(threshold, tuple):
+        return tuple(round(1.0 - value, 12) for value in threshold)
+    return round(1.0 - threshold, 12)
 
 
 def _at(threshold: Threshold) -> str:
