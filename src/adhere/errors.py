@@ -101,6 +101,16 @@ class StoreError(Exception):
     """A store that cannot be opened, read or written, in one sentence."""
 
 
+class FileInUseError(StoreError):
+    """A file of trials that another process writes to; `instead` is how to ask that process, if it is the service."""
+
+    def __init__(self, path: str, instead: str = "adhere token make --server URL") -> None:
+        super().__init__(
+            f"{path} is being written by another process. One process writes to a SQLite file at a time: stop that "
+            f"one, ask it if it is the service ({instead}), or let several serve from PostgreSQL (--database-url)."
+        )
+
+
 class DamagedStoreError(StoreError):
     """A file of trials in which the database itself finds damage."""
 

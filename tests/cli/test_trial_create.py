@@ -27,15 +27,20 @@ def test_a_design_becomes_a_trial_that_is_verified_against_it(
     done = in_this_process(capsys, "trial", "create", str(file), "--into", database, "--seed", "7")
     assert done.out.splitlines() == [f"headache: created in {database}", f"design {design.digest}"]
     assert "note: stopping: this design has 2 looks, and nothing that could stop its trial" in done.err
-    assert in_this_process(capsys, "trial", "create", str(file), "--into", database).out == done.out  # the same again
+    same = in_this_process(capsys, "trial", "create", str(file), "--into", database)
+    assert same.out.startswith(f"headache: nothing changed, it is there already, in {database}\ndesign ")
     store = open_store(database)
+    held = in_this_process(capsys, "trial", "create", str(file), "--into", database)
+    check_complaint(held, "is being written by another process", "POST /trials", "Client.create_trial_from")
+    assert "token" not in held.err
     with store.reading() as view:
         created = created_event(view, 1)
     store.close()
     assert (created.design, created.seed, created.design_digest) == (design, 7, design.digest)
     again = in_this_process(capsys, "trial", "create", str(file), "--into", database, "--seed", "8")
     check_complaint(again, "there is a trial 'headache' with another seed already")
-    assert "as they were written" in in_this_process(capsys, "trial", "verify", database, "--design", str(file)).out
+    verified = in_this_process(capsys, "trial", "verify", database, "--design", str(file)).out
+    assert f"as they were written\nit is the design in {file}, digest {design.digest}\nhead " in verified
     other.write_text(msgspec.structs.replace(design, n_patients=200).to_json())
     differs = in_this_process(capsys, "trial", "verify", database, "--design", str(other))
     assert (differs.status, "seed" in differs.err) == (1, False)

@@ -194,7 +194,7 @@ def test_type_checkers_know_the_answers() -> None:
 
 def test_answers_hold_what_the_service_sends() -> None:
     from adhere.service import responses
-    from adhere.trial import commands, look_view, results
+    from adhere.trial import commands, look_thresholds, look_view, results
 
     pairs: dict[type[Answer], type] = {
         Access: responses.AccessLine,
@@ -207,6 +207,7 @@ def test_answers_hold_what_the_service_sends() -> None:
         TokenDetails: responses.TokenLine,
         TrialDetails: responses.TrialView,
         adhere_client.ArmAtLook: look_view.ArmAtLook,
+        adhere_client.LookThreshold: look_thresholds.LookThreshold,
         adhere_client.Look: look_view.LookView,
         adhere_client.LookSummary: responses.LookSummary,
         adhere_client.ArmEstimate: results.ArmEstimate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,13 @@ def play_until_stop(service: Service, trial: str) -> list[bytes]:
     return told
 
 
+def metrics(service: Service, trial: str) -> dict[str, float]:
+    """What is told of a trial."""
+    lines = service.send("GET", "/metrics", role="metrics").body.decode().splitlines()
+    own = [line.split(f'{{trial="{trial}"}} ') for line in lines if f'trial="{trial}"' in line]
+    return {name: float(value) for name, value in own if "_created" not in name}
+
+
 def _arm_in(service: Service, trial: str, number: int) -> str:
     derivation = service.client("statistician").recommendation(trial, number).derivation
     assert derivation is not None
@@ -53,20 +61,35 @@ def _arm_in(service: Service, trial: str, number: int) -> str:
 
 
 def test_a_trial_with_looks_from_its_design_to_the_stop_that_is_confirmed(
-    service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.WARNING, "adhere.service")
     trial = service.new_trial(**DESIGN)
     admin, statistician, site = (service.client(role) for role in ("admin", "statistician", "site"))
-    with pytest.raises(InputError, match="stratum"):
+    with pytest.raises(InputError, match="stratum: expected one of young, old, and none was given"):
         site.recommend(trial, "S-none")
     told = b"".join(play_until_stop(service, trial))
     shown = statistician.trial(trial)
     assert shown.last_look == shown.recommended_stop
     looks = statistician.looks(trial)
+    # It is said where an operator or a statistician looks, and not for which arm.
+    logged = [record.getMessage() for record in caplog.records if trial in record.getMessage()]
+    assert logged == [f"trial {trial!r}: look {len(looks)} recommends to stop; a person decides"]
+    assert metrics(service, trial) == {"adhere_looks_total": len(looks), "adhere_stop_recommended": 1}
+    assert shown.recommended_stop is not None
+    for role in ("statistician", "admin", "site"):
+        listed = service.send("GET", "/trials", role=role).json["trials"]
+        told_of = [line["recommended_stop"]["look"] for line in listed if "recommended_stop" in line]
+        assert told_of == ([] if role == "site" else [len(looks)])
     assert [look.look for look in looks] == list(range(1, len(looks) + 1))
     assert [look.outcomes for look in looks] == [12 * look.look for look in looks]
     assert [look.decision for look in looks] == ["go on"] * (len(looks) - 1) + ["superior"]
     assert looks[-1].selected == "high-xyz"
+    assert {name: (one.of, one.at_least, one.at_most) for name, one in looks[-1].thresholds.items()} == {
+        "superiority": ("probability of being best", 0.99, None),
+        "inferiority": ("probability of being best", None, 0.02),
+    }
+    assert looks[-1].arms[2].values.keys() == {"probability of being best"}
     dropped = next(look for look in looks if "inferior" in [one.status for one in look.arms])
     assert dropped.look < len(looks)
     assert [one.arm for one in dropped.arms if one.status == "inferior"] == ["placebo-xyz"]
@@ -84,12 +107,16 @@ def test_a_trial_with_looks_from_its_design_to_the_stop_that_is_confirmed(
     site.report(trial, made.id, actual=made.kit, reward=1)
     admin.end_trial(trial, "superior at a look, as the data monitoring committee confirmed")
     assert statistician.trial(trial).status == "closed"
+    assert metrics(service, trial)["adhere_stop_recommended"] == 0
+    assert not any("recommended_stop" in line for line in service.send("GET", "/trials", role="admin").json["trials"])
     log = tmp_path / "trial.log"
     admin.export(trial, log)
     for command, said in (
         ("verify", "all as they were written"),
         ("replay", f"{len(looks)} looks derived again, all the same"),
-        ("looks", f"Look {len(looks)} recommends to stop: superior, with high-xyz"),
+        ("verify", f"{len(looks)} looks, each where the design has it; what they found derived again, all the same"),
+        ("looks", f"Look {len(looks)} recommended to stop: superior, with high-xyz. The trial is closed."),
+        ("looks", " (superiority from 0.99, inferiority up to 0.02)"),
     ):
         result = in_this_process(capsys, "trial", command, str(log))
         assert said in result.out, result

@@ -85,6 +85,9 @@ def test_a_trial_drops_an_arm_and_recommends_a_stop_that_a_person_confirms() -> 
     assert live.snapshot().looks is not None
     with live.store.reading() as view:
         assert "an arm was dropped at a look" in logged_allocation(view, number_of(view)).reason
+        told = list(explain(view, number_of(view), after[0].recommendation_id))
+        said = "the policy's probabilities, among the arms left (dropped at a look: placebo)"
+        assert f"  decided by {said}" in told
     check_log(live)
 
 
@@ -115,8 +118,11 @@ def test_it_is_said_what_prescribed_the_probabilities_and_they_are_not_redrawn()
 
 def test_a_stratum_is_needed_where_there_are_some_and_refused_where_there_are_none() -> None:
     live = Live(**IN_BLOCKS)
-    for wrong in (None, "middle"):
-        with pytest.raises(InputError, match=r"stratum: got .*, expected one of young, old"):
+    for wrong, said in (
+        (None, "expected one of young, old, and none was given"),
+        ("middle", "got 'middle', expected"),
+    ):
+        with pytest.raises(InputError, match=f"stratum: {said}"):
             live.recommend("s", stratum=wrong)
     first = live.recommend("s", stratum="old", request_id="one")
     assert live.recommend("s", stratum="old", request_id="one") == first

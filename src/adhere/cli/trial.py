@@ -42,14 +42,17 @@ def trial(context: typer.Context) -> None:
 
 @app.command("list", short_help="What trials there are.")
 def list_trials(source: Source) -> None:
-    """What trials there are: name, status, recommendations, records, policy."""
+    """What trials there are: name, status, a stop that a look recommends, recommendations, records, policy."""
     from adhere.trial.events import created_event
     from adhere.trial.log.standing import standing
+    from adhere.trial.look_view import stop_to_confirm
 
     with every_trial(source) as view:
         for name, number in view.trials().items():
             head, design = view.head(number), created_event(view, number).design
             status, n_recommendations = standing(view, number)
+            if (stop := stop_to_confirm(view, number)) is not None:
+                status = f"{status}, look {stop.look + 1} recommends to stop"
             counts = [counted(n_recommendations, "recommendation"), counted(head.position, "record")]
             typer.echo(f"{name}: {', '.join([status, *counts, rounded_numbers(design.policy)])}")
 
@@ -95,9 +98,15 @@ def verify(
                 raise BrokenLogError(f"{found.name}, {verdict.fault}")
             if planned is not None and (what := difference(created_event(found.view, found.number).design, planned)):
                 raise BrokenLogError(f"{found.name}, record 1: it is not the design in {design}: {what}")
-            typer.echo(
-                f"{found.name}: {counted(verdict.n_records, 'record')}, all as they were written\nhead {verdict.head}"
-            )
+            typer.echo(f"{found.name}: {counted(verdict.n_records, 'record')}, all as they were written")
+            if verdict.n_looks:
+                again = "what they found derived again, all the same"
+                if verdict.n_derived < verdict.n_looks:
+                    again = "what they found hangs on the policy, and 'adhere trial replay' derives it again"
+                typer.echo(f"{counted(verdict.n_looks, 'look')}, each where the design has it; {again}")
+            if planned is not None:
+                typer.echo(f"it is the design in {design}, digest {planned.digest}")
+            typer.echo(f"head {verdict.head}")
 
 
 @app.command(short_help="Derive every recommendation again.")

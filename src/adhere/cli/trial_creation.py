@@ -9,7 +9,7 @@ import typer
 
 from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial_moving import shown, writing_into
-from adhere.errors import InputError
+from adhere.errors import FileInUseError, InputError
 
 
 def create(
@@ -38,8 +38,14 @@ def create(
     design = load_design(path)
     if design.blinded and seed is not None:
         raise InputError("--seed", seed, "none: a blinded trial draws its own seed")
-    with writing_into(into) as store:
-        CommandProcessor(store).create(design, seed=seed, by="adhere trial create")
-    typer.echo(f"{design.name}: created in {shown(into)}\ndesign {design.digest}")
+    try:
+        with writing_into(into) as store:
+            with store.reading() as view:
+                was_there = design.name in view.trials()
+            CommandProcessor(store).create(design, seed=seed, by="adhere trial create")
+    except FileInUseError:
+        raise FileInUseError(into, "POST /trials with the design in JSON, Client.create_trial_from(FILE)") from None
+    done = "nothing changed, it is there already," if was_there else "created"
+    typer.echo(f"{design.name}: {done} in {shown(into)}\ndesign {design.digest}")
     for warning in check(design):
         typer.echo(f"note: {warning}", err=True)

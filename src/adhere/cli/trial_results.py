@@ -42,6 +42,7 @@ def results(
 
     from adhere.trial.events import created_event
     from adhere.trial.log.standing import standing
+    from adhere.trial.look_view import stop_to_confirm
     from adhere.trial.results import results_of
 
     to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
@@ -52,6 +53,8 @@ def results(
         created = created_event(found.view, found.number)
         design, engine = created.design, created.recorded_engine()
         status = standing(found.view, found.number).status
+        if (stop := stop_to_confirm(found.view, found.number)) is not None:
+            status = f"{status}, look {stop.look + 1} recommends to stop"
         found_results = results_of(found.view, found.number, design, engine)
     text = msgspec.json.format(msgspec.json.encode(found_results), indent=2) + b"\n"
     if json_file == _STANDARD_OUTPUT:

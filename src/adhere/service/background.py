@@ -16,6 +16,7 @@ from adhere.service.context import Service
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
 from adhere.trial.commands import ImputeMissing, Look
+from adhere.trial.look_view import stop_to_confirm
 from adhere.trial.snapshot import decode_snapshot
 from adhere.trial.transaction import LiveTrial
 
@@ -102,6 +103,9 @@ async def _load_all(service: Service) -> None:
 def _load(service: Service, live: LiveTrial) -> None:
     try:
         service.processor.make_ready(live)
+        with service.store.reading() as view:  # a stop that was recommended before the service was started
+            if stop_to_confirm(view, live.number) is not None:
+                service.metrics.set_stop(live.design.name, is_recommended=True)
     except (StoreError, UnavailableError) as error:
         log.error("trial %r cannot be loaded: %s", live.design.name, error.__cause__ or error)
 

@@ -31,7 +31,7 @@ class Service:
 
     def __init__(self, store: Store, settings: ServiceSettings, openapi: bytes) -> None:
         self.store, self.settings, self.openapi = store, settings, openapi
-        self.metrics = Metrics()
+        self.metrics = Metrics(are_open=settings.metrics_open)
         self.processor = CommandProcessor(store, on_events=self.metrics.count_events)
         self.group_commit = GroupCommit(self.processor, self.metrics)
         self.access_log = AccessLog(store, self.group_commit)

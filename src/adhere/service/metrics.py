@@ -1,7 +1,12 @@
-"""Metrics for Prometheus. Labels are routes, methods and numbers: no trial, no site, no subject."""
+"""Metrics for Prometheus. Labels are routes, methods, numbers, and trials that were looked at: no site, no subject.
+
+Whether a look recommends to stop is for statisticians and admins, so there is nothing of looks in metrics that are
+open to all, sites included.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -9,18 +14,21 @@ from functools import partial
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from adhere.trial.events import AnyEvent, LessonRefused, Recommended
+from adhere.trial.events import AnyEvent, Closed, LessonRefused, Looked, Recommended
+from adhere.trial.looks import GO_ON
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+log = logging.getLogger("adhere.service")
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
     """The metrics of one process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, are_open: bool = False) -> None:
+        self._are_open = are_open
         self._registry = CollectorRegistry()
         counter, histogram = partial(Counter, registry=self._registry), partial(Histogram, registry=self._registry)
         self._requests = counter("adhere_http_requests", "Requests answered", ("route", "method", "status"))
@@ -41,6 +49,14 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="max",
         )
+        self._looks = counter("adhere_looks", "Looks made since the service was started", ("trial",))
+        self._stops = Gauge(
+            "adhere_stop_recommended",
+            "1: a look recommends to stop the trial, and no person has ended it yet",
+            ("trial",),
+            registry=self._registry,
+            multiprocess_mode="mostrecent",
+        )
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -59,13 +75,30 @@ class Metrics:
         self._sizes.observe(n_requests)
         self._commit_seconds.observe(seconds)
 
-    def count_events(self, events: Sequence[AnyEvent]) -> None:
-        """Count the fallbacks and refused lessons among the events of a transaction."""
+    def count_events(self, trial: str, events: Sequence[AnyEvent]) -> None:
+        """Count the fallbacks, refused lessons and looks among a trial's events of a transaction."""
         for event in events:
             if isinstance(event, Recommended) and event.fallback:
                 self._fallbacks.inc()
             elif isinstance(event, LessonRefused):
                 self._refused_lessons.inc()
+            elif isinstance(event, Looked):
+                self._count_look(trial, event)
+            elif isinstance(event, Closed):
+                self.set_stop(trial, is_recommended=False)
+
+    def _count_look(self, trial: str, event: Looked) -> None:
+        if not self._are_open:
+            self._looks.labels(trial).inc()
+        if event.decision != GO_ON:
+            # What for is not said: of two arms it would tell which is better.
+            log.warning("trial %r: look %d recommends to stop; a person decides", trial, event.look + 1)
+            self.set_stop(trial, is_recommended=True)
+
+    def set_stop(self, trial: str, *, is_recommended: bool) -> None:
+        """Tell whether a stop is recommended that no person has decided about."""
+        if not self._are_open:
+            self._stops.labels(trial).set(is_recommended)
 
     def text(self) -> bytes:
         """All metrics; those of all processes if several share a folder."""

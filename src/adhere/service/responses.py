@@ -32,19 +32,6 @@ class Start(Struct, frozen=True):
     next: Annotated[str, Meta(description="What to do first.")]
 
 
-class TrialLine(Struct, frozen=True):
-    """A trial in a list."""
-
-    name: str
-    status: str
-
-
-class TrialList(Struct, frozen=True):
-    """The trials a token may see."""
-
-    trials: list[TrialLine]
-
-
 class LookSummary(Struct, frozen=True):
     """A look without its arms: when it was, and what it recommends ("go on", or why to stop)."""
 
@@ -54,6 +41,22 @@ class LookSummary(Struct, frozen=True):
     outcomes: int
     recommendations: int
     decision: str
+
+
+class TrialLine(Struct, frozen=True, omit_defaults=True):
+    """A trial in a list."""
+
+    name: str
+    status: str
+    recommended_stop: (
+        Annotated[LookSummary, Meta(description="Of a trial that is not closed yet. Not for sites.")] | None
+    ) = None
+
+
+class TrialList(Struct, frozen=True):
+    """The trials a token may see."""
+
+    trials: list[TrialLine]
 
 
 class TrialView(Struct, frozen=True, omit_defaults=True):

@@ -14,8 +14,10 @@ from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design
 from adhere.trial.design_checks import check
+from adhere.trial.events import Looked
 from adhere.trial.log.standing import count_open, standing
-from adhere.trial.look_view import LookView, logged_looks, recommended_stop
+from adhere.trial.look_view import decision_of, logged_looks, look_events, stop_to_confirm
+from adhere.trial.looks import GO_ON
 from adhere.trial.make_design import make_design
 from adhere.trial.projection import read_state
 from adhere.trial.results import Results
@@ -53,7 +55,13 @@ def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
     """List the trials and their status."""
     only = context.holder.trial
     numbers = {name: number for name, number in view.trials().items() if only in (None, name)}
-    return TrialList([TrialLine(name, standing(view, number).status) for name, number in numbers.items()])
+    is_site = context.holder.role == "site"
+
+    def line(name: str, number: int) -> TrialLine:
+        stop = None if is_site else stop_to_confirm(view, number)
+        return TrialLine(name, standing(view, number).status, _summary(stop) if stop else None)
+
+    return TrialList([line(name, number) for name, number in numbers.items()])
 
 
 def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Snapshot:
@@ -74,7 +82,8 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
     if context.holder.role == "site":
         arms = None if design.blinded else design.arms
         return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata)
-    looks = logged_looks(view, live.number, design)
+    looks = look_events(view, live.number)
+    stop = next((look for look in looks if look.decision != GO_ON), None)
     return TrialView(
         **asdict(design),
         design_digest=design.digest,
@@ -84,13 +93,14 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
         head=head.hash.hex(),
         algorithm_version=snapshot.algorithm_version,
         last_look=_summary(looks[-1]) if looks else None,
-        recommended_stop=_summary(stop) if (stop := recommended_stop(looks)) else None,
+        recommended_stop=_summary(stop) if stop else None,
     )
 
 
-def _summary(look: LookView) -> LookSummary:
+def _summary(look: Looked) -> LookSummary:
     """What names no arm, and so needs no row in the access log."""
-    return LookSummary(look.look, look.record, look.at, look.outcomes, look.recommendations, look.decision)
+    counts = look.n_outcomes, look.n_recommendations
+    return LookSummary(look.look + 1, look.position, look.at, *counts, decision_of(look))
 
 
 @reading

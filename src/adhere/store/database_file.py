@@ -8,7 +8,7 @@ from pathlib import Path
 
 import filelock
 
-from adhere.errors import StoreError
+from adhere.errors import FileInUseError, StoreError
 from adhere.files import make_private
 
 log = logging.getLogger("adhere.store")
@@ -56,11 +56,7 @@ def lock_writer(path: Path) -> filelock.BaseFileLock:
     try:
         lock.acquire()
     except filelock.Timeout:
-        raise StoreError(
-            f"{path} is being written by another process. One process writes to a SQLite file at a time: stop that "
-            "one, ask it if it is the service (adhere token make --server URL), or let several serve from PostgreSQL "
-            "(--database-url)."
-        ) from None
+        raise FileInUseError(str(path)) from None
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from None
     return lock

@@ -63,15 +63,15 @@ class CommandProcessor:
     """Live trials in a store.
 
     `execute` responds to commands once their events are durable. Threads may call it at the same time, and, if the
-    store allows, processes; the store serialises the writes to one trial. `on_events` is called with the events of
-    every transaction after its commit.
+    store allows, processes; the store serialises the writes to one trial. `on_events` is called with the name of a
+    trial and its events of a transaction, after its commit.
     """
 
     def __init__(
         self,
         store: Store,
         now: Callable[[], datetime] = utc_now,
-        on_events: Callable[[Sequence[AnyEvent]], None] = lambda events: None,
+        on_events: Callable[[str, Sequence[AnyEvent]], None] = lambda trial, events: None,
     ) -> None:
         self.store = store
         self._now, self._on_events = now, on_events
@@ -126,7 +126,7 @@ class CommandProcessor:
                 transaction.finish()
         for transaction in transactions:
             transaction.committed()
-        self._on_events([event for transaction in transactions for event in transaction.events])
+            self._on_events(transaction.state.design.name, transaction.events)
         return responses
 
     def _transactions(

@@ -17,7 +17,7 @@ from adhere.trial.events import AnyEvent, Closed, Created, Looked, Reported
 from adhere.trial.history import History
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.records import records_of_histories
-from adhere.trial.look_view import LookView, look_view, recommended_stop
+from adhere.trial.look_view import LookView, look_views, recommended_stop
 from adhere.trial.lookups import new_salt
 from adhere.trial.make_design import check_trial_name, checked
 from adhere.trial.recommendation import Recommendation
@@ -216,8 +216,7 @@ class Trial:
     @property
     def looks(self) -> list[LookView]:
         """The looks so far, as the design plans them: what was found of each arm, and whether to stop."""
-        design = self._state.design
-        return [look_view(design, event) for event in self._log.events if isinstance(event, Looked)]
+        return look_views(self._state.design, (event for event in self._log.events if isinstance(event, Looked)))
 
     @property
     def recommended_stop(self) -> LookView | None:

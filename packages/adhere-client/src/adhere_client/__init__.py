@@ -15,6 +15,7 @@ from adhere_client.answers import IssuedRecommendation as IssuedRecommendation
 from adhere_client.answers import IssuedToken as IssuedToken
 from adhere_client.answers import Look as Look
 from adhere_client.answers import LookSummary as LookSummary
+from adhere_client.answers import LookThreshold as LookThreshold
 from adhere_client.answers import RecommendationDetails as RecommendationDetails
 from adhere_client.answers import Recorded as Recorded
 from adhere_client.answers import Results as Results

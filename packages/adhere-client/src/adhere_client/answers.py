@@ -71,12 +71,20 @@ class Design(Answer, frozen=True):
 
 
 class ArmAtLook(Answer, frozen=True):
-    """An arm at a look: its status, the numbers compared with each threshold, its share until the next look."""
+    """An arm at a look: its status, the numbers compared with thresholds, by name, its share until the next look."""
 
     arm: str
     status: str
     values: dict[str, float] = {}
     share: float | None = None
+
+
+class LookThreshold(Answer, frozen=True):
+    """What a number at a look must be for a status: `of` is the number's name."""
+
+    of: str
+    at_least: float | None = None
+    at_most: float | None = None
 
 
 class Look(Answer, frozen=True):
@@ -90,6 +98,7 @@ class Look(Answer, frozen=True):
     decision: str
     arms: list[ArmAtLook]
     selected: str | None = None
+    thresholds: dict[str, LookThreshold] = {}
 
 
 class LookSummary(Answer, frozen=True):

@@ -52,11 +52,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of `verify`: the number of intact records, the last hash, and the first fault."""
+    """The result of `verify`: the number of intact records, the last hash, the first fault, and looks.
+
+    `n_looks` are those that stand where the design has them, `n_derived` of them those derived again.
+    """
 
     n_records: int
     head: str
     fault: Fault | None = None
+    n_looks: int = 0
+    n_derived: int = 0
 
 
 def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
@@ -101,7 +106,8 @@ def verify(
     if head is not None and not seen:
         what = f"the log ends here, and no record has the hash {head}: its end was cut off, or it is another log"
         return Verdict(count, before.hex(), Fault(count, what))
-    return Verdict(count, before.hex())
+    n_looks = (0, 0) if looks is None else (looks.n_looks, looks.n_derived)
+    return Verdict(count, before.hex(), None, *n_looks)
 
 
 def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fault:

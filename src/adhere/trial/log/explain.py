@@ -24,6 +24,8 @@ from adhere.trial.events import (
     created_event,
     decode,
 )
+from adhere.trial.look_view import look_events
+from adhere.trial.looks import ACTIVE, GO_ON
 from adhere.trial.planned_looks import burn_in_of
 
 
@@ -50,7 +52,8 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
         yield f"  fallback   the policy failed, so every arm had the same probability: {made.fallback}"
     if made.stratum is not None:
         yield f"  stratum    {design.strata[made.stratum]}"
-    if decided := _prescribed_by(design, made) or _decided_by(created, made):
+    gone = _dropped_before(view, trial, design, made)
+    if decided := _prescribed_by(design, made, gone) or _decided_by(created, made):
         yield f"  decided by {decided}"
     if made.memo:
         yield f"  memo       {', '.join(f'{number:g}' for number in made.memo)}"
@@ -62,16 +65,22 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
         yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event, words)}{_by(event)}"
 
 
-def _prescribed_by(design: Design, made: Recommended) -> str:
+def _dropped_before(view: ReadTransaction, trial: int, design: Design, made: Recommended) -> list[str]:
+    """The arms that looks had dropped by then; one that recommends a stop drops none."""
+    looks = [look for look in look_events(view, trial) if look.position < made.position and look.decision == GO_ON]
+    status = looks[-1].status if looks else ()
+    return [arm for arm, one in zip(design.arms, status, strict=False) if one != ACTIVE]
+
+
+def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) -> str:
     """By what the design prescribes the probabilities, where it does."""
+    among = f", among the arms left (dropped at a look: {', '.join(dropped)})" if dropped else ""
     in_burn_in = made.recommendation_id < burn_in_of(design).patients
     if made.stratum is not None and in_burn_in:
-        return "what is left of a permuted block of the stratum"
+        return f"what is left of a permuted block of the stratum{among}"
     if design.update == "at looks" and not in_burn_in:
-        return "the policy's probabilities at the last look, without arms dropped"
-    if design.stopping is not None and 0.0 in made.probabilities and not made.fallback:
-        return "the policy's probabilities, without arms dropped at a look"
-    return ""
+        return f"the policy's probabilities at the last look{among}"
+    return f"the policy's probabilities{among}" if dropped and not made.fallback else ""
 
 
 def _decided_by(created: Created, made: Recommended) -> str:

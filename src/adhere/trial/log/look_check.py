@@ -81,6 +81,7 @@ class LookCheck:
         self._histories: dict[int, History] = {}
         self._made: list[Recommended] = []
         self._is_closed = False
+        self.n_looks = self.n_derived = 0
         self._last_at: datetime | None = None
 
     def follow(self, event: AnyEvent) -> str | None:
@@ -92,6 +93,7 @@ class LookCheck:
         if isinstance(event, Looked):
             wrong = wrong_look(plan, self._looks, n, event) or self._difference(event)
             self._looks = after_look(self._looks, event)
+            self.n_looks += 1
             return wrong
         missing = missing_look(plan, self._looks, n, event)
         number = getattr(event, "recommendation_id", None)
@@ -115,6 +117,7 @@ class LookCheck:
         assert looker is not None
         if looker.needs_beliefs:
             return None
+        self.n_derived += 1
         patients = ((one, self._histories[one.recommendation_id]) for one in self._made)
         found = looker.find(event.look, self._looks, (), patients)
         return compare_looks(event, msgspec.structs.replace(event, **found._asdict()))

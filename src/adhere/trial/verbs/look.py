@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from adhere.errors import InputError
+from adhere.errors import InputError, listed
 from adhere.trial.design import Design
 from adhere.trial.engine import Choice
 from adhere.trial.events import Looked
@@ -51,8 +51,11 @@ def stratum_number(design: Design, stratum: object) -> int | None:
         if stratum is None:
             return None
         raise InputError("stratum", stratum, "none: the trial's design has no strata")
+    if stratum is None:
+        sentence = f"stratum: expected one of {listed(design.strata)}, and none was given"
+        raise InputError("stratum", "", f"one of {listed(design.strata)}", sentence)
     if not isinstance(stratum, str) or stratum not in design.strata:
-        raise InputError("stratum", stratum, f"one of {', '.join(design.strata)}")
+        raise InputError("stratum", stratum, f"one of {listed(design.strata)}")
     return design.strata.index(stratum)
 
 
