@@ -77,6 +77,25 @@ def misfit(
     return InputError(field, given, expected, f"{field}: {got}expected {expected}")
 
 
+def read_json(text: str) -> Any:
+    """What JSON says; a name that comes twice in an object, where only one could count, is refused.
+
+    >>> read_json('{"day": 1, "day": 2}')
+    Traceback (most recent call last):
+    adhere.errors.InputError: 'day' comes twice
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                raise InputError(name, value, "each name once", f"{name!r} comes twice")
+            found[name] = value
+        return found
+
+    return json.loads(text, object_pairs_hook=once)
+
+
 def in_words(expected: str, value: object = None) -> str:
     """What msgspec expects, in words.
 

@@ -123,6 +123,16 @@ SIZE = ("design", "size", "trial.toml")
             (*CALIBRATE, "--out", "a.json", "--json", "a.json"),
             "--out: got 'a.json', expected another file than --json",
         ),
+        (
+            (*RUN, "--html", "trial.toml"),
+            "--html: got 'trial.toml', expected another file than trial.toml, which is read",
+        ),
+        ((*RUN, "--json", "../{folder}/trial.toml"), "expected another file than trial.toml, which is read"),
+        ((*CALIBRATE, "--out", "trial.toml"), "--out: got 'trial.toml', expected another file than trial.toml"),
+        (
+            (*CALIBRATE, "--trials", "300", "--type-one", "0.0001"),
+            "--trials: got 300, expected at least 36,887 to show",
+        ),
         ((*SIZE, "--power", "0.2"), "--power: got 0.2"),
         ((*SIZE, "--scenario", "effect 0.4"), "--scenario: got 'effect 0.4'"),
     ],
@@ -130,5 +140,26 @@ SIZE = ("design", "size", "trial.toml")
 def test_what_cannot_be_done_is_said(
     trial: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
 ) -> None:
+    arguments = tuple(one.format(folder=trial.parent.name) for one in arguments)
     check_complaint(in_this_process(capsys, *arguments), says)
     assert [path.name for path in trial.parent.iterdir()] == ["trial.toml"]
+    assert trial.read_text() == TRIAL
+
+
+def test_no_output_replaces_what_is_read(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Other designs, scenarios, the populations that these name, and policies; by another name or a link, too."""
+    grid, people, other, linked = (Path(name) for name in ("grid.toml", "people.csv", "other.toml", "linked.csv"))
+    grid.write_text('[scenarios]\npopulations = ["people.csv"]\n')
+    people.write_text("chosen,actual,reward\n")
+    other.write_text(TRIAL.replace("headache", "other"))
+    linked.hardlink_to(people)
+    reading = ("trial.toml", "--scenarios", "grid.toml")
+    for arguments, kept in (
+        (("compare", "trial.toml", "other.toml", "--json", "other.toml"), other),
+        (("run", *reading, "--html", "grid.toml"), grid),
+        (("run", *reading, "--table", "linked.csv"), people),
+        (("size", *reading, "--out", "grid.toml"), grid),
+    ):
+        before = kept.read_bytes()
+        check_complaint(in_this_process(capsys, "design", *arguments), f"expected another file than {kept}, which is")
+        assert kept.read_bytes() == before

@@ -118,7 +118,10 @@ def test_what_cannot_be_reached_is_said() -> None:
         calibrate(never, type_one=0.3, between=(0.999, 0.9999), n_trials=200, progress=False)
     with pytest.raises(InputError, match=r"from 0.51 to 0.55 the error stays above 0.05: something else"):
         calibrate(never, between=(0.51, 0.55), n_trials=200, progress=False)
-    with pytest.raises(InputError, match=r"power stays below 0.9 up to .* patients in scenario 'effect 0.001"):
+    with pytest.raises(
+        InputError,
+        match=r"power stays below 0.9 up to 5,000 patients, 50 times the .*100, in scenario 'effect 0.001.*; begin",
+    ):
         sample_size(never, scenarios={"effect": 0.001, "compliance": 1.0}, n_trials=200, progress=False)
 
 
@@ -133,6 +136,10 @@ def test_what_cannot_be_reached_is_said() -> None:
         ({"number": "n_patients"}, "n_patients: between which two numbers to search?"),
         ({"scenarios": "stroke-aspirin"}, "scenarios"),
         ({"seed": -1}, "seed: got -1"),
+        ({"number": 5}, "number: got 5, expected the name of a number, such as stopping.superiority"),
+        ({"between": 5}, "between: got 5, expected two numbers, the lower one first"),
+        ({"between": "ab"}, "between: got 'ab', expected two numbers"),
+        ({"type_one": 1e-4, "n_trials": 300}, "n_trials: got 300, expected at least 47,873 to show a rate of 0.0001"),
     ],
 )
 def test_what_makes_no_calibration(given: dict[str, object], says: str) -> None:
@@ -150,6 +157,7 @@ def test_what_makes_no_calibration(given: dict[str, object], says: str) -> None:
             "several scenarios have a difference; choose one with scenario (--scenario): effect 0.1, compliance 100%",
         ),
         ({"scenario": "effect 0.1, complience 100%"}, "did you mean 'effect 0.1, compliance 100%'?"),
+        ({"scenario": 5}, "scenario: got 5, expected one of effect 0.1, compliance 100%"),
     ],
 )
 def test_what_makes_no_sample_size(given: dict[str, object], says: str) -> None:

@@ -91,3 +91,15 @@ def test_a_stricter_number_has_a_lower_rate() -> None:
     found = search.find(0.8, N)
     lower = NormalDist().inv_cdf(AIM) - NormalDist().inv_cdf(exceeding(search.stricter(found, 0.1), N))
     assert lower == pytest.approx(0.1, abs=0.05)
+
+
+def test_trials_too_few_for_an_error_are_not_begun_with() -> None:
+    """Of a sixteenth of 1,000 trials with a rate of 0.004 none errs most often, which says nothing."""
+    tried: list[int] = []
+
+    def rate(number: float, n: int) -> float:
+        tried.append(n)
+        return round(n * (1.0 - number)) / n
+
+    assert Search(rate, 0.004, SUPERIORITY).find(0.99, 1_000) == pytest.approx(0.996, abs=0.002)
+    assert set(tried) == {250, 1_000}

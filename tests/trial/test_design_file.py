@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adhere
+from adhere.design.scenarios import scenario_table
 from adhere.errors import InputError
 from adhere.trial.design import Design
 from adhere.trial.design_file import load_design
@@ -23,6 +24,7 @@ N = 300
 ARMS = ("walk", "aspirin", "tea & rest")
 STRATA = ("under 60", "60 and over")
 unit = st.floats(0.0, 1.0)
+below_one, above_zero = st.floats(0.6, 1.0, exclude_max=True), st.floats(0.0, 0.4, exclude_min=True)
 days = st.floats(0.0, 1000.0)
 rates = st.builds(
     Rate,
@@ -40,10 +42,10 @@ looks = (
 rules = st.none() | st.builds(
     Stopping,
     by=st.just("posterior"),
-    superiority=st.none() | st.floats(0.6, 1.0) | st.tuples(st.floats(0.6, 1.0), st.floats(0.6, 1.0)),
-    inferiority=st.none() | st.floats(0.0, 0.4) | st.just("1 - superiority"),
-    equivalence=st.none() | unit,
-    futility=st.floats(0.0, 0.5),
+    superiority=st.none() | below_one | st.tuples(below_one, below_one),
+    inferiority=st.none() | above_zero | st.just("1 - superiority"),
+    equivalence=st.none() | below_one,
+    futility=above_zero,
     margin=st.floats(0.01, 0.9),
 )
 designs = st.builds(
@@ -123,7 +125,7 @@ def test_defaults_are_neither_written_nor_digested() -> None:
         ("t.toml", "name = ", "t.toml: got 'Invalid value (at end of document)', expected valid TOML"),
         ("t.json", "{", "t.json: got 'Expecting property name enclosed in double quotes"),
         ("t.json", "[1]", "t.json: got '[1]', expected an object with the fields of a design"),
-        ("t.yaml", "name: t", "a file that ends in .toml or .json"),
+        ("t.yaml", "name: t", "a file (.toml or .json)"),
         ("t.toml", 'name = "t"', "t.toml: the field 'policy' is missing"),
         ("t.toml", b"name = '\xff'", "expected UTF-8 text"),
     ],
@@ -144,3 +146,21 @@ def test_what_is_no_file_is_said() -> None:
         load_design("missing.toml")
     with pytest.raises(InputError, match="design: got 3, expected a file"):
         load_design(3)  # type: ignore[arg-type]
+
+
+def test_a_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    """As TOML does; Python's own reader would take the last one."""
+    text = '{"name": "t", "policy": "thompson", "arms": ["a", "b"], "looks": {"every": 1, "every": 2}}'
+    (tmp_path / "t.json").write_text(text)
+    for source in (text, tmp_path / "t.json"):
+        with pytest.raises(InputError, match=r"'every' comes twice.*valid JSON"):
+            load_design(source)
+    (tmp_path / "grid.json").write_text('{"scenarios": {"effect": 0.1, "effect": 0.2}}')
+    with pytest.raises(InputError, match=r"grid\.json: 'effect' comes twice"):
+        scenario_table(tmp_path / "grid.json")
+
+
+def test_what_is_no_design_is_refused_in_one_way() -> None:
+    for source in (5, 'name = "t"', "t.txt"):
+        with pytest.raises(InputError, match=r"design: got .*, expected a file \(\.toml or \.json\), its text"):
+            load_design(source)  # type: ignore[arg-type]

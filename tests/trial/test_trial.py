@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -216,3 +218,24 @@ def test_feedback_may_come_after_very_many_recommendations() -> None:
     assert trial.recommend().probabilities["walk"] < 0.3
     trial.report(first.id, actual="walk", reward=1)
     assert trial.state[:2] == (before[0] + 0.5 / 2 * (1 / 0.5), before[1])
+
+
+def test_a_design_may_be_a_file_and_times_go_forward(tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text('name = "t"\npolicy = "thompson"\narms = ["walk", "aspirin"]\n')
+    trial = Trial.from_design(path)
+    assert repr(trial) == repr(Trial.from_design(str(path)))
+    with pytest.raises(InputError, match="design: got 5, expected a file"):
+        Trial.from_design(5)  # type: ignore[arg-type]
+    day = datetime(2026, 3, 1, tzinfo=UTC)
+    assert trial.recommend(at=day).id == 0
+    with pytest.raises(InputError, match=r"at: got '2026-01-01', expected a time with its zone"):
+        trial.recommend(at="2026-01-01")  # type: ignore[arg-type]
+    for earlier in (lambda at: trial.recommend(at=at), lambda at: trial.report(0, reward=1, at=at)):
+        with pytest.raises(InputError, match=r"at: got '2026-02-28.*', expected no time before 2026-03-01T00:00:00"):
+            earlier(day - timedelta(days=1))
+    trial.report(0, reward=1, at=day)
+    far = datetime(2999, 1, 1, tzinfo=UTC)
+    trial.recommend(at=far)
+    trial.recommend()  # now, by a clock that is behind
+    assert [event.at for event in trial.events][-2:] == [far, far]

@@ -65,6 +65,19 @@ def read_design(path: Path) -> Design:
     return design
 
 
+def input_files(designs: list[Path], scenarios: list[str] | None, imports: list[Path] | None) -> list[Path]:
+    """What is read: designs, scenarios and the populations that they name, own policies; names of none are none."""
+    from adhere.design.scenarios import scenario_table
+
+    told = [*designs, *map(Path, scenarios or ())]
+    named: list[Path] = []
+    for path in told:
+        populations = (scenario_table(path) or {}).get("populations")
+        if isinstance(populations, list):
+            named += [path.parent / one for one in populations if isinstance(one, str)]
+    return [*told, *named, *(imports or ())]
+
+
 def json_path(json_file: str | None) -> Path | None:
     """The file that JSON goes to; None for standard output and if none was asked for."""
     if json_file is None or json_file == STANDARD_OUTPUT:

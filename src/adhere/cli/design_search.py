@@ -17,12 +17,13 @@ from adhere.cli.design_options import (
     Scenarios,
     Trials,
     design_text,
+    input_files,
     json_path,
     json_text,
     machines,
     read_design,
 )
-from adhere.cli.destinations import check_file, write_files
+from adhere.cli.destinations import check_apart, check_file, write_files
 from adhere.cli.options import Imports, Seed, Threads, import_all, number
 from adhere.errors import InputError
 
@@ -81,7 +82,7 @@ def calibrate(
     Any one number of the file will do: a threshold, a level, or policy.NAME for an option of the policy. With
     inferiority = "1 - superiority" both thresholds move together.
     """
-    to_json = _check_destinations(json_file, out)
+    to_json = _check_destinations(json_file, out, input_files([file], scenarios, imports))
     import_all(imports)
     design = read_design(file)
     from adhere.design.calibrate import calibrate as find
@@ -129,7 +130,7 @@ def size(
     Looks and burn-in keep their shares of the trial. The size found is confirmed on fresh patients. Thresholds stay
     as they are: a design that was calibrated at another size should be calibrated again at this one.
     """
-    to_json = _check_destinations(json_file, out)
+    to_json = _check_destinations(json_file, out, input_files([file], scenarios, imports))
     import_all(imports)
     design = read_design(file)
     from adhere.design.sample_size import sample_size
@@ -153,15 +154,14 @@ def _say(tried: Tried, what: str, rate: float) -> None:
     typer.echo(f"{tried.number:>8.6g}: {what} {rate:.4f} in {tried.n_trials:,} trials", err=True)
 
 
-def _check_destinations(json_file: str | None, out: Path | None) -> Path | None:
+def _check_destinations(json_file: str | None, out: Path | None, inputs: list[Path]) -> Path | None:
     """Find out before the work, not after it, that its results cannot be kept; where JSON goes."""
     to_json = json_path(json_file)
     if out is not None:
         if out.suffix.lower() not in (".toml", ".json"):
             raise InputError("--out", str(out), "a file ending in .toml or .json")
         check_file("--out", out)
-        if to_json is not None and out.resolve() == to_json.resolve():
-            raise InputError("--out", str(out), "another file than --json")
+    check_apart({"--json": to_json, "--out": out}, inputs)
     return to_json
 
 

@@ -18,12 +18,13 @@ from adhere.cli.design_options import (
     JsonFile,
     Scenarios,
     Trials,
+    input_files,
     json_path,
     json_text,
     machines,
     read_design,
 )
-from adhere.cli.destinations import check_file, check_page, write_files
+from adhere.cli.destinations import check_apart, check_file, check_page, write_files
 from adhere.cli.options import Imports, Seed, Threads, import_all
 from adhere.errors import InputError
 
@@ -120,7 +121,7 @@ def _evaluate(
     cluster: str | None,
 ) -> None:
     to_json = json_path(json_file)
-    _check_destinations(to_json, html, table)
+    _check_destinations(to_json, html, table, input_files(paths, scenarios, imports))
     import_all(imports)
     designs = [read_design(path) for path in paths]
     _check_names({str(path): design.name for path, design in zip(paths, designs, strict=True)}, len(paths))
@@ -163,7 +164,7 @@ def _check_names(names: dict[str, str], n_files: int) -> None:
             raise InputError("FILE", name, "another name in each file", sentence)
 
 
-def _check_destinations(to_json: Path | None, html: Path | None, table: Path | None) -> None:
+def _check_destinations(to_json: Path | None, html: Path | None, table: Path | None, inputs: list[Path]) -> None:
     """Find out before the work, not after it, that its results cannot be kept."""
     if html is not None:
         check_page("--html", html)
@@ -171,11 +172,7 @@ def _check_destinations(to_json: Path | None, html: Path | None, table: Path | N
         if table.suffix.lower() not in _TABLE_SUFFIXES:
             raise InputError("--table", str(table), f"a file ending in {' or '.join(_TABLE_SUFFIXES)}")
         check_file("--table", table)
-    given = {"--json": to_json, "--html": html, "--table": table}
-    taken: dict[Path, str] = {}
-    for option, path in given.items():
-        if path is not None and (other := taken.setdefault(path.resolve(), option)) != option:
-            raise InputError(option, str(path), f"another file than {other}")
+    check_apart({"--json": to_json, "--html": html, "--table": table}, inputs)
 
 
 def _table_file(found: Evaluation, suffix: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
@@ -50,6 +50,20 @@ def check_page(option: str, path: Path) -> None:
     """Refuse a page that could not be drawn or written."""
     check_file(option, path)
     _check_extra(option, path, ["matplotlib", "jinja2"])
+
+
+def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path] = ()) -> None:
+    """Refuse an output, named by its option, that is another one, or a file that is read."""
+    taken: dict[Path, str] = {}
+    inputs = [one for one in inputs if one.is_file()]
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if (other := taken.setdefault(path.resolve(), option)) != option:
+            raise InputError(option, str(path), f"another file than {other}")
+        for one in inputs:
+            if path.exists() and path.samefile(one):
+                raise InputError(option, str(path), f"another file than {one}, which is read")
 
 
 def _check_extra(option: str, path: Path, needed: Sequence[str]) -> None:

@@ -47,6 +47,8 @@ def number_of(design: Design, name: str) -> float | None:
     >>> number_of(Design("a", "floor(thompson, share=0.1)", ("x", "y")), "policy.share")
     0.1
     """
+    if not isinstance(name, str):
+        raise InputError("number", name, "the name of a number, such as stopping.superiority")
     if name in number_names(design):
         part, _, field = name.rpartition(".")
         if part + "." == _POLICY:

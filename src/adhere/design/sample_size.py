@@ -150,7 +150,8 @@ def sample_size(
     Parameters
     ----------
     design
-        The design to resize, or its file; of any size that it could be run with.
+        The design to resize, or its file; of any size that it could be run with. The search ends at 50 times its
+        size, and at a million patients.
     power
         The probability of claiming a difference that is there, in the right direction, about any arm.
     scenario
@@ -187,7 +188,9 @@ def sample_size(
     except UnreachableError as error:
         size = within.high if error.is_above else within.low
         compared = f"stays below {power:g} up to" if error.is_above else f"is above {power:g} already with"
-        sentence = f"power {compared} {size:,.0f} patients in scenario {wanted.name!r}"
+        limit = f", {_TIMES_LARGER} times the design's {start:,}," if error.is_above and size < MAX_PATIENTS else ""
+        further = "; begin with a larger n_patients to search further" if limit else ""
+        sentence = f"power {compared} {size:,.0f} patients{limit} in scenario {wanted.name!r}{further}"
         raise InputError("power", power, "a power that can be reached", sentence) from None
     found = resized(design, round(settled.number))
     return SampleSize(found, power, wanted, settled, n_trials, seed, version("adhere"))
@@ -203,7 +206,7 @@ def _wanted(design: Design, name: str | None, scenarios: object) -> Scenario:
         sentence = f"several scenarios have a difference; choose one with scenario (--scenario): {listed(names)}"
         raise InputError("scenario", None, "the name of one", sentence)
     if name is not None and name not in names:
-        raise InputError("scenario", name, nearest(name, names))
+        raise InputError("scenario", name, nearest(str(name), names))
     return different[0 if name is None else names.index(name)]
 
 

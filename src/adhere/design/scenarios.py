@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from adhere.decoding import read_json
 from adhere.design.scenario import Scenario
 from adhere.design.scenario_grid import USUAL_GRID, ScenarioGrid
 from adhere.design.truth import null_of
@@ -94,11 +94,14 @@ def note_on_default(scenarios: object, grid: ScenarioGrid) -> tuple[str, ...]:
 
 def scenario_table(path: Path) -> Mapping[str, Any] | None:
     """The table `scenarios` of a file; None if it has none, or is no such file."""
-    read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
+    readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": read_json}
+    read = readers.get(path.suffix.lower())
     if read is None:
         return None
     try:
         document = read(path.read_text(encoding="utf-8-sig"))
+    except InputError as error:
+        raise InputError(error.field, error.value, error.expected, f"{path}: {error}") from None
     except (OSError, ValueError, RecursionError):
         return None  # whoever reads it as a population says what is wrong
     table = document.get("scenarios") if isinstance(document, dict) else None

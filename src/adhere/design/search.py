@@ -70,6 +70,7 @@ class Search:
 
     def __init__(self, rate: Rate, aim: float, within: Range) -> None:
         self._rate, self._within, self._aim = rate, within, _normal.inv_cdf(aim)
+        self._fewest = 0.5 / aim  # trials: of fewer, even none that errs counts as a rate above the aim
         self._low, self._high = within.scale.to(within.low), within.scale.to(within.high)
         self._width = self._high - self._low
         self._one_trial = math.sqrt(aim * (1.0 - aim)) / _normal.pdf(self._aim)  # its standard error, in probits
@@ -78,7 +79,8 @@ class Search:
 
     def find(self, start: float | None, n_trials: int) -> float:
         """A number whose rate is at the aim, as far as so many trials can tell; at a step, below it."""
-        numbers = list(dict.fromkeys(max(1, n_trials // share) for share in _SHARES))
+        fewer = [n_trials // share for share in _SHARES]
+        numbers = [n for n in fewer if n > self._fewest] or [n_trials]
         if self._strict is None:
             self._strict = self._strict_end(numbers[0])
         place = (self._low + self._high) / 2.0 if start is None else self._within.scale.to(start)

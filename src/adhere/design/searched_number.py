@@ -39,7 +39,8 @@ def range_to_search(design: Design, number: str, between: tuple[float, float] | 
             sentence = f"{number}: between which two numbers to search? Give between (--between LOW HIGH)"
             raise InputError("between", None, "the two ends of the range to search", sentence)
         return usual
-    if len(between) != 2 or not all(map(is_number, between)) or not between[0] < between[1]:
+    is_pair = isinstance(between, (tuple, list)) and len(between) == 2 and all(map(is_number, between))
+    if not is_pair or not between[0] < between[1]:
         raise InputError("between", between, "two numbers, the lower one first")
     low, high = map(float, between)
     if usual is None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from adhere.design.confirmation import clopper_pearson
 from adhere.design.search import Range, Search
+from adhere.errors import InputError
 from adhere.intervals import Estimate
 
 LEVEL = 0.95  # at which the upper limits of all scenarios hold together
@@ -73,8 +74,10 @@ def settle(
 
     The search has one seed throughout (common random numbers), and the trials that confirm have the next one. Where
     they do not confirm the number, a stricter one is tried with the seed after that; but not with so few trials that
-    it would have to be much stricter than the target asks for.
+    it would have to be much stricter than the target asks for. So few trials that even those without an error would
+    not confirm a number are refused.
     """
+    _check_enough(n_trials, target, n_scenarios)
     tried: list[Tried] = []
 
     def try_out(number: float, n: int, with_seed: int) -> tuple[float, ...]:
@@ -102,6 +105,14 @@ def settle(
         stricter = search.stricter(number, _probit(max(rate, aim)) - _probit(aim_to_confirm(alphas[1])))
         settled = confirm(stricter, alphas[1], 2)
     return settled
+
+
+def _check_enough(n_trials: int, target: float, n_scenarios: int) -> None:
+    """Without an error in n trials the upper limit is 1 - alpha^(1/n)."""
+    fewest = math.ceil(math.log((1.0 - LEVEL) / n_scenarios) / math.log1p(-target))
+    if n_trials < fewest:
+        expected = f"at least {fewest:,} to show a rate of {target:.6g}: fewer cannot, even if none of them errs"
+        raise InputError("n_trials", n_trials, expected)
 
 
 def _limited(rate: float, n: int, level: float) -> Estimate:

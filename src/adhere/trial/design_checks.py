@@ -21,6 +21,7 @@ from adhere.trial.stopping_checks import check_stopping, may_drop_arms, stopping
 
 MAX_DAYS = 36500.0
 MAX_LOOKS = 10_000
+MAX_PER_DAY = 1e6
 _DAYS = f"a number of days from 0 to {MAX_DAYS:,.0f}"
 
 
@@ -109,8 +110,10 @@ def inside_guards(policy: Policy) -> Policy:
 
 def _check_enrolment(design: Design) -> None:
     enrolment, n_patients = design.enrolment, design.n_patients
-    if not 0.0 < enrolment.per_day <= 1e6:
-        raise InputError("enrolment.per_day", enrolment.per_day, "a number of patients above 0")
+    if not 0.0 < enrolment.per_day <= MAX_PER_DAY:
+        raise InputError(
+            "enrolment.per_day", enrolment.per_day, f"a number of patients above 0, to {MAX_PER_DAY:,.0f}"
+        )
     if not enrolment.days:
         return
     if enrolment.random or enrolment.per_day != 1.0:

@@ -6,19 +6,20 @@ it is no part of it.
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from adhere.decoding import read_json
 from adhere.errors import InputError, short
 from adhere.files import unreadable
 from adhere.trial.design import Design
 from adhere.trial.make_design import checked, design_of
 
 _BESIDE = "scenarios"
+_EXPECTED = "a file (.toml or .json), its text in several lines, or a mapping"
 _NO_SEED = "a design has no seed: it is drawn when a trial is created, or given then"
 
 
@@ -44,7 +45,7 @@ def load_design(source: str | PathLike[str] | Mapping[str, Any] | Design) -> Des
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
         return _design(_document(source, "design", is_json=source.lstrip().startswith("{")))
     if not isinstance(source, (str, PathLike)):
-        raise InputError("design", source, "a file (.toml or .json), its text, or a mapping")
+        raise InputError("design", source, _EXPECTED)
     path = Path(source)
     document = _document(_text(path), str(path), is_json=path.suffix.lower() == ".json")
     try:
@@ -55,7 +56,7 @@ def load_design(source: str | PathLike[str] | Mapping[str, Any] | Design) -> Des
 
 def _text(path: Path) -> str:
     if path.suffix.lower() not in (".toml", ".json"):
-        raise InputError("design", str(path), "a file that ends in .toml or .json")
+        raise InputError("design", str(path), _EXPECTED)
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -66,7 +67,7 @@ def _text(path: Path) -> str:
 
 def _document(text: str, where: str, is_json: bool) -> Mapping[str, Any]:
     try:
-        found = json.loads(text) if is_json else tomllib.loads(text)
+        found = read_json(text) if is_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # not of the language, a number too long or a list too deep
         raise InputError(where, str(error), f"valid {'JSON' if is_json else 'TOML'}") from None
     if not isinstance(found, dict):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from adhere.analysis.records import Records
 from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text, is_integer
@@ -12,6 +14,7 @@ from adhere.errors import InputError, listed
 from adhere.policies import as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
+from adhere.trial.design_file import load_design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Closed, Created, Looked, Reported
 from adhere.trial.history import History
@@ -19,7 +22,7 @@ from adhere.trial.log.chain import commitment
 from adhere.trial.log.records import records_of_histories
 from adhere.trial.look_view import LookView, look_views, recommended_stop
 from adhere.trial.lookups import new_salt
-from adhere.trial.make_design import check_trial_name, checked
+from adhere.trial.make_design import check_trial_name
 from adhere.trial.recommendation import Recommendation
 from adhere.trial.saving import load_events, save_events
 from adhere.trial.state import TrialState
@@ -86,14 +89,16 @@ class Trial:
         self._begin(engine, run, created_now(design, engine, seed))
 
     @classmethod
-    def from_design(cls, design: Design, seed: int = 0, run: int = 0) -> Trial:
-        """A trial of a design, with a seed and run as above.
+    def from_design(
+        cls, design: Design | str | PathLike[str] | Mapping[str, Any], seed: int = 0, run: int = 0
+    ) -> Trial:
+        """A trial of a design, or of what `load_design` reads, with a seed and run as above.
 
         >>> from adhere.trial.make_design import make_design
         >>> Trial.from_design(make_design("headache", "thompson", ["walk", "aspirin"], n_patients=100), seed=1)
         Trial 'headache': thompson on walk, aspirin; 0 recommendations
         """
-        trial, design = cls.__new__(cls), checked(design)
+        trial, design = cls.__new__(cls), load_design(design)
         engine = design.engine(seed, run)
         trial._begin(engine, run, created_now(design, engine, seed))
         return trial

@@ -56,9 +56,17 @@ class TrialLog:
         """The time of what happens next, after the looks by day whose day is over by then."""
         if self.state.status == "closed":
             raise ConflictError("trial", self.state.design.name, "a trial that is not closed")
-        if at is not None and at.tzinfo is None:
-            raise InputError("at", at.isoformat(), "a time with its zone, e.g. datetime(2026, 3, 1, tzinfo=UTC)")
-        now = datetime.now(UTC) if at is None else at
+        # The time of creation is that of this machine, and no part of the trial's own times.
+        last = self.events[-1].at if len(self.events) > 1 else None
+        if at is None:
+            now = datetime.now(UTC) if last is None else max(last, datetime.now(UTC))  # clocks are set back at times
+        elif not isinstance(at, datetime) or at.tzinfo is None:
+            given = at.isoformat() if isinstance(at, datetime) else at
+            raise InputError("at", given, "a time with its zone, e.g. datetime(2026, 3, 1, tzinfo=UTC)")
+        elif last is not None and at < last:
+            raise InputError("at", at.isoformat(), f"no time before {last.isoformat()}, when something happened last")
+        else:
+            now = at
         self.look(now)
         return now
 
