@@ -99,7 +99,7 @@ def test_every_characteristic_is_what_it_says() -> None:
         assert one.reason == ""
     quantile = found.find("duration_q75").estimate
     assert quantile is not None
-    assert quantile.mean == pytest.approx(sorted(days)[36], rel=0.03)
+    assert quantile.mean == sorted(days)[37]  # the 38th of 50: exactly, since there are few
     assert {one.meaning for one in found.table} == set(MEANINGS.values())
     assert found.n_trials == 50
 

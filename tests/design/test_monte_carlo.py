@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 import pytest
 
 from adhere.design import monte_carlo
 from adhere.design.outcomes import Floats
+from adhere.design.spread import MAX_VALUES, Spread
 from adhere.intervals import Estimate
 from adhere.simulation.moments import Moments
 from adhere.simulation.quantiles import QuantileSketch
@@ -75,9 +77,26 @@ def test_intervals_of_quantiles_hold() -> None:
         one = monte_carlo.quantile_of_counts(np.bincount(sizes, minlength=1000), q)
         assert one.mean == np.quantile(sizes, q, method="inverted_cdf")
         held.append(one)
-        held_by_sketch.append(monte_carlo.quantile_of_sketch(QuantileSketch.of(sizes), q))
+        sketch = QuantileSketch.of(sizes)
+        held_by_sketch.append(monte_carlo.quantile_of_spread(Spread(np.zeros(0), np.zeros(0, np.int64), sketch), q))
     assert 0.91 < _holding(held, 749) < 0.985
-    assert 0.91 < _holding(held_by_sketch, 749.5) < 0.985
+    assert 0.91 < _holding(held_by_sketch, 749.5) < 0.995  # wider by what a sketch does not know
+
+
+def test_quantiles_of_few_values_are_among_them_whatever_the_order_of_blocks() -> None:
+    days = np.random.default_rng(5).choice([24.0, 84.0], 1000, p=[0.3, 0.7])
+    blocks = [Spread.of(days[first : first + 100]) for first in range(0, 1000, 100)]
+    spread = reduce(Spread.merge, blocks)
+    assert spread == reduce(Spread.merge, blocks[::-1]) == Spread.of(days)
+    for q, value in ((0.05, 24.0), (0.75, 84.0)):
+        assert monte_carlo.quantile_of_spread(spread, q) == Estimate(value, 0.0, value, value)
+    many = spread.merge(Spread.of(np.linspace(1.0, 2.0, MAX_VALUES + 1)))
+    assert not many.is_exact
+    assert not Spread.of(days).merge(many).is_exact
+    most = monte_carlo.quantile_of_spread(many, 0.95)
+    assert most.lo is not None
+    assert most.hi is not None
+    assert most.lo < 84.0 <= most.hi
 
 
 def test_nothing_seen_is_not_no_error() -> None:

@@ -202,7 +202,7 @@ class Characteristics:
         if one.name.startswith("sample_size"):
             return monte_carlo.quantile_of_counts(self.distributions.sizes, one.q)
         is_duration = one.name.startswith("duration")
-        return monte_carlo.quantile_of_sketch(
+        return monte_carlo.quantile_of_spread(
             self.distributions.days if is_duration else self.distributions.surplus, one.q
         )
 

@@ -8,25 +8,25 @@ import numpy as np
 
 from adhere.design.columns import Columns
 from adhere.design.outcomes import Floats, Ints, TrialOutcomes
+from adhere.design.spread import Spread
 from adhere.simulation.moments import EqualArrays
-from adhere.simulation.quantiles import QuantileSketch
 
 
 @dataclass(frozen=True, eq=False)
 class Distributions(EqualArrays):
-    """Trials by their number of patients, `sizes[n]`, exactly; duration and surplus to within 0.5%."""
+    """Trials by their number of patients, `sizes[n]`, exactly; duration and surplus too while few values occur."""
 
     sizes: Ints
-    days: QuantileSketch
-    surplus: QuantileSketch
+    days: Spread
+    surplus: Spread
 
     @staticmethod
     def of(outcomes: TrialOutcomes, rows: Floats, columns: Columns, max_patients: int) -> Distributions:
         """Those of a block of trials and of what was measured of it."""
         return Distributions(
             np.bincount(outcomes.n_patients, minlength=max_patients + 1),
-            QuantileSketch.of(outcomes.days),
-            QuantileSketch.of(rows[:, columns.where("surplus")]),
+            Spread.of(outcomes.days),
+            Spread.of(rows[:, columns.where("surplus")]),
         )
 
     def merge(self, other: Distributions) -> Distributions:

@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from adhere.design.outcomes import Ints
+from adhere.design.spread import Spread
 from adhere.intervals import Z95, Estimate, wilson
 from adhere.simulation.moments import Moments
-from adhere.simulation.quantiles import QuantileSketch
+from adhere.simulation.quantiles import ACCURACY
 
 
 def probability(moments: Moments, column: int) -> Estimate:
@@ -102,9 +103,19 @@ def quantile_of_counts(counts: Ints, q: float) -> Estimate:
     return Estimate(at(q), *_of_ranks(n, q, at))
 
 
-def quantile_of_sketch(sketch: QuantileSketch, q: float) -> Estimate:
-    """A quantile to within 0.5%; its interval is that of the ranks."""
-    return Estimate(sketch.quantile(q), *_of_ranks(int(sketch.counts.sum()), q, sketch.quantile))
+def quantile_of_spread(spread: Spread, q: float) -> Estimate:
+    """A quantile, exactly if all values were kept, else to within 0.5%; its interval is that of the ranks.
+
+    It is as much wider as values are not known exactly.
+    """
+    if spread.is_exact:
+        place = quantile_of_counts(spread.counts, q)
+        middle, low, high = (float(spread.values[int(one)]) for one in (place.mean, place.lo or 0, place.hi or 0))
+        return Estimate(middle, (high - low) / (2.0 * Z95), low, high)
+    sketch = spread.sketch
+    error, low, high = _of_ranks(int(sketch.counts.sum()), q, sketch.quantile)
+    low, high = low - ACCURACY * abs(low), high + ACCURACY * abs(high)
+    return Estimate(sketch.quantile(q), error, max(low, sketch.lowest), min(high, sketch.highest))
 
 
 def paired_difference(differences: Moments, column: int) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
 from adhere.populations import Population
@@ -10,7 +10,7 @@ from adhere.populations import Population
 Null: TypeAlias = Literal["sharp", "average"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A population, and what is known of it from how it was made.
 
@@ -22,10 +22,14 @@ class Scenario:
     """
 
     name: str
-    population: Population = field(repr=False)
+    population: Population
     null: Null | None = None
     effect: float | None = None
     compliance: float | None = None
     confounding: float | None = None
     baseline: float | None = None
     average_null: float | None = None
+
+    def __repr__(self) -> str:
+        known = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name != "population")
+        return f"Scenario({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"

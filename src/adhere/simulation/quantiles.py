@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from adhere.errors import InputError
 from adhere.simulation.moments import EqualArrays
 
-_ACCURACY = 0.005
-_RATIO = (1.0 + _ACCURACY) / (1.0 - _ACCURACY)
+ACCURACY = 0.005
+_RATIO = (1.0 + ACCURACY) / (1.0 - ACCURACY)
 _SMALLEST, _LARGEST = 1e-6, 1e9
 _BUCKETS = math.ceil(math.log(_LARGEST / _SMALLEST) / math.log(_RATIO))
 N_BUCKETS = 2 * _BUCKETS + 1
