@@ -101,3 +101,15 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
 )  # fmt: skip
 def test_each_kind_of_design_has_its_sentence(fields: dict[str, Any], said: str) -> None:
     assert any(said in sentence for sentence in in_words(load_design(fields)))
+
+
+def test_a_boundary_is_said_in_numbers() -> None:
+    """Those of Jennison and Turnbull's Table 2.3, and their two-sided p."""
+    stopping = {"by": "z-test", "boundary": "obrien-fleming", "alpha": 0.05}
+    design = {**FIXED, "n_patients": 300, "looks": {"every": 100}, "stopping": stopping}
+    assert (
+        "Its critical values of |z|: 3.471 (p 0.0005) at 33.3% of the information, 2.454 (p 0.0141) at 66.7% and "
+        "2.004 (p 0.0451) at the end."
+    ) in in_words(load_design(design))
+    many = in_words(load_design({**design, "looks": {"every": 20}}))
+    assert any("at 13.3%, … and 2." in one and one.endswith("at the end.") for one in many)

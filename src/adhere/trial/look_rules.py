@@ -63,7 +63,7 @@ def look_rules(design: Design) -> Rules:
         kind = PosteriorRules if control < 0 else ControlledPosteriorRules
         return kind(n_arms, control, margin, superiority, inferiority, equivalence, futility)
     if stopping.boundary is not None:
-        superiority = _critical_values(design, stopping)
+        superiority = boundary_values(design)
     inferiority = superiority.copy() if stopping.inferiority is None else _inferiority(stopping, superiority)
     return ZRules(n_arms, control, margin, superiority, inferiority, equivalence, futility)
 
@@ -86,7 +86,10 @@ def _level(stopping: Stopping) -> float:
     return stopping.alpha
 
 
-def _critical_values(design: Design, stopping: Stopping) -> Floats:
+def boundary_values(design: Design) -> Floats:
+    """The critical values of a design's boundary, one for each look; the last has all of the information."""
+    stopping = design.stopping
+    assert stopping is not None
     assert stopping.boundary is not None
     if look_days(design):
         raise InputError("looks.days", list(look_days(design)), "looks by number of patients, which a boundary needs")

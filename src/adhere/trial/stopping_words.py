@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import NormalDist
 from typing import Final
 
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Stopping, Threshold
+from adhere.trial.look_rules import boundary_values
+from adhere.trial.planned_looks import look_counts, planned_looks
 
 _EVIDENCE: Final = {
     "posterior": "posterior probabilities, from the outcomes of each arm recommended and uniform priors",
@@ -15,6 +18,8 @@ _EVIDENCE: Final = {
     "wealth": "the wealth of bets against no effect, as in the analysis' confidence sequence",
 }
 _BOUNDARIES: Final = {"obrien-fleming": "O'Brien and Fleming", "pocock": "Pocock"}
+_MAX_LOOKS: Final = 60  # whose critical values are found within a second
+_MAX_SAID: Final = 10
 _BINDING: Final = "but not at the last look. That is binding: type I errors rely on it."
 
 
@@ -68,6 +73,8 @@ def _by_z(design: Design, rules: Stopping) -> Iterator[str]:
             f"An arm is better or worse than {_other(design)} beyond the boundary of {_BOUNDARIES[rules.boundary]}, "
             f"two-sided at level {rules.alpha:g}: the trial stops for the better, and drops the worse."
         )
+        if planned_looks(design) <= _MAX_LOOKS:
+            yield f"Its critical values of |z|: {_critical(design)}."
     if rules.superiority is not None:
         yield f"The trial stops for superiority over {_other(design)} at a z of {_at(rules.superiority)} or more."
     if rules.inferiority is not None and not isinstance(rules.inferiority, str):
@@ -89,6 +96,25 @@ def _complement(threshold: Threshold | None) -> Threshold:
     if isinstance(threshold, tuple):
         return tuple(round(1.0 - value, 12) for value in threshold)
     return round(1.0 - threshold, 12)
+
+
+def _critical(design: Design) -> str:
+    """The boundary in numbers, with what p would be at each look alone."""
+    counts, values = look_counts(design), boundary_values(design)
+    said = [
+        f"{value:.3f} ({_p(value)}) at {100.0 * n / counts[-1]:.3g}%" for n, value in zip(counts, values, strict=True)
+    ]
+    said[0] += " of the information"
+    said[-1] = f"{said[-1].rpartition(' at ')[0]} at the end"
+    *first, last = said
+    if len(said) > _MAX_SAID:
+        first = [*first[:2], "…"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _p(z: float) -> str:
+    p = 2.0 * NormalDist().cdf(-z)
+    return "p < 0.0001" if p < 0.0001 else f"p {p:.4f}"
 
 
 def _at(threshold: Threshold) -> str:
