@@ -20,6 +20,7 @@ from adhere.trial.look_rules import look_rules
 POSTERIOR = {"by": "posterior", "superiority": 0.99}
 PLAIN: dict[str, Any] = {"name": "t", "policy": "thompson", "arms": ["walk", "aspirin"], "n_patients": 300}
 LOOKING = {**PLAIN, "looks": {"every": 100}}
+SHORT = {**PLAIN, "stopping": POSTERIOR}
 THREE = {**LOOKING, "arms": ["a", "b", "c"]}
 
 
@@ -76,7 +77,13 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (stopping(superiority=[0.9, 0.5, 0.9], inferiority=0.6), "stopping.inferiority", "each other at look 2"),
     (stopping(futility=0.99), "stopping.futility", "contradict each other"),
     (stopping(superiority=[0.99, 0.98]), "stopping.superiority", "one number, or one for each of the 3 looks"),
-    (stopping(superiority=1.5), "stopping.superiority", "a probability from 0 to 1"),
+    (stopping(superiority=1.5), "stopping.superiority", "a probability from 0, below 1"),
+    (stopping(superiority=1), "stopping.superiority", "a probability from 0, below 1"),
+    (stopping(superiority=[0.99, 1 - 1e-17, 0.9]), "stopping.superiority", "got 1.0, expected a probability"),
+    (stopping(by="belief", superiority=1.0), "stopping.superiority", "below 1"),
+    (stopping(equivalence=1.0, margin=0.1), "stopping.equivalence", "a probability from 0, below 1"),
+    (stopping(inferiority=0.0), "stopping.inferiority", "a probability above 0, to 1"),
+    (stopping(futility=0.0), "stopping.futility", "a probability above 0, to 1"),
     (stopping(inferiority="mirrored"), "stopping.inferiority", "or '1 - superiority'"),
     (stopping(equivalence=0.9), "stopping.margin", "stopping.equivalence needs stopping.margin"),
     (stopping(margin=0.05), "stopping.margin", "stopping.margin is for equivalence and futility"),
@@ -105,7 +112,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({**LOOKING, "stopping": {"by": "wealth", "superiority": 20}}, "stopping.superiority", "which takes alpha"),
     ({**LOOKING, "stopping": {"by": "wealth"}}, "stopping.alpha", "the level of the test"),
     # what is expected of patients
-    ({**PLAIN, "enrolment": {"per_day": 0}}, "enrolment.per_day", "a number of patients above 0"),
+    ({**PLAIN, "enrolment": {"per_day": 0}}, "enrolment.per_day", "a number of patients above 0, to 1,000,000"),
+    ({**PLAIN, "enrolment": {"per_day": 1e9}}, "enrolment.per_day", "a number of patients above 0, to 1,000,000"),
     ({**PLAIN, "enrolment": {"days": [1, 2]}}, "enrolment.days", "a day for each patient, and n_patients is 300"),
     ({**PLAIN, "n_patients": 2, "enrolment": {"days": [2, 1]}}, "enrolment.days", "days in their order"),
     ({**PLAIN, "n_patients": 2, "enrolment": {"days": [1, 2], "random": True}}, "enrolment.days", "exclude"),
@@ -189,9 +197,22 @@ WARNED: list[tuple[dict[str, Any], str]] = [
     (LOOKING, "stopping: this design has 3 looks, and nothing that could stop its trial before the last"),
     ({**LOOKING, "stopping": {"by": "posterior"}}, "nothing that could stop its trial"),
     (stopping(superiority=0.5), "some arm always has 0.5 or more: every trial stops at its first look"),
-    ({**stopping(futility=0.1), "looks": {}}, "stopping.futility: it has no say at the last look"),
     (stopping(superiority=[0.4, 0.9, 0.9]), "every trial stops at its first look"),
-]
+    ({**stopping(superiority=0.4), "control": "walk"}, "0.4: an arm would be claimed to be better that probably"),
+    (stopping(superiority=[0.9, 0.3, 0.9]), "stopping.superiority 0.3: an arm would be claimed"),
+    (stopping(superiority=1 - 1e-9), "stopping.superiority: probabilities are right to 1e-06, so one that near to 1"),
+    (stopping(inferiority=[0.01, 1e-9, 0.01]), "stopping.inferiority: probabilities are right to 1e-06, so one that"),
+    (z_test(superiority=1e300), "stopping.superiority: no z of 300 patients is above 17.3"),
+    (z_test(superiority=[18, 19, 20.0]), "stopping.superiority: no z of 300 patients is above 17.3"),
+    ({**z_test(superiority=41.0), "n_patients": 9000, "looks": {}}, "stopping.superiority: a z of 41 hardly ever"),
+    ({**SHORT, "looks": {"at": [150, 210]}, "missing": {"outcome": {"rate": 0.3}}},
+     "looks.at: 210 outcomes, where of 300 patients 210 are expected to have one"),
+    ({**SHORT, "looks": {"every": 100}, "missing": {"outcome": {"rate": 0.4, "by_arm": {"walk": 0.5}}}},
+     "looks.every: 200 outcomes, where of 300 patients at most 180 are expected to have one"),
+    ({**SHORT, "looks": {"days": [100, 300, 500]}}, "looks.days: day 300, when all outcomes are in by day 299"),
+    ({**SHORT, "looks": {"days": [360]}, "delay": {"days": 30, "distribution": "uniform"}}, "are in by day 359"),
+    ({**SHORT, "looks": {"every": 100}, "missing": {"outcome": {"rate": 1.0}}}, "missing.outcome: no outcome is"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("fields", "said"), WARNED)
@@ -206,7 +227,13 @@ def test_what_will_hardly_be_meant_is_said(fields: dict[str, Any], said: str) ->
         PLAIN,
         {**PLAIN, "n_patients": None},
         stopping(inferiority="1 - superiority", futility=0.05),
-        {**stopping(superiority=0.4), "control": "walk"},
+        {**z_test(superiority=[1e9, 3.0, 2.0])},
+        {**SHORT, "looks": {"at": [209, 300]}, "missing": {"outcome": {"rate": 0.3}}},
+        {**SHORT, "looks": {"at": [290]}, "missing": {"outcome": {"rate": 1.0}},
+         "impute": {"after_days": 9, "reward": 0}},
+        {**SHORT, "looks": {"days": [300]}, "delay": {"days": 30, "distribution": "exponential"}},
+        {**SHORT, "looks": {"days": [300]}, "missing": {"outcome": {"rate": 0.1}},
+         "impute": {"after_days": 9, "reward": 0}},
         {**stopping(by="belief"), "policy": "burn-in(floor(mediated-thompson))"},
         {**z_test(boundary="obrien-fleming", alpha=0.05, futility=-1.0), "policy": "burn-in(uniform, patients=300)"},
         {**THREE, "control": "b", "stopping": {"by": "wealth", "alpha": 0.05}},

@@ -5,7 +5,6 @@ Types are checked before, when a design is read or made.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -16,8 +15,9 @@ from adhere.policies.guard import Guard
 from adhere.policies.policy import AnyLearner, Policy
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Rate
+from adhere.trial.design_warnings import design_warnings
 from adhere.trial.planned_looks import burn_in_of
-from adhere.trial.stopping_checks import check_stopping, may_drop_arms, stopping_warnings
+from adhere.trial.stopping_checks import check_stopping, may_drop_arms
 
 MAX_DAYS = 36500.0
 MAX_LOOKS = 10_000
@@ -40,7 +40,7 @@ def check(design: Design) -> tuple[str, ...]:
     _check_rate("missing.outcome", design.missing.outcome, design)
     _check_rate("missing.taken", design.missing.taken, design)
     check_stopping(design)
-    return *_delay_warnings(design), *stopping_warnings(design)
+    return tuple(design_warnings(design))
 
 
 def _check_strata(design: Design) -> None:
@@ -163,16 +163,3 @@ def _check_days(field: str, values: Iterable[float]) -> None:
     for value in values:
         if not 0.0 <= value <= MAX_DAYS:  # which refuses NaN too
             raise InputError(field, value, _DAYS)
-
-
-def _delay_warnings(design: Design) -> Iterator[str]:
-    if design.n_patients is None:
-        return
-    days = design.enrolment.days
-    enrolment = days[-1] if days else (design.n_patients - 1) / design.enrolment.per_day
-    longest = max([design.delay.days, *design.delay.by_arm.values()])
-    if longest > enrolment and math.isfinite(enrolment):
-        yield (
-            f"delay: outcomes come after {longest:g} days, and all {design.n_patients} patients after {enrolment:g}: "
-            "no outcome can change who is recommended what"
-        )

@@ -6,7 +6,7 @@ A threshold that is left out is off; calibration may find it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from adhere.errors import InputError
@@ -17,15 +17,15 @@ from adhere.trial.design_parts import MIRRORED, Stopping, Threshold
 from adhere.trial.exact_probabilities import why_not_exact
 from adhere.trial.planned_looks import planned_looks
 
-_THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
+THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
 # What each kind of evidence takes.
 _TAKES: Final[Mapping[str, Sequence[str]]] = {
-    "posterior": (*_THRESHOLDS, "margin"),
+    "posterior": (*THRESHOLDS, "margin"),
     "belief": ("superiority", "inferiority"),
-    "z-test": (*_THRESHOLDS, "margin", "boundary", "alpha"),
+    "z-test": (*THRESHOLDS, "margin", "boundary", "alpha"),
     "wealth": ("alpha",),
 }
-_PROBABILITIES: Final = ("posterior", "belief")
+PROBABILITIES: Final = ("posterior", "belief")
 
 
 def check_stopping(design: Design) -> None:
@@ -33,7 +33,7 @@ def check_stopping(design: Design) -> None:
     rules = design.stopping
     if rules is None:
         return
-    for name in (*_THRESHOLDS, "margin", "boundary", "alpha"):
+    for name in (*THRESHOLDS, "margin", "boundary", "alpha"):
         if getattr(rules, name) is not None and name not in _TAKES[rules.by]:
             takes = ", ".join(_TAKES[rules.by])
             sentence = f"stopping.{name} means nothing by {rules.by!r}, which takes {takes}"
@@ -46,7 +46,7 @@ def check_stopping(design: Design) -> None:
         raise InputError("stopping.by", "wealth", "a policy with exact probabilities", sentence)
     _check_level(design, rules)
     _check_margin(rules)
-    looks = {name: _by_look(name, rules, planned_looks(design)) for name in _THRESHOLDS}
+    looks = {name: _by_look(name, rules, planned_looks(design)) for name in THRESHOLDS}
     _check_contradictions(rules, looks)
 
 
@@ -57,27 +57,6 @@ def may_drop_arms(design: Design) -> bool:
         return False
     drops = (rules.inferiority, rules.equivalence if design.control else None, rules.futility)
     return rules.by in ("z-test", "wealth") or any(threshold is not None for threshold in drops)
-
-
-def stopping_warnings(design: Design) -> Iterator[str]:
-    """A design that can never stop early, or always stops at its first look."""
-    rules, n_looks = design.stopping, planned_looks(design)
-    if n_looks < 2:
-        if rules is not None and rules.futility is not None:
-            yield "stopping.futility: it has no say at the last look, and this design has no other"
-        return
-    if rules is None or not _can_stop(rules):
-        yield f"stopping: this design has {n_looks} looks, and nothing that could stop its trial before the last"
-        return
-    if rules.by in _PROBABILITIES and design.control is None and rules.superiority is not None:
-        first = rules.superiority[0] if isinstance(rules.superiority, tuple) else rules.superiority
-        if first <= 1.0 / len(design.arms):
-            yield f"stopping.superiority: some arm always has {first:g} or more: every trial stops at its first look"
-
-
-def _can_stop(rules: Stopping) -> bool:
-    thresholds = [getattr(rules, name) for name in (*_THRESHOLDS, "boundary")]
-    return rules.by == "wealth" or any(threshold not in (None, MIRRORED) for threshold in thresholds)
 
 
 def _check_comparison(design: Design, rules: Stopping) -> None:
@@ -148,11 +127,19 @@ def _by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ...] | No
     if len(values) != n_looks:
         raise InputError(field, list(values), f"one number, or one for each of the {n_looks} looks")
     for value in values:
-        if rules.by in _PROBABILITIES and not 0.0 <= value <= 1.0:
-            raise InputError(field, value, "a probability from 0 to 1")
+        if rules.by in PROBABILITIES:
+            _check_probability(name, value)
         if not math.isfinite(value) or (value <= 0.0 and rules.by == "z-test" and name != "futility"):
             raise InputError(field, value, "a critical value above 0")
     return values
+
+
+def _check_probability(name: str, value: float) -> None:
+    """One of 1, or of 0, would be reached by rounding only."""
+    if name in ("superiority", "equivalence") and not 0.0 <= value < 1.0:
+        raise InputError(f"stopping.{name}", value, "a probability from 0, below 1")
+    if name in ("inferiority", "futility") and not 0.0 < value <= 1.0:
+        raise InputError(f"stopping.{name}", value, "a probability above 0, to 1")
 
 
 def _check_contradictions(rules: Stopping, looks: Mapping[str, tuple[float, ...] | None]) -> None:
