@@ -329,6 +329,19 @@ def test_a_deterministic_policy_and_an_empty_trial_teach_nothing() -> None:
     assert "40 decisions between the two arms can tell as much as 0 allocated half and half" in full.note
 
 
+def test_permuted_blocks_are_not_taken_for_an_allocation_without_a_floor() -> None:
+    chosen = np.array([0, 1, 1, 0] * 10)
+    in_blocks = np.array([[1 / 2, 1 / 2], [1 / 3, 2 / 3], [1 / 2, 1 / 2], [1.0, 0.0]] * 10)
+    records = Records("a", "b", ("x", "y"), chosen, chosen, chosen.astype(np.float64), probabilities=in_blocks)
+    note = confidence_sequences(records, n_grid=11)[0].note
+    assert "floor" not in note
+    assert "At 10 of 40 decisions between the two arms one of them had no probability" in note
+    assert "all of them together can tell as much as 29 allocated half and half" in note
+    tiny = np.where(np.arange(40)[:, None] < 39, in_blocks, [0.999, 0.001])
+    note = confidence_sequences(replace(records, probabilities=tiny), n_grid=11)[0].note
+    assert "The probability of an arm fell to 0.001: without a floor" in note
+
+
 def test_a_lost_patient_does_not_hold_up_the_rest_and_reports_are_checked() -> None:
     records = adaptive_trial(2, 60, missing=0.0, delay=0)
     plain = replace(

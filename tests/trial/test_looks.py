@@ -13,6 +13,7 @@ import pytest
 
 from adhere import Trial
 from adhere.errors import InputError, UnavailableError
+from adhere.record_sources import records_of
 from adhere.trial.commands import ChangeStatus, Look, Withdraw
 from adhere.trial.design_parts import Imputation, Looks, Stopping
 from adhere.trial.engine import Choice, Engine
@@ -207,7 +208,8 @@ def test_an_imputed_outcome_makes_a_look_due_by_the_wealth_of_bets_too() -> None
 
 
 def test_a_trial_in_memory_is_saved_with_its_looks_and_its_end(tmp_path: Path) -> None:
-    design = make_design("t", "thompson", ("walk", "aspirin"), n_patients=6, looks=Looks(days=(2.0,)))
+    days = Looks(days=(2.0,))
+    design = make_design("t", "thompson", ("walk", "aspirin"), n_patients=6, looks=days, control="aspirin")
     trial, start = Trial.from_design(design, seed=3), datetime(2026, 3, 1, tzinfo=UTC)
     for number in range(6):
         made = trial.recommend(at=start + timedelta(days=number))
@@ -223,6 +225,8 @@ def test_a_trial_in_memory_is_saved_with_its_looks_and_its_end(tmp_path: Path) -
     trial.save(tmp_path / "t.log")
     again = Trial.load(tmp_path / "t.log")
     assert (again.looks, again.events[-1]) == (trial.looks, trial.events[-1])
+    for records in (trial.records(), records_of(tmp_path / "t.log")):
+        assert records.control == 1  # the design's
 
 
 def test_a_changed_a_missing_and_an_invented_look_are_found() -> None:

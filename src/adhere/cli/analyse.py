@@ -81,7 +81,7 @@ def analyse(
         str | None,
         typer.Option(
             metavar="ARM",
-            help="The arm to compare the others with.  [default: placebo, control or the like, else the first]",
+            help="The arm to compare the others with.  [default: the design's, placebo or the like, else the first]",
         ),
     ] = None,
     level: Annotated[float, typer.Option(metavar="P", parser=number, help="The level of all intervals.")] = 0.95,

@@ -237,8 +237,7 @@ class Trial:
         >>> records.actual.tolist(), records.reward.tolist(), records.probabilities.tolist()
         ([0], [1.0], [[0.5, 0.5]])
         """
-        strata = self._state.design.strata
-        return records_of_histories(self.name, self.arms, self._log.patients(), design_strata=strata)
+        return records_of_histories(self._state.design, self._log.patients())
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:

@@ -31,7 +31,8 @@ class RunningBets:
         self.n_took_neither = 0
         self.n_imputed = 0
         self.information = 0.0
-        self.smallest = 1.0
+        self.smallest = 1.0  # probability of one of the two arms, where neither had none
+        self.n_certain = 0  # decisions at which one of the two arms had no probability
         self._n_closed_known = 0
 
     @property
@@ -74,7 +75,9 @@ class RunningBets:
             self.n_imputed += 0 if imputed is None else int(np.sum(imputed[used]))
         self.information += information(scores)
         both = records.probabilities[used][:, [self._treatment, self._control]]
-        self.smallest = min(self.smallest, float(both.min(initial=1.0)))
+        is_certain = (both == 0.0).any(axis=1)
+        self.n_certain += int(is_certain.sum())
+        self.smallest = min(self.smallest, float(both[~is_certain].min(initial=1.0)))
 
     def report(self, entry: int, reward: float | None, actual: int | None, at: int | None) -> None:
         """What came later for an earlier decision."""

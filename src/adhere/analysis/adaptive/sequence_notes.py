@@ -30,11 +30,20 @@ def note_on(view: View, bets: RunningBets, drift_at: int | None) -> str:
         sentences.append(f"{bets.n_imputed:,} imputed by the trial's rules, and taken as observed.")
     if bets.n_pending:
         sentences.append(f"{_patients(bets.n_pending)} with a missing or pending report: taken at the worst case.")
-    if bets.smallest < _TINY:
+    n_decisions = bets.n_used + bets.n_pending
+    none_by_chance = 0 < n_decisions == bets.n_certain
+    tell = f"can tell as much as {bets.information:,.0f} allocated half and half."
+    if bets.smallest < _TINY or none_by_chance:
+        smallest = 0.0 if none_by_chance else bets.smallest
         sentences.append(
-            f"The probability of an arm fell to {bets.smallest:.2g}: without a floor on the allocation no method"
-            f" learns much. The {bets.n_used + bets.n_pending:,} decisions between the two arms can tell as much as"
-            f" {bets.information:,.0f} allocated half and half."
+            f"The probability of an arm fell to {smallest:.2g}: without a floor on the allocation no method"
+            f" learns much. The {n_decisions:,} decisions between the two arms {tell}"
+        )
+    elif bets.n_certain:
+        sentences.append(
+            f"At {bets.n_certain:,} of {n_decisions:,} decisions between the two arms one of them had no probability,"
+            " as at the end of a permuted block, or once an arm is dropped: these tell nothing, and all of them"
+            f" together {tell}"
         )
     return " ".join(sentences)
 

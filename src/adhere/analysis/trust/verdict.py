@@ -106,7 +106,7 @@ def _randomisation(analysis: Analysis) -> Iterator[str]:
         )
         yield (
             "The randomisation test asks whether the arms drawn made any difference to anybody, and is exact if this "
-            f"is the one look that was planned: {listed}."
+            f"is the one look that was planned, not if it is one of several: {listed}."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -46,22 +46,20 @@ def trial_records(
             first += _AT_ONCE
             on_progress(len(bodies))
 
-    records = records_of_histories(design.name, design.arms, each(), by_site, design.strata)
+    records = records_of_histories(design, each(), by_site)
     warnings = (_BLINDED, *records.warnings) if design.blinded else records.warnings
     return replace(records, warnings=warnings, head=view.head(trial).hash.hex())
 
 
 def records_of_histories(
-    name: str,
-    arms: Sequence[str],
-    each: Iterable[tuple[Recommended, History]],
-    by_site: bool = False,
-    design_strata: Sequence[str] = (),
+    design: Design, each: Iterable[tuple[Recommended, History]], by_site: bool = False
 ) -> Records:
     """The records of a trial from its recommendations, in order, and the history of each.
 
-    A stratum is a site, if so wished, or one of the design's strata, if it has some.
+    A stratum is a site, if so wished, or one of the design's strata, if it has some. The control is the design's, if
+    it has one.
     """
+    name, arms, design_strata = design.name, design.arms, design.strata
     rows = _Rows()
     for made, history in each:
         rows.add(made, history)
@@ -73,11 +71,11 @@ def records_of_histories(
     records = Records(
         name=name,
         source=f"trial {name}",
-        arms=tuple(arms),
+        arms=arms,
         chosen=np.array(rows.chosen, dtype=np.int64),
         actual=np.array(rows.actual, dtype=np.int64),
         reward=np.array(rows.reward, dtype=np.float64),
-        control=control_of(arms),
+        control=control_of(arms, design.control),
         probabilities=np.array(rows.probabilities, dtype=np.float64).reshape(-1, len(arms)) if known else None,
         estimated=np.array(rows.estimated, dtype=np.bool_) if known else None,
         seen=np.array(rows.seen, dtype=np.int64),
