@@ -10,9 +10,11 @@ import pytest
 from msgspec.structs import replace as replace_fields
 
 from adhere.design.evaluation import Evaluation
+from adhere.design.output.figures import size_figure
 from adhere.design.output.page import design_sections
 from adhere.design.output.rows import rows_of
 from adhere.intervals import Estimate
+from adhere.populations import Strata, Stratum
 from adhere.report.section import Section
 from adhere.trial.design_parts import Evidence, Looks
 from adhere.trial.design_words import in_words
@@ -56,9 +58,14 @@ def test_terminal_of_one_design_has_its_numbers_with_their_errors(one: Evaluatio
         f"Design {one.designs[0].digest[:12]}; 400 trials in each of 6 scenarios, seed 7; adhere 0.4.0"
         in text.replace("\n", " ")
     )
-    for words in ("Claims, sizes and patients", "What trials end with", "In words", "The largest type I error: "):
+    for words in (
+        "Claims, sizes and patients",
+        "What trials end with",
+        "In words",
+        "The largest type I error of 6 scenarios: ",
+    ):
         assert words in text
-    assert "false claims" in text  # about the arm that does not differ
+    assert "false: about arms that do not differ" in text.replace("\n", " ")
     assert "note: looks in vain" in replace(one, notes=("looks in vain",)).summary()
 
 
@@ -143,12 +150,66 @@ def test_of_very_many_scenarios_and_arms_figures_show_some_and_tables_all() -> N
     assert "and 10 more scenarios: --html or --json" in evaluation.summary()
 
 
+def test_claims_in_the_wrong_direction_are_told_where_no_type_one_error_is_possible() -> None:
+    people = Strata("people", ("ward", "stroke unit"), [Stratum("complier", 1.0, reward=(0.4, 0.6))])
+    evaluation = made(scenarios=people, n_trials=50)
+    wrong = evaluation["people"].find("wrong_claim").estimate
+    assert wrong is not None
+    assert wrong.mean > 0.0
+    text = " ".join(evaluation.summary().split())
+    assert "No type I error is possible: in every scenario each arm that could be claimed to differ does" in text
+    assert f"Claims in the wrong direction, at most: {100 * wrong.mean:.1f}% [" in text
+    assert f"{100 * wrong.mean:.1f}%</td>" in evaluation._repr_html_()
+    sections = {section.name: section for section in design_sections(evaluation)}
+    _, people_listing = sections["scenarios"].listings
+    assert people_listing.rows == [["people", "complier", "100%", "ward, 0.4", "stroke unit, 0.6"]]
+
+
+def test_scenarios_are_told_so_that_they_can_be_repeated() -> None:
+    grid = {"baseline": 0.4, "effect": 0.1, "compliance": 0.8, "average_null": 0.15}
+    (scenarios,) = [one for one in design_sections(made(scenarios=grid, n_trials=20)) if one.name == "scenarios"]
+    assert _column(scenarios, "baseline") == ["0.4"] * 3
+    assert _column(scenarios, "average null") == ["–", "±0.15", "–"]
+    assert any(one.startswith("An outcome is 0 or 1") for one in scenarios.details)
+
+
+def test_looks_and_sizes_have_labels_of_one_kind(one: Evaluation) -> None:
+    sections = {section.name: section for section in design_sections(one)}
+    panel = sections["conclusions"].figures[0].draw().axes[0]
+    assert [label.get_text() for label in panel.get_xticklabels()][-1] == "end"  # outcomes may be missing then
+    assert list(sections["conclusions"].listings[1].header) == ["scenario", "80", "160", "240", "320", "end"]
+    sizes = np.zeros(401, dtype=np.int64)
+    sizes[[276, 288, *range(300, 401)]] = 4
+    row = rows_of(one)[0]
+    many = replace(row.found, distributions=replace(row.found.distributions, sizes=sizes))
+    figure = size_figure([row._replace(found=many)])
+    assert figure is not None
+    labels = [label.get_text() for label in figure.draw().axes[0].get_xticklabels()]
+    assert labels
+    assert all("–" in label for label in labels)
+
+
+def test_designs_whose_errors_differ_are_not_compared_by_power_alone(several: Evaluation) -> None:
+    alike = made(made_design(2, "a"), scenarios=SMALL, n_trials=20)
+    assert "type I errors go from" not in alike.summary()
+    errors = [
+        max(one.mean for found in several.results[place::4] if (one := found.find("type_one").estimate))
+        for place in range(4)
+    ]
+    said = f"The designs' largest type I errors go from {min(errors):.1%} to {max(errors):.1%}: a part of any"
+    assert said in " ".join(several.summary().split())
+    (side_by_side,) = [one for one in design_sections(several) if one.name == "differences"]
+    assert side_by_side.details[0].startswith(said)
+
+
 def test_design_that_stops_for_nothing_and_estimates_nothing_is_said_so() -> None:
     design = replace_fields(made_design(), stopping=None, looks=Looks(days=(100.0,)), estimands=())
     evaluation = made(design, scenarios={"effect": 0.1, "compliance": 1.0}, n_trials=20)
     text = evaluation.summary()
     assert text.count("No design has a stopping rule: its trials claim nothing.") == 1
     assert "No effects were estimated." in text
+    assert "no look decides anything" in text.replace("\n", " ")
+    assert "What trials end with" not in text  # a table without numbers
     names = [section.name for section in design_sections(evaluation)]
     assert "estimates" not in names
     assert "conclusions" not in names

@@ -11,6 +11,7 @@ from adhere.design.characteristics import Characteristics
 from adhere.design.outcomes import TrialOutcomes
 from adhere.design.scenario import Scenario
 from adhere.errors import InputError, nearest
+from adhere.report.numbers import counted
 from adhere.trial.design import Design
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         n_shown = len(self) if len(self) < _MAX_LINES else _MAX_LINES - 2
-        size = f"{self.n_trials:,} trials of each design in each scenario, seed {self.seed}"
+        size = f"{counted(self.n_trials, 'trial')} of each design in each scenario, seed {self.seed}"
         lines = [f"Evaluation: {size}", *(f"  {one.in_short()}" for one in self.results[:n_shown])]
         if n_shown < len(self):
             lines.append(f"  and {len(self) - n_shown} more: see .summary(), .to_polars(), .to_html()")

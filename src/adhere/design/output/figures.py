@@ -57,9 +57,10 @@ def status_figure(rows: Sequence[Row]) -> ReportFigure | None:
 
 
 def look_labels(row: Row) -> list[str]:
-    """The looks on an axis: days, or numbers of outcomes; the end is the last."""
+    """The looks on an axis: days, or numbers of outcomes; the last is the end, however many outcomes are missing."""
     days = look_days(row.design)
-    return [*(f"{day:g}" for day in days), "end"] if days else [f"{n:,}" for n in look_counts(row.design)]
+    before = [f"{day:g}" for day in days] if days else [f"{n:,}" for n in look_counts(row.design)[:-1]]
+    return [*before, "end"]
 
 
 def _status_bars(row: Row) -> Iterator[Bar]:
@@ -83,10 +84,10 @@ def size_figure(rows: Sequence[Row]) -> ReportFigure | None:
     from adhere.report.stacked_bars import stacked_bars
 
     shown, left_out = shown_of(rows)
-    edges = _size_edges(shown)
+    edges, is_each = _size_edges(shown)
     if len(edges) < 3:
         return None
-    panels = {row.scenario.name: list(_size_bars(row, edges)) for row in shown}
+    panels = {row.scenario.name: list(_size_bars(row, edges, is_each)) for row in shown}
     said = [f"{row.scenario.name}: mean {_mean(row, 'sample_size')}" for row in shown]
     return ReportFigure(
         "sizes",
@@ -97,25 +98,25 @@ def size_figure(rows: Sequence[Row]) -> ReportFigure | None:
     )
 
 
-def _size_edges(rows: Sequence[Row]) -> list[int]:
-    """Where the bars of sizes begin: one for each size that occurs, or of equal widths where those are many."""
+def _size_edges(rows: Sequence[Row]) -> tuple[list[int], bool]:
+    """Where the bars of sizes begin, and whether there is one for each size that occurs; many are put together."""
     import numpy as np
 
     occurring = sorted({int(n) for row in rows for n in np.flatnonzero(row.found.distributions.sizes)})
     if len(occurring) <= _MAX_BARS:
-        return [*occurring, occurring[-1] + 1]
+        return [*occurring, occurring[-1] + 1], True
     low, high = occurring[0], occurring[-1] + 1
     width = -(-(high - low) // _MAX_BARS)
-    return [*range(low, high, width), high]
+    return [*range(low, high, width), high], False
 
 
-def _size_bars(row: Row, edges: Sequence[int]) -> Iterator[Bar]:
+def _size_bars(row: Row, edges: Sequence[int], is_each: bool) -> Iterator[Bar]:
     from adhere.report.stacked_bars import Bar
 
     sizes = row.found.distributions.sizes
     for low, high in pairwise(edges):
         count = int(sizes[low:high].sum())
-        label = f"{low:,}" if count == sizes[low] else f"{low:,}–{high - 1:,}"
+        label = f"{low:,}" if is_each or high == low + 1 else f"{low:,}–{high - 1:,}"
         yield Bar(label, {_SIZE: count / row.found.n_trials}, *wilson(count, row.found.n_trials))
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
 
 _MAX_ROWS = 40
+_LONGER = {"false": "false claims", "wrong": "wrong direction"}  # headings, where there is room
 
 
 def notebook_table(evaluation: Evaluation) -> str:
@@ -20,7 +21,7 @@ def notebook_table(evaluation: Evaluation) -> str:
     columns = {
         "scenario": [row.scenario.name for row in rows],
         "design": [row.label for row in rows],
-        **claims_columns(rows),
+        **{_LONGER.get(heading, heading): cells for heading, cells in claims_columns(rows).items()},
     }
     lines = list(zip(*columns.values(), strict=True))
     body = "".join(_row("td", line) for line in lines[:_MAX_ROWS])

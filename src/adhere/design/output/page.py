@@ -12,6 +12,7 @@ from adhere.design.output.estimate_figures import estimates_figures
 from adhere.design.output.figures import allocation_figure, convergence_figure, size_figure, status_figure
 from adhere.design.output.grid_figures import errors_figure, power_figure
 from adhere.design.output.rows import rows_of_design
+from adhere.design.output.scenario_tables import people_table, scenarios_table
 from adhere.design.output.side_by_side import designs_table, differences_figure, differences_table
 from adhere.design.output.words import METHODS, WORDS, design_fields, simulation_details
 from adhere.report.page import page
@@ -71,8 +72,8 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         question="What may the trial meet, and what is true there?",
         result="Each scenario says who takes what, and how they fare; a trial sees neither.",
         uncertainty="That the trial will meet one of these is an assumption: choose them so that none is a surprise.",
-        details=METHODS["scenarios"],
-        listings=[tables.scenarios_table(evaluation)],
+        details=[*METHODS["scenarios"], *sentences.outcomes_said(evaluation)],
+        listings=_filled(scenarios_table(evaluation), people_table(evaluation)),
     )
     if several:
         yield _differences(evaluation)
@@ -91,8 +92,11 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         "power",
         "Power",
         question="How often would a difference that is there be found?",
-        result=sentences.power_result(evaluation),
+        result=" ".join(
+            filter(None, [sentences.power_result(evaluation), sentences.wrong_claims_result(evaluation)])
+        ),
         uncertainty=sentences.precision(evaluation),
+        details=METHODS["power"],
         figures=_drawn(power_figure(evaluation)),
         listings=_filled(tables.power_table(evaluation)),
     )
@@ -102,8 +106,11 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         question="With which conclusion do trials end, and at which look?",
         result="A trial stops at the first look that decides it, and otherwise runs to its last patient.",
         uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
+        details=METHODS["conclusions"] if any(design.stopping for design in evaluation.designs) else [],
         figures=[] if several else _drawn(status_figure(first)),
-        listings=_filled(tables.conclusions_table(evaluation)),
+        listings=_filled(
+            tables.conclusions_table(evaluation), *([] if several else [tables.stops_table(evaluation)])
+        ),
     )
     yield Section(
         "size",
@@ -177,6 +184,7 @@ def _differences(evaluation: Evaluation) -> Section:
         question=f"What would change against {reference}?",
         result=f"Every design minus {reference}, with the same patients in every trial.",
         uncertainty="Differences are paired: they are known better than the two numbers they are made of.",
+        details=[one for one in [sentences.fairness_result(evaluation)] if one],
         figures=_drawn(differences_figure(evaluation)),
         listings=_filled(differences_table(evaluation)),
     )

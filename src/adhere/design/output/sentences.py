@@ -21,6 +21,8 @@ _EVIDENCE = {
     "z-test": "a z-test of the arms recommended",
     "wealth": "the wealth of bets against no effect",
 }
+_ALIKE = 0.005  # type I errors that differ by less
+_NO_ERRORS = "No type I error is possible: in every scenario each arm that could be claimed to differ does differ."
 _NO_CLAIMS = "No design has a stopping rule: its trials claim nothing."
 
 
@@ -29,8 +31,8 @@ def headline(design: Design) -> str:
     arms = ", ".join(f"{arm} (control)" if arm == design.control != "control" else arm for arm in design.arms)
     patients = "" if design.n_patients is None else f", up to {counted(design.n_patients, 'patient')}"
     looks = counted(planned_looks(design), "look")
-    by = f", decided by {_EVIDENCE[design.stopping.by]}" if design.stopping else ", which decide nothing"
-    return f"Arms {arms}{patients}; allocation by {design.policy}; {looks}{by}."
+    by = f"{looks}, decided by {_EVIDENCE[design.stopping.by]}" if design.stopping else "no look decides anything"
+    return f"Arms {arms}{patients}; allocation by {design.policy}; {by}."
 
 
 def designs_result(evaluation: Evaluation) -> str:
@@ -66,8 +68,38 @@ def errors_result(evaluation: Evaluation) -> str:
             whose = f"{label}: " if len(evaluation.designs) > 1 else ""
             said.append(f"{whose}{worst[1]} ({worst[0].scenario.name})")
     if not said:
-        return _NO_CLAIMS if _claims_nothing(evaluation) else "In every scenario all arms differ: no claim is false."
-    return f"The largest type I error: {'; '.join(said)}."
+        return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_ERRORS
+    return f"The largest type I error{_among(evaluation, 'type_one')}: {'; '.join(said)}."
+
+
+def _among(evaluation: Evaluation, name: str) -> str:
+    """Of how many scenarios it is the largest."""
+    n = sum(is_known(row.number(name)) for row in _by_design(evaluation)[evaluation.designs[0].name])
+    return f" of {n} scenarios" if n > 1 else ""
+
+
+def wrong_claims_result(evaluation: Evaluation) -> str:
+    """The largest probability of a claim in the wrong direction, of each design; nothing where there is none."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        known = [(one, row) for row in rows if (one := row.number("wrong_claim")) is not None and is_known(one)]
+        if known:
+            one, row = max(known, key=lambda each: each[0].mean)
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            said.append(f"{whose}{percent(one)} ({row.scenario.name})")
+    return f"Claims in the wrong direction, at most: {'; '.join(said)}." if said else ""
+
+
+def fairness_result(evaluation: Evaluation) -> str:
+    """Whether the designs' type I errors are so far apart that their power cannot be compared."""
+    by_design = [worst_error(rows) for rows in _by_design(evaluation).values()]
+    errors = [one.mean for worst in by_design if worst and (one := worst[0].number("type_one")) is not None]
+    if len(errors) < 2 or max(errors) - min(errors) < _ALIKE:
+        return ""
+    return (
+        f"The designs' largest type I errors go from {min(errors):.1%} to {max(errors):.1%}: a part of any "
+        "difference in power comes from that. Calibrate them to the same error to compare their power."
+    )
 
 
 def power_result(evaluation: Evaluation) -> str:
@@ -104,7 +136,7 @@ def benefit_result(evaluation: Evaluation) -> str:
         if known:
             low, high = min(one.mean for one in known), max(one.mean for one in known)
             whose = f"{label}: " if len(evaluation.designs) > 1 else ""
-            said.append(f"{whose}{low:.1%} to {high:.1%}" if high - low > 0.0005 else f"{whose}{low:.1%}")
+            said.append(f"{whose}{low:.1%} to {high:.1%}" if f"{low:.1%}" != f"{high:.1%}" else f"{whose}{low:.1%}")
     if not said:
         return "In no scenario is one arm worse than another."
     equal = 1.0 - 1.0 / len(evaluation.designs[0].arms)
@@ -131,6 +163,14 @@ def estimates_result(evaluation: Evaluation) -> str:
             whose = f"{row.label}, " if len(evaluation.designs) > 1 else ""
             said.append(f"of {method} ones {percent(one)} ({whose}{estimand}, {row.scenario.name})")
     return f"The lowest coverage of 95% intervals: {'; '.join(said)}." if said else "No effects were estimated."
+
+
+def outcomes_said(evaluation: Evaluation) -> list[str]:
+    """What an outcome may be in the scenarios: simulated trials have these values, with the means given."""
+    values = sorted({value for one in evaluation.scenarios for value in one.population.reward_values})
+    if set(values) <= {0.0, 1.0}:
+        return ["An outcome is 0 or 1 (1 the better), so that a mean outcome is the share of patients with a 1."]
+    return [f"An outcome is one of {', '.join(f'{value:g}' for value in values)}; higher is better."]
 
 
 def precision(evaluation: Evaluation) -> str:

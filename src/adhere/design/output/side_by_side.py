@@ -30,7 +30,7 @@ COMPARED = {
     "type_one": Compared("type I error", panel="type I error, or power"),
     "power": Compared("power", panel="type I error, or power"),
     "sample_size": Compared("patients", is_share=False, panel="patients"),
-    "recommended_inferior": Compared("given a worse arm", panel="given a worse arm"),
+    "recommended_inferior": Compared("recommended a worse arm", panel="recommended a worse arm"),
     "duration": Compared("days", is_share=False),
     "surplus": Compared("surplus", is_share=False),
 }

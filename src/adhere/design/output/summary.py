@@ -26,12 +26,15 @@ WIDEST, NARROWEST = 100, 60
 _MAX_ROWS = 40  # lines of a table
 _DIGEST = 12  # letters shown of it
 _FOOT = (
-    "claims: probability of a claim: the type I error under a null, power elsewhere (right direction). "
+    "claims: probability of a claim: the type I error under a null, power elsewhere (right direction); wrong: "
+    "in the other direction. "
     "patients, days: mean of a trial. worse arm: share of its patients recommended an arm that is not the best. "
     "surplus: expected good outcomes above equal shares, summed over a trial. "
-    "In brackets: Monte Carlo standard error (more trials make it smaller)."
+    "superior, inferior, …: what the trial as a whole stops for. "
+    "In brackets: Monte Carlo standard error (more trials make it smaller). Intervals are of one scenario each, and "
+    "do not allow for its being the largest or smallest of several."
 )
-_FALSE_CLAIMS = "false claims: about arms that do not differ, where others do."
+_FALSE_CLAIMS = "false: about arms that do not differ, where others do."
 
 
 def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
@@ -41,12 +44,13 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
     parts += [paragraph(f"note: {one}", width) for one in evaluation.notes]
     parts += _one(evaluation, width) if len(evaluation.designs) == 1 else _several(evaluation, width)
     said = [sentences.errors_result(evaluation), sentences.power_result(evaluation)]
+    said += [sentences.wrong_claims_result(evaluation), sentences.fairness_result(evaluation)]
     said += [sentences.benefit_result(evaluation), sentences.estimates_result(evaluation)]
-    said = list(dict.fromkeys(said))
+    said = [one for one in dict.fromkeys(said) if one]
     parts.append("In words\n" + "\n".join(_item(one, width) for one in said))
     has_both = any(row.number("type_one") and row.number("power") for row in rows_of(evaluation))
     parts.append(paragraph(f"{_FOOT} {_FALSE_CLAIMS if has_both else ''}", width))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def headline(evaluation: Evaluation) -> str:
@@ -81,7 +85,8 @@ def claims_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     in_part = [row.number("type_one") if claim_of(row) == "power" else None for row in rows]
     return {
         "claims": column([_claim(row) for row in rows], percent=True),
-        "false claims": column(in_part, percent=True),
+        "false": column(in_part, percent=True, errors=False),
+        "wrong": column([row.number("wrong_claim") for row in rows], percent=True, errors=False),
         "patients": column([row.number("sample_size") for row in rows]),
         "days": column([row.number("duration") for row in rows], errors=False),
         "worse arm": column([row.number("recommended_inferior") for row in rows], percent=True, errors=False),
@@ -111,7 +116,7 @@ def _several(evaluation: Evaluation, width: int) -> Iterator[str]:
     }
     for name, caption in (
         ("sample_size", "Patients of a trial"),
-        ("recommended_inferior", "Patients given a worse arm"),
+        ("recommended_inferior", "Patients recommended a worse arm"),
     ):
         numbers = [row.number(name) for row in rows]
         measured[caption] = (numbers, [row.found.difference(name).estimate for row in rows], COMPARED[name].is_share)
@@ -149,6 +154,8 @@ def _listed(caption: str, rows: Sequence[Row], columns: Mapping[str, Sequence[st
     """A table with a line for each scenario; columns and lines without a number are left out."""
     place = scenario_columns(rows)
     kept = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
+    if not kept:
+        return ""
     lines = [list(cells) for cells in zip(*place.values(), *kept.values(), strict=True)]
     lines = [line for line in lines if any(cell != UNKNOWN for cell in line[len(place) :])]
     shown = lines[:_MAX_ROWS]

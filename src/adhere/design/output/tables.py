@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from adhere.analysis.output.texts import signed
+from adhere.design.output.figures import look_labels
 from adhere.design.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of
-from adhere.design.output.texts import ERRORS, UNKNOWN, column, is_known, short_percent
+from adhere.design.output.texts import ERRORS, UNKNOWN, column, is_known
 from adhere.intervals import Estimate
 from adhere.report.section import Listing
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
 
 MAX_ARMS = 6  # with a column of their own
-_MAX_OPEN = 24  # rows of a table that is not folded
+MAX_OPEN = 24  # rows of a table that is not folded
+_MAX_LOOKS = 8  # columns of a table that is not folded
 _QUANTILES = (5, 25, 50, 75, 95)  # %
 Numbers = Sequence[Estimate | None]
 
@@ -30,7 +32,7 @@ def _listing(
         first["design"] = [row.label for row in rows]
     every = {**first, **said}
     lines = [list(cells) for cells in zip(*every.values(), strict=True)] if rows and said else []
-    return Listing(caption, list(every), lines, folded=len(lines) > _MAX_OPEN)
+    return Listing(caption, list(every), lines, folded=len(lines) > MAX_OPEN)
 
 
 def _percent(rows: Sequence[Row], name: str, arm: str | None = None) -> list[str]:
@@ -129,9 +131,11 @@ def allocation_table(evaluation: Evaluation) -> Listing:
         for name, said in (("allocation", "recommended"), ("taken", "took")):
             for arm in shown:
                 columns[f"{said} {arm}"] = column([row.number(name, arm) for row in rows], percent=True)
+        for arm in arms:
+            columns[f"patients, {arm}"] = column([row.number("n_recommended", arm) for row in rows], errors=False)
     columns["recommended a worse arm"] = _percent(rows, "recommended_inferior")
     columns["took a worse arm"] = _percent(rows, "took_inferior")
-    return _listing(evaluation, rows, f"Allocation: mean share of a trial's patients ({ERRORS})", columns)
+    return _listing(evaluation, rows, f"Allocation: mean share and number of a trial's patients ({ERRORS})", columns)
 
 
 def benefit_table(evaluation: Evaluation) -> Listing:
@@ -191,41 +195,16 @@ def _true_effect(row: Row, arm: str, estimand: str) -> float:
     return float(row.found.truth.effects[row.design.arms.index(arm), VIEWS.index(estimand)])
 
 
-def scenarios_table(evaluation: Evaluation) -> Listing:
-    """What is true in each scenario."""
-    rows = rows_of(evaluation)[:: len(evaluation.designs)]
-    arms = rows[0].design.arms
+def stops_table(evaluation: Evaluation) -> Listing:
+    """The share of trials that have stopped by each look."""
+    rows = rows_of(evaluation)
+    labels = look_labels(rows[0])
+    if rows[0].design.stopping is None or len(labels) < 2:
+        return Listing("", [], [])
+    running = [row.found.by_look()["running"] for row in rows]
     columns = {
-        "null": [row.scenario.null or UNKNOWN for row in rows],
-        "effect": _given(rows, lambda row: row.scenario.effect, "{:g}".format),
-        "compliance": _given(rows, lambda row: row.scenario.compliance, short_percent),
-        "confounding": _given(rows, lambda row: row.scenario.confounding, "{:g}".format),
+        label: [f"{100 * (1.0 - float(along.mean[look])):.1f}%" for along in running]
+        for look, label in enumerate(labels)
     }
-    if len(arms) <= MAX_ARMS:
-        for number, arm in enumerate(arms):
-            columns[f"if recommended {arm}"] = [f"{row.found.truth.means[number]:.3f}" for row in rows]
-    columns["best to recommend"] = [_best(row) for row in rows]
-    listing = _listing(
-        evaluation, rows, "Scenarios, and the mean outcome of those who are recommended each arm", columns
-    )
-    if len(evaluation.designs) == 1:
-        return listing
-    return Listing(
-        listing.caption,
-        [one for one in listing.header if one != "design"],
-        [
-            [cell for heading, cell in zip(listing.header, line, strict=True) if heading != "design"]
-            for line in listing.rows
-        ],
-        listing.folded,
-    )
-
-
-def _given(rows: Sequence[Row], value: Callable[[Row], float | None], write: Callable[[float], str]) -> list[str]:
-    numbers = [value(row) for row in rows]
-    return [UNKNOWN if number is None else write(number) for number in numbers]
-
-
-def _best(row: Row) -> str:
-    best = [arm for arm, is_best in zip(row.design.arms, row.found.truth.is_best, strict=True) if is_best]
-    return "all alike" if len(best) == len(row.design.arms) else ", ".join(best)
+    listing = _listing(evaluation, rows, "Share of trials that have stopped with a conclusion by each look", columns)
+    return Listing(listing.caption, listing.header, listing.rows, listing.folded or len(labels) > _MAX_LOOKS)

@@ -10,6 +10,8 @@ from adhere.intervals import Estimate
 UNKNOWN = "–"  # where there is no number
 ERRORS = "in brackets: Monte Carlo standard error"
 _MOST_DIGITS = 4
+_MOST_OF_PERCENT = 2
+_ROUNDING = 1e-9  # errors below that share of a number are those of floats
 
 
 def is_known(one: Estimate | None) -> bool:
@@ -34,6 +36,10 @@ def column(
     ['4.8% (0.2)', '–']
     >>> column([Estimate(1749.6, 11.8, 1726.0, 1773.0)])
     ['1,750 (12)']
+    >>> column([Estimate(527.33333, 1e-13, 527.3, 527.4)], errors=False)
+    ['527']
+    >>> column([Estimate(0.50002, 1e-6, 0.5, 0.50004)], percent=True, errors=False)
+    ['50.00%']
     >>> column([Estimate(-0.0123, 0.0004, -0.013, -0.011), Estimate(0.05, 0.0008, 0.04, 0.06)], sign=True)
     ['-0.0123 (0.0004)', '+0.0500 (0.0008)']
     """
@@ -68,11 +74,11 @@ def short_percent(share: float) -> str:
 
 def _digits(known: Sequence[Estimate], factor: float) -> int:
     """One figure of the largest error, or two where it is below 3; at least one decimal of a percentage."""
-    largest = max((factor * one.se for one in known if one.se), default=0.0)
+    largest = max((factor * one.se for one in known if one.se and one.se > _ROUNDING * abs(one.mean)), default=0.0)
     if largest <= 0.0:
         return 1 if factor > 1 else min(_MOST_DIGITS, 0 if all(abs(one.mean) >= 100 for one in known) else 3)
     exponent = math.floor(math.log10(largest))
-    return max(1 if factor > 1 else 0, min(_MOST_DIGITS, -exponent))
+    return max(1, min(_MOST_OF_PERCENT, -exponent)) if factor > 1 else max(0, min(_MOST_DIGITS, -exponent))
 
 
 def _text(one: Estimate | None, digits: int, factor: float, unit: str, sign: bool, errors: bool) -> str:

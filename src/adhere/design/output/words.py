@@ -12,24 +12,46 @@ if TYPE_CHECKING:
     from adhere.design.evaluation import Evaluation
     from adhere.trial.design import Design
 
+LEFT_BEHIND = (
+    "The arm that a trial leaves behind is the one found superior; where none was, the control, or without one, of "
+    "the arms not dropped, the one with the highest mean outcome."
+)
 METHODS = {
     "scenarios": [
         "In a grid, those who do not comply take one arm whatever they are recommended, each arm as many as another; "
         "confounding is by how much the mean outcome of those who always take the treatment is higher, and of those "
         "who never take it lower, whatever they take.",
         "Sharp null: nobody's outcome depends on what is taken. Average null: some gain from the treatment and some "
-        "lose, but on average it makes no difference which arm is recommended.",
+        "lose, but on average it makes no difference which arm is recommended; in a grid half of those who comply "
+        "gain as much (the column average null) as the other half lose.",
+        "Baseline is the mean outcome of those who comply without an effect, and effect what taking the treatment "
+        "adds for everybody.",
     ],
     "errors": [
         "Claims are about the arm recommended (intention-to-treat). With a control, an arm found superior or "
         "inferior claims a difference from it; without one, an arm found superior claims to be the best. The error "
-        "of any claim is the family-wise one.",
+        "of any claim is the family-wise one. Claims in either direction count (two-sided), as far as the design "
+        "makes them.",
+        "The interval of the largest error is of that scenario alone, and does not allow for its being the largest "
+        "of several.",
+    ],
+    "power": [
+        "Wrong direction: a worse arm is claimed to be better, or a better one worse.",
+        LEFT_BEHIND,
+    ],
+    "conclusions": [
+        "These are of the trial as a whole. Superior: an arm was found superior. Inferior, equivalent or futile: "
+        "with a control, the last arm beside it was dropped for that; without one, all arms left are equivalent. "
+        "Inconclusive: none of these by the end.",
+        "With more than two arms an arm may be found inferior and dropped while the trial goes on, so these shares "
+        "need not add up to the probability of a claim.",
     ],
     "allocation": [
         "Surplus over 1:1 is the expected number of good outcomes above equal shares of the arms, summed over a "
         "trial's patients; worse than 1:1 is the share of trials in which it is below zero.",
         "Ideal design percentage: where the arm that a trial leaves behind stands on the way from the worst arm (0) "
         "to the best (100); by the mean outcome if it is recommended, and if everybody took it.",
+        LEFT_BEHIND,
     ],
     "estimates": [
         "Naive estimates and intervals are those of a trial with fixed allocation and one look: the difference of "
@@ -55,7 +77,8 @@ WORDS = {
     "coverage": "The share of trials whose interval holds the true effect.",
     "RMSE": "Root mean squared error of an estimate.",
     "surplus": "Expected good outcomes above equal shares of the arms, summed over a trial's patients.",
-    "Monte Carlo standard error": "How far a simulated number may be from what infinitely many trials would give.",
+    "Monte Carlo standard error": "The standard deviation that a simulated number has over simulations with other "
+    "seeds, because they have finitely many trials.",
     "95% interval": "Of a simulated number: by Wilson for probabilities, else the mean ± 1.96 standard errors.",
 }
 
