@@ -80,7 +80,7 @@ def _outcomes(rng: np.random.Generator, design: Design, truth: Truth, n: int, gr
     estimate = np.stack([truth.effects + rng.normal(0.0, 0.05, (k, 2)) for _ in range(n)])
     return blank._replace(
         decision=decision,
-        selected=np.where(decision == SUPERIOR, arm, -1),
+        superior_arm=np.where(decision == SUPERIOR, arm, -1),
         n_looks=at + 1,
         n_patients=size,
         days=size.astype(float) + 30.0,

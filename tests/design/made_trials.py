@@ -73,7 +73,11 @@ def as_outcomes(trials: list[MadeTrial], k: int, grid: tuple[int, ...]) -> Trial
     """The same as the arrays that a block of simulated trials leaves behind."""
     block = TrialOutcomes.zeros(len(trials), k, len(grid))
     for run, trial in enumerate(trials):
-        block.decision[run], block.selected[run], block.n_looks[run] = trial.decision, trial.selected, trial.n_looks
+        block.decision[run], block.superior_arm[run], block.n_looks[run] = (
+            trial.decision,
+            trial.selected,
+            trial.n_looks,
+        )
         block.n_patients[run], block.days[run] = len(trial.patients), trial.days
         block.status[run], block.status_at[run] = trial.status, trial.status_at
         block.estimate[run], block.covers[run] = np.array(trial.estimate), np.array(trial.covers)

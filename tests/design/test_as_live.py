@@ -71,7 +71,7 @@ def test_a_live_trial_is_the_simulated_one(name: str, monkeypatch: pytest.Monkey
         decision = found.decision[run]
         assert last.decision == ("go on" if decision == GO_ON else NAMES[decision])
         assert [one.status for one in last.arms] == [NAMES[status] for status in found.status[run]]
-        assert last.selected == (population.arms[found.selected[run]] if found.selected[run] >= 0 else None)
+        assert last.selected == (population.arms[found.superior_arm[run]] if found.superior_arm[run] >= 0 else None)
     # Each of them does what it is here for.
     assert any(trial.looks[-1].decision != "go on" for trial in live)
     if "dropped" in name:

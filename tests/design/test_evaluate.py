@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import polars
 import pytest
 
 from adhere import Evaluation, InputError, evaluate, load_design
@@ -75,11 +76,46 @@ def test_kept_trials_are_those_that_were_measured(by_one_thread: Evaluation) -> 
         np.testing.assert_array_equal(np.bincount(outcomes.n_patients, minlength=len(sizes)), sizes)
         assert len(outcomes.decision) == 900
     # Trial r of both designs: differences one by one, not of means.
-    gaps = kept[1].days - kept[0].days
+    assert kept["sharp null, compliance 70%, confounding 0.1", SHORTER] is kept[0, 1] is list(kept)[1]
+    gaps = kept[0, 1].days - kept[0, 0].days
     difference = by_one_thread.results[1].difference("duration")
     assert difference.estimate is not None
     assert difference.estimate.mean == pytest.approx(gaps.mean())
     assert difference.estimate.se == pytest.approx(gaps.std(ddof=1) / 30)
+
+
+def test_kept_trials_are_a_row_each_in_words(by_one_thread: Evaluation) -> None:
+    kept = by_one_thread.kept_trials
+    assert kept is not None
+    assert repr(kept) == "KeptTrials: 7,200 in all, in 4 scenarios of 2 designs; see .to_polars()"
+    frame = kept.to_polars()
+    assert frame.height == 7200
+    assert list(kept.to_pandas().columns) == frame.columns
+    scenario = "effect 0.2, compliance 70%, confounding 0.1"
+    found, own = by_one_thread[scenario, "shorter"], frame.filter(scenario=scenario, design="shorter")
+    assert own["trial"].to_list() == list(range(900))
+    for name, key, share in (
+        ("superior", (), (own["decision"] == "superior").mean()),
+        ("inconclusive", ("new",), (own["status_new"] == "inconclusive").mean()),
+        ("selected", ("new",), (own["selected"] == "new").mean()),  # the same word for the same thing
+        ("n_recommended", ("new",), own["recommended_new"].mean()),
+        ("outcome", (), own["outcome"].mean()),
+        ("coverage", ("new", "compliers", "any-time valid"), own["covers_new_compliers"].mean()),
+    ):
+        estimate = found.find(name, *key).estimate
+        assert estimate is not None
+        assert estimate.mean == pytest.approx(share), name
+    assert own.filter(status_new="inconclusive")["look_new"].is_null().all()
+    assert own.filter(status_new="superior")["look_new"].is_in([1, 2]).all()
+    assert "estimate_old_compliers" not in frame.columns
+    of_prior = frame.filter(~polars.col("scenario").cast(str).str.contains("compliance"))
+    assert of_prior["covers_new_compliers"].is_null().all()
+
+
+def test_what_keeping_trials_takes_is_said_without_a_terminal_too(capfd: pytest.CaptureFixture[str]) -> None:
+    for progress, said in ((None, True), (False, False)):
+        evaluate(SHORTER, GRID, 20, keep_trials=True, progress=progress)
+        assert capfd.readouterr().err.startswith("keeping every trial takes ") is said
 
 
 def test_more_trials_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

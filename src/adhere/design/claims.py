@@ -55,9 +55,9 @@ def selected_arms(outcomes: TrialOutcomes, control: int | None) -> Ints:
     dropped, the one with the highest mean of known outcomes by the arm chosen (the first of them if tied).
     """
     if control is not None:
-        return np.where(outcomes.selected >= 0, outcomes.selected, control)
+        return np.where(outcomes.superior_arm >= 0, outcomes.superior_arm, control)
     n, sums = outcomes.n.sum(axis=2), outcomes.sums.sum(axis=2)
     means = np.where(n > 0, sums / np.maximum(n, 1), -1.0)
     is_left = (outcomes.status == ACTIVE) | (outcomes.status == EQUIVALENT)
     best_left = np.where(is_left, means, -2.0).argmax(axis=1)
-    return np.where(outcomes.selected >= 0, outcomes.selected, best_left)
+    return np.where(outcomes.superior_arm >= 0, outcomes.superior_arm, best_left)

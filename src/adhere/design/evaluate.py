@@ -10,6 +10,7 @@ from adhere.checks import check_integer
 from adhere.design.accumulate import Accumulator, bytes_per_trial
 from adhere.design.characteristics import Characteristics
 from adhere.design.evaluation import Evaluation
+from adhere.design.kept_trials import KeptTrials
 from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
 from adhere.design.scenario_grid import USUAL_GRID
@@ -67,8 +68,9 @@ def evaluate(
         Whether to show a progress bar, or an object that hears of the progress; left out, a bar is shown
         on a terminal and in a notebook.
     keep_trials
-        Whether to keep what each trial left behind, as ``evaluation.kept_trials``. How much memory that takes is said
-        before the start; otherwise memory does not grow with `n_trials`.
+        Whether to keep what each trial left behind, as ``evaluation.kept_trials``, whose ``to_polars()`` has a row
+        for each. How much memory that takes is said before the start (unless `progress` is False); otherwise memory
+        does not grow with `n_trials`.
 
     >>> design = load_design('''
     ... name = "headache"
@@ -110,7 +112,8 @@ def evaluate(
         )
         for (scenario, design), totals in sums.totals.items()
     ]
-    kept = tuple(totals.outcomes for totals in sums.totals.values()) if keep_trials else None
+    outcomes = tuple(totals.outcomes for totals in sums.totals.values())
+    kept = KeptTrials(given, plan.scenarios, outcomes) if keep_trials else None
     notes = list(note_on_default(scenarios, USUAL_GRID))
     notes += [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
     return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))

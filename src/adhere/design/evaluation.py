@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adhere.checks import is_integer
 from adhere.design.characteristics import Characteristics
-from adhere.design.outcomes import TrialOutcomes
+from adhere.design.kept_trials import KeptTrials
+from adhere.design.place_of import place_of
 from adhere.design.scenario import Scenario
-from adhere.errors import InputError, nearest
 from adhere.report.numbers import counted
 from adhere.trial.design import Design
 
@@ -26,7 +25,7 @@ class Evaluation:
     """Operating characteristics of designs in scenarios.
 
     `results` go scenario by scenario, in each by design in the order given; differences are from the first design.
-    `kept_trials` are what every trial left behind, in the same order, if `evaluate` was told to keep it. `notes` say
+    `kept_trials` are what every trial left behind, if `evaluate` was told to keep it. `notes` say
     what a designer may not expect.
     """
 
@@ -36,7 +35,7 @@ class Evaluation:
     seed: int
     version: str
     results: tuple[Characteristics, ...]
-    kept_trials: tuple[TrialOutcomes, ...] | None = None
+    kept_trials: KeptTrials | None = None
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: object) -> Characteristics:
@@ -44,10 +43,7 @@ class Evaluation:
 
         Without a design it is the first.
         """
-        wanted, design = key if isinstance(key, tuple) and len(key) == 2 else (key, 0)
-        scenario = _place("scenario", wanted, self.scenarios, [one.name for one in self.scenarios])
-        own = _place("design", design, self.designs, [one.name for one in self.designs])
-        return self.results[scenario * len(self.designs) + own]
+        return self.results[place_of(key, self.scenarios, self.designs)]
 
     def __len__(self) -> int:
         return len(self.results)
@@ -107,16 +103,3 @@ class Evaluation:
             "notes": list(self.notes),
             **as_json(self.designs, self.scenarios, self.results),
         }
-
-
-def _place(field: str, wanted: object, values: tuple[object, ...], names: list[str]) -> int:
-    """The place of a value among others, by its place, itself, or its name."""
-    if is_integer(wanted):
-        if not -len(values) <= wanted < len(values):
-            raise IndexError(f"{field}: got {wanted}, expected a place from 0 to {len(values) - 1}")
-        return range(len(values))[wanted]
-    for place, (value, name) in enumerate(zip(values, names, strict=True)):
-        if wanted is value or wanted == name:
-            return place
-    text = str(getattr(wanted, "name", wanted))
-    raise InputError(field, text, nearest(text, names))

@@ -146,7 +146,7 @@ def play_trials(
             for arm in range(n_arms):
                 outcomes.over_time[run, mark, arm] = work.chosen[arm]
             mark += 1
-        outcomes.decision[run], outcomes.selected[run] = decision, selected_arm(work.status, work.values)
+        outcomes.decision[run], outcomes.superior_arm[run] = decision, selected_arm(work.status, work.values)
         outcomes.n_looks[run], outcomes.n_patients[run], outcomes.days[run] = n_made, t, looked_on
         outcomes.reward[run], outcomes.baseline[run] = total_reward, total_baseline
         write_counts(work, n_arms, run, outcomes)

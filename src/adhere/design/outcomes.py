@@ -15,14 +15,14 @@ VIEWS = ("intention-to-treat", "compliers")  # the order of the last axis of `es
 class TrialOutcomes(NamedTuple):
     """What a block of trials of one design in one scenario leaves behind.
 
-    Decisions and the statuses of arms are the constants of `trial.looks`. A pair is an arm and what it is compared
-    with, the control (arm 0 where there is none); the control's own place is unused. The outcomes are those of all
-    who were recommended an arm, once they are in, also of patients who were still awaited when the trial stopped.
-    `estimate` and `covers` are of the confidence sequence of each pair.
+    Decisions and the statuses of arms are numbers, their place in `adhere.trial.looks.NAMES`. A pair is an arm and
+    what it is compared with, the control (arm 0 where there is none); the control's own place is unused. The outcomes
+    are those of all who were recommended an arm, once they are in, also of patients who were still awaited when the
+    trial stopped. `estimate` and `covers` are of the confidence sequence of each pair.
     """
 
     decision: Ints  # [run] of the trial: what it stopped for; GO_ON if it ran to its end without a conclusion
-    selected: Ints  # [run] the arm that was found superior, -1 if none was
+    superior_arm: Ints  # [run] the arm that was found superior, -1 if none was
     n_looks: Ints  # [run] how many looks there were
     n_patients: Ints  # [run] recommended an arm
     days: Floats  # [run] from the first patient to the last look
@@ -46,7 +46,7 @@ class TrialOutcomes(NamedTuple):
         of_pair = (n_runs, n_arms, len(VIEWS))
         return TrialOutcomes(
             decision=np.zeros(n_runs, np.int64),
-            selected=np.zeros(n_runs, np.int64),
+            superior_arm=np.zeros(n_runs, np.int64),
             n_looks=np.zeros(n_runs, np.int64),
             n_patients=np.zeros(n_runs, np.int64),
             days=np.zeros(n_runs),

@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol
 from adhere.simulation.any_plan import AnyPlan, F, F_co, T
 from adhere.simulation.cluster import n_threads_of
 from adhere.simulation.plan import Integers
-from adhere.simulation.progress import Progress, progress_on
+from adhere.simulation.progress import Announcing, Progress, Silent, progress_on
 
 _POLL_SECONDS = 0.1
 _log = logging.getLogger("adhere")
@@ -64,7 +64,8 @@ def run_plan(
         try:
             if say:
                 _log.info(say)
-                progress.announce(say)
+                # Whoever did not ask for silence hears it without a bar too.
+                (Announcing() if wanted is None and isinstance(progress, Silent) else progress).announce(say)
             backend.prepare(progress.announce)
             while True:
                 room = backend.n_at_once() - len(pending)
