@@ -154,10 +154,10 @@ def test_what_makes_no_calibration(given: dict[str, object], says: str) -> None:
         ({"power": 1.0}, "power: got 1.0, expected a number from 0.5 and below 1"),
         (
             {},
-            "several scenarios have a difference; choose one with scenario (--scenario): effect 0.1, compliance 100%",
+            "several scenarios have a difference; choose one with scenario (--scenario): 'effect 0.1, compliance",
         ),
         ({"scenario": "effect 0.1, complience 100%"}, "did you mean 'effect 0.1, compliance 100%'?"),
-        ({"scenario": 5}, "scenario: got 5, expected one of effect 0.1, compliance 100%"),
+        ({"scenario": 5}, "scenario: got 5, expected one of 'effect 0.1, compliance 100%'"),
     ],
 )
 def test_what_makes_no_sample_size(given: dict[str, object], says: str) -> None:

@@ -136,7 +136,7 @@ def test_looks_in_vain_are_said() -> None:
         stopping = Stopping("posterior", **thresholds)  # type: ignore[arg-type]
         return evaluate(msgspec.structs.replace(ADAPTIVE, stopping=stopping), GRID, 50).notes
 
-    always, never = {"equivalence": 0.5, "margin": 0.99}, {"superiority": 0.999999999}
+    always, never = {"equivalence": 0.5, "margin": 0.99}, {"superiority": 0.99999}
     assert notes(**always) == ("adaptive: every trial stopped at its first look, in every scenario",)
     assert notes(**never) == ("adaptive: no trial stopped before its end, in any scenario",)
     (warning,) = notes(superiority=0.5)

@@ -11,7 +11,7 @@ import pytest
 
 from adhere.design.scenario import Scenario
 from adhere.design.scenario_grid import ScenarioGrid
-from adhere.design.scenarios import read_scenarios
+from adhere.design.scenarios import note_on_nulls, read_scenarios
 from adhere.design.truth import truth_of
 from adhere.errors import InputError
 from adhere.populations import Count, Counts, Strata, corrective, rich_and_poor, uniform_any
@@ -102,6 +102,14 @@ def test_only_what_is_written_of_a_grid_is_run() -> None:
 def test_scenarios_of_a_grid_know_its_baseline_and_the_size_of_the_average_null() -> None:
     found = read_scenarios({"baseline": 0.75, "effect": 0.1, "average_null": 0.15}, _design())
     assert [(one.baseline, one.average_null) for one in found] == [(0.75, None), (0.75, 0.15), (0.75, None)]
+
+
+@pytest.mark.parametrize("baseline", [0.0, 1.0, 0.001])
+def test_a_baseline_without_room_for_an_average_null_is_noted(baseline: float) -> None:
+    (note,) = note_on_nulls(read_scenarios({"baseline": baseline, "compliance": [1, 0.7]}, _design()))
+    assert note.startswith(f"scenarios: a baseline of {baseline:g} leaves no room for effects that cancel out, so ")
+    for asked_for in ({"baseline": 0.05}, {"average_null": 0}, {"baseline": baseline, "compliance": 0}, "corrective"):
+        assert note_on_nulls(read_scenarios(asked_for, _design())) == ()
 
 
 def test_nobody_who_complies_leaves_an_average_null() -> None:

@@ -198,6 +198,7 @@ WARNED: list[tuple[dict[str, Any], str]] = [
     ({**LOOKING, "stopping": {"by": "posterior"}}, "nothing that could stop its trial"),
     (stopping(superiority=0.5), "some arm always has 0.5 or more: every trial stops at its first look"),
     (stopping(superiority=[0.4, 0.9, 0.9]), "every trial stops at its first look"),
+    ({**stopping(futility=0.1), "looks": {}}, "stopping.futility: it has no say at the last look"),
     ({**stopping(superiority=0.4), "control": "walk"}, "0.4: an arm would be claimed to be better that probably"),
     (stopping(superiority=[0.9, 0.3, 0.9]), "stopping.superiority 0.3: an arm would be claimed"),
     (stopping(superiority=1 - 1e-9), "stopping.superiority: probabilities are right to 1e-06, so one that near to 1"),

@@ -14,7 +14,7 @@ from adhere.design.error_rates import ErrorRates
 from adhere.design.named_number import number_of, with_number
 from adhere.design.scenario import Scenario
 from adhere.design.scenario_grid import USUAL_NULLS
-from adhere.design.scenarios import given_or_own, note_on_default, read_scenarios
+from adhere.design.scenarios import given_or_own, note_on_default, note_on_nulls, read_scenarios
 from adhere.design.search import Range, UnreachableError
 from adhere.design.searched_number import range_to_search, usual_number
 from adhere.design.settled_number import Tried, settle
@@ -93,7 +93,7 @@ def calibrate(
     except UnreachableError as error:
         raise _unreachable(name, within, type_one, error) from None
     found = with_number(design, name, settled.number)
-    notes = note_on_default(scenarios, USUAL_NULLS)
+    notes = (*note_on_default(scenarios, USUAL_NULLS), *note_on_nulls(nulls))
     return Calibration(found, name, type_one, nulls, settled, n_trials, seed, version("adhere"), notes)
 
 

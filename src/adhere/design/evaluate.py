@@ -14,7 +14,7 @@ from adhere.design.kept_trials import KeptTrials
 from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
 from adhere.design.scenario_grid import USUAL_GRID
-from adhere.design.scenarios import given_or_own, note_on_default, read_scenarios
+from adhere.design.scenarios import given_or_own, note_on_default, note_on_nulls, read_scenarios
 from adhere.design.task_runner import DesignRunner
 from adhere.errors import InputError
 from adhere.memory import available_memory, bytes_text
@@ -114,7 +114,7 @@ def evaluate(
     ]
     outcomes = tuple(totals.outcomes for totals in sums.totals.values())
     kept = KeptTrials(given, plan.scenarios, outcomes) if keep_trials else None
-    notes = list(note_on_default(scenarios, USUAL_GRID))
+    notes = [*note_on_default(scenarios, USUAL_GRID), *note_on_nulls(found)]
     notes += [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
     return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))
 

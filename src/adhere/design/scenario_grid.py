@@ -65,7 +65,7 @@ class ScenarioGrid:
                 if not is_number(value) or not lowest <= value <= 1.0:
                     raise InputError(f"scenarios.{name}", value, f"numbers from {lowest:g} to 1")
         room = min(self.baseline, 1.0 - self.baseline)
-        half = round(0.4 * room, 3) if self.average_null is None else self.average_null
+        half = usual_average(self.baseline) if self.average_null is None else self.average_null
         if not is_number(half) or not 0.0 <= half <= room:
             given = f"the baseline {self.baseline:g}, plus or minus it, is a mean outcome"
             raise InputError("scenarios.average_null", half, f"a number from 0 to {room:g}: {given}")
@@ -135,6 +135,15 @@ class ScenarioGrid:
                 sentence = f"scenarios: in {name!r} {found}, expected from 0 to 1"
                 raise InputError("scenarios", mean, "mean outcomes from 0 to 1", sentence)
         return tuple(min(max(mean, 0.0), 1.0) for mean in means)
+
+
+def usual_average(baseline: float) -> float:
+    """By how much some gain and others lose under the average null, unless said otherwise; 0 without room for it.
+
+    >>> usual_average(0.5), usual_average(1.0)
+    (0.2, 0.0)
+    """
+    return round(0.4 * min(baseline, 1.0 - baseline), 3)
 
 
 # Where no scenarios are given.

@@ -10,7 +10,7 @@ from typing import Any
 
 from adhere.decoding import read_json
 from adhere.design.scenario import Scenario
-from adhere.design.scenario_grid import USUAL_GRID, ScenarioGrid
+from adhere.design.scenario_grid import USUAL_GRID, ScenarioGrid, usual_average
 from adhere.design.truth import null_of
 from adhere.errors import InputError
 from adhere.populations import Population, as_population
@@ -90,6 +90,21 @@ def note_on_default(scenarios: object, grid: ScenarioGrid) -> tuple[str, ...]:
     """What to say where no scenarios were given, neither by the caller nor by the design's file."""
     said = f"scenarios: none were given, so these are the default: {grid.in_words()}"
     return (said,) if scenarios is None else ()
+
+
+def note_on_nulls(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
+    """What to say of grids that have no average null because of their baseline."""
+    baselines = dict.fromkeys(
+        one.baseline
+        for one in scenarios
+        if one.null == "sharp" and one.compliance and one.baseline is not None and not usual_average(one.baseline)
+    )
+    return tuple(
+        f"scenarios: a baseline of {baseline:g} leaves no room for effects that cancel out, so its grid has no "
+        "average null, only the sharp one"
+        for baseline in baselines
+        if not any(one.average_null and one.baseline == baseline for one in scenarios)
+    )
 
 
 def scenario_table(path: Path) -> Mapping[str, Any] | None:
