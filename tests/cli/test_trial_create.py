@@ -28,7 +28,7 @@ def test_a_design_becomes_a_trial_that_is_verified_against_it(
     assert done.out.splitlines() == [f"headache: created in {database}", f"design {design.digest}"]
     assert "note: stopping: this design has 2 looks, and nothing that could stop its trial" in done.err
     same = in_this_process(capsys, "trial", "create", str(file), "--into", database)
-    assert same.out.startswith(f"headache: nothing changed, it is there already, in {database}\ndesign ")
+    assert same.out.startswith(f"headache: is in {database} already; nothing changed\ndesign ")
     store = open_store(database)
     held = in_this_process(capsys, "trial", "create", str(file), "--into", database)
     check_complaint(held, "is being written by another process", "POST /trials", "Client.create_trial_from")

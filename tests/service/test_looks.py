@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adhere.errors import ConflictError, InputError
+from adhere.service.settings import ServiceSettings
+from adhere.store import open_store
+from adhere.trial.design_parts import Looks, Stopping
 from cli.running import in_this_process
-from service.serving import Service
+from service.serving import Service, in_file, wait_until
+from trial.live import Live
 
 ARMS = ("placebo-xyz", "low-xyz", "high-xyz")
 GAIN = {"placebo-xyz": 40, "low-xyz": 2, "high-xyz": 1}
@@ -122,3 +127,24 @@ def test_a_trial_with_looks_from_its_design_to_the_stop_that_is_confirmed(
         assert said in result.out, result
     as_json = json.loads(in_this_process(capsys, "trial", "looks", str(log), "--json").out)
     assert as_json == [look.to_dict() for look in looks]
+
+
+def test_a_stop_is_told_after_a_restart_and_not_in_metrics_that_are_open_to_all(tmp_path: Path) -> None:
+    path = tmp_path / "trials.db"
+    live = Live(
+        "thompson", n_patients=8, looks=Looks(at=(2,)), store=open_store(path),
+        stopping=Stopping(by="posterior", superiority=0.6),
+    )  # fmt: skip
+    for number in range(2):
+        made = live.recommend(f"s{number}")
+        live.report(made.recommendation_id, reward=float(made.arm == "walk"))
+    live.store.close()
+    copy = shutil.copy(path, tmp_path / "copy.db")
+    with in_file(path) as service:
+        wait_until(lambda: metrics(service, "t").get("adhere_stop_recommended") == 1)
+    with in_file(Path(copy), ServiceSettings(metrics_open=True)) as opened:
+        wait_until(lambda: opened.send("GET", "/readyz", role=None).status == 200)
+        for number in range(2, 8):
+            opened.client().report("t", opened.client().recommend("t", f"s{number}").id, reward=1)
+        assert len(opened.client("statistician").looks("t")) == 2
+        assert metrics(opened, "t") == {}

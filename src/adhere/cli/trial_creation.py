@@ -45,7 +45,7 @@ def create(
             CommandProcessor(store).create(design, seed=seed, by="adhere trial create")
     except FileInUseError:
         raise FileInUseError(into, "POST /trials with the design in JSON, Client.create_trial_from(FILE)") from None
-    done = "nothing changed, it is there already," if was_there else "created"
-    typer.echo(f"{design.name}: {done} in {shown(into)}\ndesign {design.digest}")
+    done = f"is in {shown(into)} already; nothing changed" if was_there else f"created in {shown(into)}"
+    typer.echo(f"{design.name}: {done}\ndesign {design.digest}")
     for warning in check(design):
         typer.echo(f"note: {warning}", err=True)
