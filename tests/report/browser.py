@@ -44,6 +44,12 @@ _LOOK = """async () => {
 }"""
 
 
+# Tables that are not on paper: a reader cannot unfold it.
+_PRINTED = """() => [...document.querySelectorAll('details table')]
+  .filter(one => !one.checkVisibility() || one.getBoundingClientRect().height === 0)
+  .map(one => one.textContent.trim().slice(0, 60))"""
+
+
 @dataclass(frozen=True)
 class FigureFacts:
     """An image as the browser has it: its own size, and whether a reader who scrolls there sees it."""
@@ -63,6 +69,7 @@ class PageFacts:
     requests: tuple[str, ...]  # whatever it asked for besides the file itself
     figures: tuple[FigureFacts, ...]
     outside: tuple[str, ...]  # elements that stick out of the page on the right, unless in a box that scrolls
+    not_printed: tuple[str, ...]  # tables that stay folded on paper
     scrolling: tuple[str, ...]  # boxes whose contents are wider than they are
     scroll_width: int
     client_width: int
@@ -77,6 +84,7 @@ class PageFacts:
             *(f"asked for {url}" for url in self.requests),
             *(f"not seen: {one}" for one in unseen),
             *(f"sticks out: {element}" for element in self.outside),
+            *(f"folded in print: {table}" for table in self.not_printed),
             *(overflow if self.scroll_width > self.client_width else []),
         ]
 
@@ -98,6 +106,9 @@ def inspect_page(path: Path, width: int, screenshot: Path | None = None) -> Page
         tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.on("request", lambda request: requests.append(request.url))
         tab.goto(address, wait_until="load")
+        tab.emulate_media(media="print")
+        not_printed = tab.evaluate(_PRINTED)
+        tab.emulate_media(media="screen")
         seen: dict[str, Any] = tab.evaluate(_LOOK)
         if screenshot is not None:
             tab.evaluate("scrollTo(0, 0)")
@@ -109,6 +120,7 @@ def inspect_page(path: Path, width: int, screenshot: Path | None = None) -> Page
         requests=tuple(url for url in requests if url != address and not url.startswith("data:")),
         figures=tuple(FigureFacts(**one) for one in seen["figures"]),
         outside=tuple(seen["outside"]),
+        not_printed=tuple(not_printed),
         scrolling=tuple(seen["scrolling"]),
         scroll_width=seen["scroll_width"],
         client_width=seen["client_width"],

@@ -126,6 +126,7 @@ def test_faults_are_seen(tmp_path: Path) -> None:
         "not seen: FigureFacts(alternative='empty'": "<img alt=empty width=50 src='data:image/svg+xml,nothing'>",
         "not seen: FigureFacts(alternative='hidden'": f"<img alt=hidden style='visibility: hidden' {drawn}>",
         "sticks out: <div": "<div style='width: 2000px'>wide</div>",
+        "folded in print: kept": "<details><summary>s</summary><table><tr><td>kept</table></details>",
         "the page is 20": "",
     }
     faults = faults_of(f"<img alt=good {drawn}>" + "".join(faulty.values()), tmp_path, LAPTOP)

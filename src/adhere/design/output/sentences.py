@@ -23,6 +23,7 @@ _EVIDENCE = {
 }
 _ALIKE = 0.005  # type I errors that differ by less
 _NO_ERRORS = "No type I error is possible: in every scenario each arm that could be claimed to differ does differ."
+_NO_POWER = "In no scenario is there a difference that a trial could claim: no power."
 _NO_CLAIMS = "No design has a stopping rule: its trials claim nothing."
 
 
@@ -87,7 +88,7 @@ def wrong_claims_result(evaluation: Evaluation) -> str:
             one, row = max(known, key=lambda each: each[0].mean)
             whose = f"{label}: " if len(evaluation.designs) > 1 else ""
             said.append(f"{whose}{percent(one)} ({row.scenario.name})")
-    return f"Claims in the wrong direction, at most: {'; '.join(said)}." if said else ""
+    return f"The largest probability of a claim in the wrong direction: {'; '.join(said)}." if said else ""
 
 
 def fairness_result(evaluation: Evaluation) -> str:
@@ -114,7 +115,7 @@ def power_result(evaluation: Evaluation) -> str:
             said.append(f"{whose}{ends[0]}" if len(known) == 1 else f"{whose}from {ends[0]} to {ends[1]}")
     if said:
         return f"Power: {'; '.join(said)}."
-    return _NO_CLAIMS if _claims_nothing(evaluation) else "In no scenario is one arm better than another: no power."
+    return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_POWER
 
 
 def size_result(evaluation: Evaluation) -> str:
@@ -125,7 +126,8 @@ def size_result(evaluation: Evaluation) -> str:
         whose = f"{label}: " if len(evaluation.designs) > 1 else ""
         low, high = f"{min(sizes):,.0f}", f"{max(sizes):,.0f}"
         said.append(f"{whose}{low} patients" if low == high else f"{whose}{low} to {high} patients")
-    return f"On average a trial takes {'; '.join(said)}, depending on the scenario."
+    by_scenario = ", depending on the scenario" if any(" to " in one for one in said) else ""
+    return f"On average a trial takes {'; '.join(said)}{by_scenario}."
 
 
 def benefit_result(evaluation: Evaluation) -> str:
@@ -180,7 +182,7 @@ def precision(evaluation: Evaluation) -> str:
     n = counted(evaluation.n_trials, "trial")
     if largest is None:
         return f"{n} in each scenario."
-    return f"With {n} in each scenario, the standard error of a probability is at most {100 * largest:.2g} points."
+    return f"With {n} in each scenario, errors and power have a standard error of at most {100 * largest:.2g} points."
 
 
 def _claims_nothing(evaluation: Evaluation) -> bool:

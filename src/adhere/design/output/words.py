@@ -40,9 +40,10 @@ METHODS = {
         LEFT_BEHIND,
     ],
     "conclusions": [
-        "These are of the trial as a whole. Superior: an arm was found superior. Inferior, equivalent or futile: "
-        "with a control, the last arm beside it was dropped for that; without one, all arms left are equivalent. "
-        "Inconclusive: none of these by the end.",
+        "These are of the trial as a whole. Superior: an arm was found superior. Inferior, equivalent or futile: no "
+        "arm beside the control is left, and the last was dropped for that (of two arms without a control the first "
+        "counts as one). Without a control, equivalent: all arms left are alike. Inconclusive: none of these by the "
+        "end.",
         "With more than two arms an arm may be found inferior and dropped while the trial goes on, so these shares "
         "need not add up to the probability of a claim.",
     ],
