@@ -69,6 +69,24 @@ def test_wealth_and_estimate_are_those_of_the_analysis(view: View) -> None:
     assert up == pytest.approx(down, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("n_drawn", "has_estimate"),
+    [(0, False), (1, False), (40, True)],  # all other arms are certain, as those of ucb1 are
+)
+def test_there_is_no_estimate_where_next_to_nothing_was_left_to_chance(n_drawn: int, has_estimate: bool) -> None:
+    chosen = np.arange(60) % 2
+    probabilities = np.where(np.arange(60)[:, None] < n_drawn, 0.5, np.column_stack([1 - chosen, chosen]))
+    reward, everyone = (np.arange(60) % 4 == 1) * 1.0, np.arange(60)
+    taken = 1 - chosen if n_drawn == 1 else chosen  # where people do the opposite, neither bet gains by θ
+    trial = Decisions(chosen, probabilities, reward, taken, everyone, everyone)
+    estimate = balance_point(1, 0, True, LOG_THRESHOLD, trial, 60, np.empty(60))
+    running = RunningSequence(1, 0, View.COMPLIERS)
+    running.update(Records("a", "b", ("old", "new"), chosen, taken, reward, probabilities=probabilities))
+    of_analysis = running.sequence().estimate
+    assert math.isnan(estimate) == (of_analysis is None) == (not has_estimate)
+    assert not has_estimate or estimate == pytest.approx(of_analysis, abs=1e-3)
+
+
 def test_wealth_that_leaves_the_range_of_a_double_is_kept() -> None:
     n, theta, middle = 30_000, -0.9, np.array([0.5, 0.5])
     chosen = np.arange(n) % 2

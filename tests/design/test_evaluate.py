@@ -108,6 +108,9 @@ def test_kept_trials_are_a_row_each_in_words(by_one_thread: Evaluation) -> None:
     assert own.filter(status_new="inconclusive")["look_new"].is_null().all()
     assert own.filter(status_new="superior")["look_new"].is_in([1, 2]).all()
     assert "estimate_old_compliers" not in frame.columns
+    estimates = own["estimate_new_compliers"]  # none where too little was left to chance
+    assert 0 < estimates.null_count() < 180
+    assert estimates.drop_nulls().is_between(-1.0, 1.0).all()
     of_prior = frame.filter(~polars.col("scenario").cast(str).str.contains("compliance"))
     assert of_prior["covers_new_compliers"].is_null().all()
 

@@ -151,7 +151,10 @@ def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, 
                 scores, by_taken, effect = bets.scores[:, lane], view == COMPLIERS, bets.effects[arm, view]
                 balance = balance_point(arm, control, by_taken, LOG_THRESHOLD, decisions, n_patients, scores)
                 # In steps, since logarithms on a GPU may differ in their last bit.
-                outcomes.estimate[run, arm, view] = math.floor(balance * _STEPS + 0.5) / _STEPS
+                is_found = balance == balance
+                outcomes.estimate[run, arm, view] = (
+                    math.floor(balance * _STEPS + 0.5) / _STEPS if is_found else math.nan
+                )
                 if effect == effect:
                     _, _, up, down = pair_wealth(
                         arm, control, by_taken, effect, LOG_THRESHOLD, decisions, n_patients, scores

@@ -87,9 +87,14 @@ class Wealth:
         up, down = self._row(UP_AT), self._row(DOWN_AT)
         return np.minimum(np.maximum(up[1:], up[:-1]), np.maximum(down[1:], down[:-1]))
 
-    def balance(self) -> float:
-        """The effect at which both bets have the same, near the one where the larger of both is smallest."""
+    def balance(self) -> float | None:
+        """The effect at which both bets have the same, near the one where the larger of both is smallest.
+
+        None where there is none and no effect is refuted: then too little was left to chance.
+        """
         ahead = self.log_up - self.log_down
+        if not ahead[0] > 0.0 >= ahead[-1] and not np.isfinite(self.refuted_at()).any():
+            return None
         best = int(np.argmin(np.maximum(self.log_up, self.log_down)))
         for left in (best, best - 1):
             if 0 <= left < len(ahead) - 1 and ahead[left] > 0.0 >= ahead[left + 1]:

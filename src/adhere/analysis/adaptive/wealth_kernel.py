@@ -17,6 +17,7 @@ _SMALL: Final = 2.0**-400
 _LOG_LARGE: Final = 400.0 * math.log(2.0)
 _MAX_WALKS: Final = 60
 _FIRST_STEP: Final = 0.1
+_NEAR_END: Final = 0.999
 _TOLERANCE: Final = 1e-5  # of the last step; the error is far smaller
 
 
@@ -139,7 +140,10 @@ def rescaled(wealth: float, scale: float) -> tuple[float, float]:
 def balance_point(
     treatment: int, control: int, by_taken: bool, log_threshold: float, decisions: Any, n_patients: int, scores: Any
 ) -> float:
-    """The effect from -1 to 1 at which both bets have the same; arguments are those of `pair_wealth`."""
+    """The effect from -1 to 1 at which both bets have the same; arguments are those of `pair_wealth`.
+
+    NaN where there is none and no effect is refuted: then too little was left to chance.
+    """
     # What one bet is ahead of the other is nearly linear in θ, so that the secant method needs few walks. It is kept
     # between effects at which one and the other are known to be ahead.
     low, high, before, ahead_before = -1.0, 1.0, 0.0, 0.0
@@ -162,4 +166,15 @@ def balance_point(
         if ahead == 0.0 or abs(following - theta) < _TOLERANCE:
             break
         before, ahead_before, theta = theta, ahead, following
-    return theta if ahead == 0.0 else following
+    found = theta if ahead == 0.0 else following
+    if walk > 0 and abs(found) < _NEAR_END:
+        return found
+    up, down, up_largest, _ = pair_wealth(
+        treatment, control, by_taken, -1.0, log_threshold, decisions, n_patients, scores
+    )
+    ahead = up - down
+    up, down, _, down_largest = pair_wealth(
+        treatment, control, by_taken, 1.0, log_threshold, decisions, n_patients, scores
+    )
+    is_balanced = ahead > 0.0 >= up - down
+    return found if is_balanced or max(up_largest, down_largest) >= log_threshold else math.nan
