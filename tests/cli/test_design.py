@@ -55,7 +55,7 @@ def test_the_example_is_a_design_that_is_described(
 
 
 def test_calibrated_sized_and_run(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--type-one", "0.2", "--seed", "3", *FEW, "--out", "calibrated.toml", "--json", "found.json")
+    arguments = ("--type-one", "0.2", "--seed", "1", *FEW, "--out", "calibrated.toml", "--json", "found.json")
     finished = in_this_process(capsys, "design", "calibrate", "trial.toml", *arguments)
     assert finished.status == 0
     found = json.loads(Path("found.json").read_text())
@@ -82,6 +82,17 @@ def test_calibrated_sized_and_run(trial: Path, capsys: pytest.CaptureFixture[str
     assert set(polars.read_csv("all.csv")["scenario"]) == set(found["nulls"]) | {"effect 0.3, compliance 100%"}
     assert "adhere design run sized.json --trials 500 --seed 0" in Path("report.html").read_text()
     assert json.loads(Path("all.json").read_text())["n_trials"] == 500
+
+
+def test_what_is_not_confirmed_is_not_written(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A script that goes on with the file must not go on."""
+    arguments = ("--trials", "200", "--type-one", "0.2", "--seed", "0", "--out", "found.toml", "--json", "a.json")
+    finished = in_this_process(capsys, *CALIBRATE, *arguments)
+    assert finished.status == 1
+    assert "Not confirmed to be at most 0.2" in finished.out
+    assert finished.err.endswith("found.toml is not written: not confirmed\n")
+    assert not Path("found.toml").exists()
+    assert json.loads(Path("a.json").read_text())["confirmed"] is False
 
 
 def test_designs_are_compared(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,6 +60,8 @@ def test_the_critical_value_of_a_single_look() -> None:
     assert "ith 95% confidence the type I error is at most 0.0" in found.how_sure
     assert "under every one of these 2 nulls" in found.summary().replace("\n", " ")
     assert f"stopping.superiority = {found.value:.6g}" in found.summary()
+    assert f"on average over all nulls {found.average_error:.4f}" in found.summary(500)
+    assert "30,000 trials of each would aim at 0.046" in found.summary(500)
     assert max(map(len, found.summary(60).splitlines())) <= 60
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["value"] == found.value
     assert repr(found).startswith(f"Calibration(stopping.superiority = {found.value:.6g}, type I error 0.0")
@@ -80,6 +82,10 @@ def test_the_size_of_a_single_look() -> None:
     assert found.design.policy == f"burn-in(uniform, patients={found.n_patients})"
     assert found.scenario.name == "effect 0.2, compliance 100%"
     assert f"n_patients = {found.n_patients}" in found.summary()
+    assert found.n_patients_estimated is not None
+    assert found.n_patients_estimated == pytest.approx(expected, rel=0.08)
+    assert found.n_patients_estimated < found.n_patients
+    assert f"About {found.n_patients_estimated} patients have a power of 0.9" in found.summary(500)
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["n_patients"] == found.n_patients
     assert "SampleSize(n_patients = " in repr(found)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from statistics import NormalDist
 
 import numpy as np
+import pytest
 
-from adhere.design.search import PROBIT, Range
-from adhere.design.settled_number import Tried, settle
+from adhere.design.search import PROBIT, ROOT, Range
+from adhere.design.settled_number import Tried, aim, crossing, settle
 
 WITHIN = Range(0.51, 0.99999, PROBIT, 5, "high")
 SHIFTS = (0.0, 0.3, 0.25)  # of the z of three scenarios; the second is the worst
@@ -56,6 +57,21 @@ def test_few_trials_do_not_make_a_number_much_stricter() -> None:
     assert sum(0.03 < true_error(settled.number) < 0.06 for settled in found) > 30
     assert {settled.tried[-1].seed % 10 for settled in found} == {1}
     assert sum(settled.is_confirmed for settled in found) < 15
+
+
+def test_more_trials_aim_nearer() -> None:
+    assert aim(0.05, 10, 10_000) == pytest.approx(0.044)
+    assert aim(0.05, 10, 10_000) < aim(0.05, 10, 100_000) < aim(0.05, 10, 10**6) < 0.05
+
+
+def test_where_the_rate_is_the_target_is_estimated_from_all_that_was_tried() -> None:
+    """A power of 0.9 whose probit is a straight line over the root of the size, met at 400 patients."""
+    slope, at_zero = (NormalDist().inv_cdf(0.9) + 1.96) / 20.0, -1.96
+    errors = {n: 1.0 - NormalDist().cdf(at_zero + slope * n**0.5) for n in (100, 350, 420, 460)}
+    tried = [Tried(n, 1_000, 0, (error,)) for n, error in errors.items()]
+    assert crossing(tried, 0.1, ROOT) == pytest.approx(400.0)
+    assert crossing(tried[:1], 0.1, ROOT) is None
+    assert crossing(tried[2:3] * 2, 0.1, ROOT) is None
 
 
 def true_error(number: float) -> float:

@@ -85,6 +85,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
         ({**TWO, "policy": "ucb1/comply"}, "credits each outcome to the arm recommended, if it was taken."),
         ({**FIXED, "stopping": {"by": "belief", "superiority": 0.9}, "policy": "thompson"}, "what the policy itself"),
         ({**FIXED, "stopping": {"by": "belief", "superiority": 0.9}, "policy": "thompson"}, "once, at its end."),
+        ({**FIXED, "stopping": {"by": "posterior", "inferiority": "1 - superiority"}}, "A look decides by posterior"),
         ({**FIXED, "stopping": {"by": "posterior", "futility": 0.1}}, "any gain over a has a probability of 0.1 or"),
         ({**FIXED, "stopping": {"by": "posterior", "equivalence": 0.9, "margin": 0.1}}, "all arms left differ by"),
         ({**FIXED, "stopping": {"by": "wealth", "alpha": 0.05}}, "worse than a if that holds at any time"),

@@ -77,7 +77,11 @@ def calibrate(
     The type I error is the probability of claiming a difference about any arm where recommending one does as well as
     another. The search tries each value on the same simulated patients, so that values differ and patients do not.
     The value found is confirmed on fresh ones, with limits that hold for all nulls together. It aims so far below the
-    error asked for that these limits should be below it, too: with more trials, it aims nearer.
+    error asked for that these limits should be below it, too: with more trials, it aims nearer. If they are not, a
+    stricter value gets one more try on other patients; the 5% of doubt are shared between both, so that 95% hold.
+
+    The exit status is 0 if the error is confirmed, 1 if it is not (--out is not written then), 2 if FILE or an option
+    cannot be used.
 
     Any one number of the file will do: a threshold, a level, or policy.NAME for an option of the policy. With
     inferiority = "1 - superiority" both thresholds move together.
@@ -128,7 +132,11 @@ def size(
       adhere design size trial.toml --power 0.8 --scenario 'effect 0.2, compliance 70%'
 
     Looks and burn-in keep their shares of the trial. The size found is confirmed on fresh patients. Thresholds stay
-    as they are: a design that was calibrated at another size should be calibrated again at this one.
+    as they are: a design that was calibrated at another size should be calibrated again at this one. A size that is
+    not confirmed is followed by one larger, with the 5% of doubt shared between both.
+
+    The exit status is 0 if the power is confirmed, 1 if it is not (--out is not written then), 2 if FILE or an option
+    cannot be used.
     """
     to_json = _check_destinations(json_file, out, input_files([file], scenarios, imports))
     import_all(imports)
@@ -173,6 +181,10 @@ def _write(
     # First what people see: a disk that fills up now must not cost them the results.
     typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
     contents = {} if to_json is None else {to_json: text.encode()}
-    if out is not None:
+    if out is not None and found.is_confirmed:
         contents[out] = design_text(found.design, file, out.suffix.lower()).encode()
     write_files(contents, before=lambda: None)
+    if not found.is_confirmed:
+        if out is not None:
+            typer.echo(f"{out} is not written: not confirmed", err=True)
+        raise typer.Exit(1)

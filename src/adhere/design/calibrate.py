@@ -46,7 +46,8 @@ def calibrate(
 
     The search meets the same patients each time; the value found is confirmed on fresh ones, with exact limits
     (Clopper–Pearson) that hold for all nulls together. It aims so far below `type_one` that the upper limit of the
-    worst null should stay below it too.
+    worst null should stay below it too. Where fresh trials do not confirm the value, others try a stricter one; both
+    tries share the 5% of doubt.
 
     Parameters
     ----------

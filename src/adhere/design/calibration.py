@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from adhere.design.error_rates import AT_MOST, rate_rows, rate_table
 from adhere.design.scenario import Scenario
-from adhere.design.settled_number import LEVEL, SettledNumber
+from adhere.design.settled_number import LEVEL, SettledNumber, aim, confirmed_with
 from adhere.intervals import Estimate
 from adhere.report.numbers import counted
 from adhere.report.wrapping import paragraph
@@ -15,6 +16,8 @@ from adhere.trial.design import Design
 
 if TYPE_CHECKING:
     import polars
+
+_TIMES_MORE = 10  # trials, to say what they would give
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,11 @@ class Calibration:
         return self.settled.errors[self.settled.worst]
 
     @property
+    def average_error(self) -> float:
+        """The type I error on average over all nulls, which does not pick the one that came out worst."""
+        return fmean(error.mean for error in self.settled.errors)
+
+    @property
     def is_confirmed(self) -> bool:
         """Whether fresh trials show, with 95% confidence, that the error is at most `type_one` under every null."""
         return self.settled.is_confirmed
@@ -81,19 +89,31 @@ class Calibration:
             return said[0].upper() + said[1:]
         return f"Not confirmed to be at most {self.type_one:g}: {said} More trials can tell better."
 
+    @property
+    def how_near(self) -> str:
+        """How far below the level the error is, and why, in sentences."""
+        averaged = "" if len(self.nulls) == 1 else f", on average over all nulls {self.average_error:.4f}"
+        more = _TIMES_MORE * self.n_trials
+        aimed, nearer = (aim(self.type_one, len(self.nulls), n) for n in (self.n_trials, more))
+        return (
+            f"Estimated are {self.error.mean:.4f} at worst{averaged}. The search aimed at {aimed:.4f}, so far below "
+            f"{self.type_one:g} that this can be confirmed; {more:,} trials of each would aim at {nearer:.4f}."
+        )
+
     def summary(self, width: int = 80) -> str:
         """The number found, the error under each null, and how sure that is."""
         last = self.settled.tried[-1]
         searched = len({one.number for one in self.settled.tried})
         repeat = (
             f"{counted(searched, 'value')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')} of"
-            f" each null, the same patients each time; fresh trials with seed {last.seed}."
+            f" each null, the same patients each time; {confirmed_with(self.seed, last.seed)}."
         )
         parts = [
             *(paragraph(f"note: {one}", width) for one in self.notes),
             f"{self.number} = {self.value:.6g}",
             rate_table("type I error", AT_MOST, self.nulls, self.settled.errors, width),
             paragraph(self.how_sure, width),
+            paragraph(self.how_near, width),
             paragraph(repeat, width),
         ]
         return "\n\n".join(parts)
@@ -110,6 +130,7 @@ class Calibration:
             "type_one": self.type_one,
             "confirmed": self.is_confirmed,
             "how_sure": self.how_sure,
+            "average_error": self.average_error,
             "worst_null": self.worst_null.name,
             "error": vars(self.error),
             "nulls": {one.name: vars(error) for one, error in zip(self.nulls, self.settled.errors, strict=True)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from adhere.design.scenario import Scenario
 from adhere.design.scenarios import given_or_own, read_scenarios
 from adhere.design.search import ROOT, Range, UnreachableError
 from adhere.design.searched_number import usual_number
-from adhere.design.settled_number import LEVEL, SettledNumber, Tried, settle
+from adhere.design.settled_number import LEVEL, SettledNumber, Tried, confirmed_with, crossing, settle
 from adhere.errors import InputError, listed, nearest
 from adhere.intervals import Estimate
 from adhere.randomness import check_seed
@@ -67,6 +68,12 @@ class SampleSize:
         return round(self.settled.number)
 
     @property
+    def n_patients_estimated(self) -> int | None:
+        """About how many have the power asked for, from all sizes tried; fewer than can be confirmed."""
+        found = crossing(self.settled.tried, 1.0 - self.power, ROOT)
+        return None if found is None else math.ceil(found)
+
+    @property
     def power_found(self) -> Estimate:
         """The power with so many patients in fresh trials, with a lower limit at 95% confidence."""
         return _complement(self.settled.errors[0])
@@ -85,19 +92,33 @@ class SampleSize:
             return said[0].upper() + said[1:]
         return f"Not confirmed to be at least {self.power:g}: {said} More trials can tell better."
 
+    @property
+    def how_near(self) -> str:
+        """How many patients may do, in a sentence; none where nothing can be said."""
+        about = self.n_patients_estimated
+        if about is None or about >= self.n_patients:
+            return ""
+        return (
+            f"About {about:,} patients have a power of {self.power:g}, as estimated from all sizes tried; "
+            f"{self.n_patients:,} are as many as {self.n_trials:,} trials take to confirm it, and more trials take "
+            "fewer."
+        )
+
     def summary(self, width: int = 80) -> str:
         """The number of patients found, the power with it, and how sure that is."""
         last = self.settled.tried[-1]
         searched = len({one.number for one in self.settled.tried})
         repeat = (
             f"{counted(searched, 'size')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')}"
-            f" each; fresh trials with seed {last.seed}. Looks and burn-in kept their shares of the trial, thresholds"
-            " stayed as they are: calibrate the larger design again if it does not hold its error by construction."
+            f" each; {confirmed_with(self.seed, last.seed)}. Looks and burn-in kept their shares of the trial,"
+            " thresholds stayed as they are: calibrate the larger design again if it does not hold its error by"
+            " construction."
         )
         parts = [
             f"n_patients = {self.n_patients}",
             rate_table("power", AT_LEAST, [self.scenario], [self.power_found], width),
             paragraph(self.how_sure, width),
+            *([paragraph(self.how_near, width)] if self.how_near else []),
             paragraph(repeat, width),
         ]
         return "\n\n".join(parts)
@@ -110,6 +131,7 @@ class SampleSize:
         """Everything as plain data. Seeds are strings: JSON readers may round them."""
         return {
             "n_patients": self.n_patients,
+            "n_patients_estimated": self.n_patients_estimated,
             "power": self.power,
             "power_found": vars(self.power_found),
             "confirmed": self.is_confirmed,
@@ -145,7 +167,8 @@ def sample_size(
 
     Looks and burn-in keep their shares of the trial, thresholds and delays stay as they are. The search meets the
     same patients each time, and fresh ones confirm the size found. It aims so far above `power` that the lower limit
-    of the power should be above it too.
+    of the power should be above it too. Where fresh trials do not confirm the size, others try a larger one; both
+    tries share the 5% of doubt.
 
     Parameters
     ----------

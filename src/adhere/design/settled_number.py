@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 from adhere.design.confirmation import clopper_pearson
-from adhere.design.search import Range, Search
+from adhere.design.search import Range, Scale, Search
 from adhere.errors import InputError
 from adhere.intervals import Estimate
 
 LEVEL = 0.95  # at which the upper limits of all scenarios hold together
 _ALPHAS = (0.04, 0.01)  # of the first and the second try to confirm a number; together they are 1 - LEVEL
 _NEAREST, _FARTHEST = 0.88, 0.8  # of the target: where a first and a second number may aim, however few the trials
+_NEAR = 2.5  # probits from the target: farther ones may be off the line
 _normal = NormalDist()
 _probit = _normal.inv_cdf
 
@@ -91,20 +92,59 @@ def settle(
         found = tuple(_limited(rate, n_trials, 1.0 - 2.0 * alpha / n_scenarios) for rate in rates)
         return SettledNumber(number, found, tuple(tried), target)
 
-    def aim_to_confirm(alpha: float) -> float:
-        """So far below the target that limits should be below it, with one standard error for what may be missed."""
-        return target - (1.0 - _probit(alpha / n_scenarios)) * math.sqrt(target * (1.0 - target) / n_trials)
-
-    alphas = _ALPHAS if aim_to_confirm(_ALPHAS[1]) >= _FARTHEST * target else (1.0 - LEVEL,)
-    aim = max(_NEAREST * target, aim_to_confirm(alphas[0]))
-    search = Search(lambda number, n: max(try_out(number, n, seed)), aim, within)
+    alphas = _alphas(target, n_scenarios, n_trials)
+    aimed = aim(target, n_scenarios, n_trials)
+    search = Search(lambda number, n: max(try_out(number, n, seed)), aimed, within)
     number = search.find(start, n_trials)
     settled = confirm(number, alphas[0], 1)
     if not settled.is_confirmed and len(alphas) > 1:
-        rate = (aim + settled.errors[settled.worst].mean) / 2.0  # the search says the aim, fresh trials say this
-        stricter = search.stricter(number, _probit(max(rate, aim)) - _probit(aim_to_confirm(alphas[1])))
+        rate = (aimed + settled.errors[settled.worst].mean) / 2.0  # the search says the aim, fresh trials say this
+        to_confirm = _aim_to_confirm(target, n_scenarios, n_trials, alphas[1])
+        stricter = search.stricter(number, _probit(max(rate, aimed)) - _probit(to_confirm))
         settled = confirm(stricter, alphas[1], 2)
     return settled
+
+
+def aim(target: float, n_scenarios: int, n_trials: int) -> float:
+    """The rate that a first number aims at, so that so many fresh trials confirm that it is at most the target."""
+    first = _alphas(target, n_scenarios, n_trials)[0]
+    return max(_NEAREST * target, _aim_to_confirm(target, n_scenarios, n_trials, first))
+
+
+def _alphas(target: float, n_scenarios: int, n_trials: int) -> tuple[float, ...]:
+    """Of each try to confirm a number: one try where so few trials would make a second number much stricter."""
+    second = _aim_to_confirm(target, n_scenarios, n_trials, _ALPHAS[1])
+    return _ALPHAS if second >= _FARTHEST * target else (1.0 - LEVEL,)
+
+
+def _aim_to_confirm(target: float, n_scenarios: int, n_trials: int, alpha: float) -> float:
+    """So far below the target that limits should be below it, with one standard error for what may be missed."""
+    return target - (1.0 - _probit(alpha / n_scenarios)) * math.sqrt(target * (1.0 - target) / n_trials)
+
+
+def crossing(tried: Sequence[Tried], target: float, scale: Scale) -> float | None:
+    """About where the worst rate is the target: by a line through the probits of all rates that are not too far off.
+
+    By least squares, weighted with how well each is known; None where a line has fewer than two places.
+    """
+    near = [
+        (scale.to(one.number), _probit(rate) - _probit(target), one.n_trials * _information(rate))
+        for one in tried
+        if 0.0 < (rate := max(one.errors)) < 1.0 and abs(_probit(rate) - _probit(target)) < _NEAR
+    ]
+    if len({place for place, _, _ in near}) < 2:
+        return None
+    total = sum(weight for _, _, weight in near)
+    middle = sum(weight * place for place, _, weight in near) / total
+    excess = sum(weight * above for _, above, weight in near) / total
+    spread = sum(weight * (place - middle) ** 2 for place, _, weight in near)
+    slope = sum(weight * (place - middle) * above for place, above, weight in near) / spread
+    return scale.back(middle - excess / slope) if slope else None
+
+
+def _information(rate: float) -> float:
+    """What one trial says of the probit of a rate: 1 / variance."""
+    return _normal.pdf(_probit(rate)) ** 2 / (rate * (1.0 - rate))
 
 
 def _check_enough(n_trials: int, target: float, n_scenarios: int) -> None:
@@ -113,6 +153,21 @@ def _check_enough(n_trials: int, target: float, n_scenarios: int) -> None:
     if n_trials < fewest:
         expected = f"at least {fewest:,} to show a rate of {target:.6g}: fewer cannot, even if none of them errs"
         raise InputError("n_trials", n_trials, expected)
+
+
+def confirmed_with(seed: int, last: int) -> str:
+    """Which seeds the fresh trials had, given that of the search and of the last ones.
+
+    >>> confirmed_with(0, 1)
+    'fresh trials with seed 1'
+    """
+    if last == (seed + 1) % 2**64:
+        return f"fresh trials with seed {last}"
+    first, second = _ALPHAS
+    return (
+        f"fresh trials with seed {(seed + 1) % 2**64} did not confirm a first one, those with seed {last} are of a "
+        f"stricter one (the two tries share the {1.0 - LEVEL:.0%} of doubt, {first:.0%} and {second:.0%})"
+    )
 
 
 def _limited(rate: float, n: int, level: float) -> Estimate:

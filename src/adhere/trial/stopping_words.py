@@ -49,7 +49,8 @@ def _by_probability(design: Design, rules: Stopping) -> Iterator[str]:
     if rules.superiority is not None:
         high = _at(rules.superiority)
         yield f"The trial stops for superiority once an arm is {of} with a probability of {high} or more."
-    if rules.inferiority is not None:
+    mirrors_nothing = isinstance(rules.inferiority, str) and rules.superiority is None
+    if rules.inferiority is not None and not mirrors_nothing:
         low = _at(_complement(rules.superiority) if isinstance(rules.inferiority, str) else rules.inferiority)
         yield f"An arm is dropped for inferiority once it is {of} with a probability of {low} or less."
     if rules.equivalence is not None and rules.margin is not None:
