@@ -107,6 +107,16 @@ def test_where_runs_cannot_be_kept_is_said_before_the_start(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_no_result_replaces_the_population_it_is_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("chosen,actual,reward\nno,no,0\nyes,yes,1\n")
+    asked = ("simulate", "--population", str(people), "--policy", "uniform", "--runs", "2", "--patients", "2")
+    for option in ("--json", "--runs-to"):
+        said = f"{option}: got '{people}', expected another file than {people}, which is read"
+        check_complaint(in_this_process(capsys, *asked, option, str(people)), said)
+    assert people.read_text().startswith("chosen")
+
+
 def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from matplotlib.image import imread
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.destinations import check_file, check_folder, check_plot, write_files
+from adhere.cli.destinations import check_apart, check_file, check_folder, check_plot, write_files
 from adhere.cli.options import (
     Actual,
     Chosen,
@@ -122,7 +122,7 @@ def simulate(
     given = [parse_policy(text) for text in policy]
     columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count}
     answering = load_populations(population, columns)
-    _check_destinations(to_file, plot, save, runs_to)
+    _check_destinations(to_file, plot, save, runs_to, [*map(Path, population), *(imports or ())])
     with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
         result = run(
             given,
@@ -155,20 +155,19 @@ def simulate(
             typer.echo(f"note: {file} has not passed its check yet: adhere policies --check {file}", err=True)
 
 
-def _check_destinations(json_file: Path | None, plot: Path | None, save: Path | None, runs_to: Path | None) -> None:
+def _check_destinations(
+    json_file: Path | None, plot: Path | None, save: Path | None, runs_to: Path | None, inputs: list[Path]
+) -> None:
     """Find out before the work, not after it, that its results cannot be kept."""
     if json_file is not None:
         check_file("--json", json_file)
     if plot is not None:
         check_plot("--plot", plot)
-        if json_file is not None and plot.resolve() == json_file.resolve():
-            raise InputError("--plot", str(plot), "another file than --json")
     if runs_to is not None:
         if runs_to.suffix.lower() not in _RUNS_SUFFIXES:
             raise InputError("--runs-to", str(runs_to), f"a file ending in {' or '.join(_RUNS_SUFFIXES)}")
         check_file("--runs-to", runs_to)
-        if json_file is not None and runs_to.resolve() == json_file.resolve():
-            raise InputError("--runs-to", str(runs_to), "another file than --json")
+    check_apart({"--json": json_file, "--plot": plot, "--runs-to": runs_to}, inputs)
     if save is not None:
         check_folder("--save", save)
 

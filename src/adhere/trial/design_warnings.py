@@ -98,7 +98,7 @@ def _look_warnings(design: Design, n_patients: int) -> Iterator[str]:
             few = "" if design.missing.outcome == Rate(lowest) else "at most "
             yield (
                 f"{field}: {count:,} outcomes, where of {n_patients:,} patients {few}{expected:,.4g} are expected to "
-                "have one: such a look takes place at the end or never"
+                "have one: such a look may never take place"
             )
             break
     end = _enrolment_days(design, n_patients) + _longest_wait(design, n_patients)
