@@ -51,6 +51,9 @@ def test_the_example_is_a_design_that_is_described(
     assert (described.status, described.err) == (0, "")
     assert "aspirin" in described.out
     assert described.out.endswith(f"\ndigest {load_design(Path('mine.toml')).digest}\n")
+    assert "\nBeside it: 8 scenarios to simulate it in.\n" in described.out
+    Path("mine.toml").write_text(printed.out.replace("effect =", "efect ="))
+    check_complaint(in_this_process(capsys, "design", "describe", "mine.toml"), "unknown field 'efect'", "effect")
     assert "adhere design calibrate" in in_this_process(capsys, "design").out
 
 

@@ -46,18 +46,25 @@ def example() -> None:
 @app.command(short_help="What a design says, in words.")
 def describe(file: DesignFile, imports: Imports = None) -> None:
     """What a design says, in words; what looks odd in it; and its digest, which the first record of a trial has.
+    A table [scenarios] beside it is checked, too.
 
     \b
       adhere design describe trial.toml
     """
+    from adhere.design.scenarios import given_or_own, read_scenarios
+    from adhere.report.numbers import counted
     from adhere.report.wrapping import paragraph
     from adhere.trial.design_words import in_words
 
     import_all(imports)
     found = read_design(file)
+    scenarios = given_or_own(None, file)
+    n_scenarios = 0 if scenarios is None else len(read_scenarios(scenarios, found))
     width = shutil.get_terminal_size().columns
     for sentence in in_words(found):
         typer.echo(paragraph(sentence, width))
+    if n_scenarios:
+        typer.echo(f"\nBeside it: {counted(n_scenarios, 'scenario')} to simulate it in.")
     typer.echo(f"\ndigest {found.digest}")
 
 
