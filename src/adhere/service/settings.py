@@ -156,7 +156,11 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     slow_request: Annotated[float, about("Logs", "Seconds from which on a request is logged.", gt=0)] = 1.0
 
     metrics_open: Annotated[
-        bool, about("Monitoring", "/metrics without a token; else it needs one of role metrics or admin.")
+        bool,
+        about(
+            "Monitoring",
+            "/metrics without a token, and nothing of looks in it; else it needs a role, metrics or admin.",
+        ),
     ] = False
     verify_heads: Annotated[
         str | None,
