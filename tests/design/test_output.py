@@ -157,6 +157,7 @@ def test_claims_in_the_wrong_direction_are_told_where_no_type_one_error_is_possi
     assert wrong is not None
     assert wrong.mean > 0.0
     text = " ".join(evaluation.summary().split())
+    assert "50 trials in one scenario, seed 7" in text
     assert "No type I error is possible: in every scenario each arm that could be claimed to differ does" in text
     assert f"The largest probability of a claim in the wrong direction: {100 * wrong.mean:.1f}% [" in text
     assert f"{100 * wrong.mean:.1f}%</td>" in evaluation._repr_html_()

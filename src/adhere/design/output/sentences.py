@@ -51,13 +51,17 @@ def decided_by(design: Design) -> str:
 
 def lead(evaluation: Evaluation) -> str:
     """What the report is about, in a sentence or two."""
-    n_scenarios = len(evaluation.scenarios)
-    each = f"{counted(evaluation.n_trials, 'simulated trial')} in each of {counted(n_scenarios, 'scenario')}"
-    each = each.replace("each of 1 scenario", "one scenario")
+    each = f"{counted(evaluation.n_trials, 'simulated trial')} in {every_scenario(evaluation)}"
     if len(evaluation.designs) == 1:
         return f"How trials of this design would behave, by {each}. {headline(evaluation.designs[0])}"
     names = "; ".join(design.name for design in evaluation.designs)
     return f"How trials of {len(evaluation.designs)} designs would behave, by {each} with the same patients: {names}."
+
+
+def every_scenario(evaluation: Evaluation) -> str:
+    """Where trials were simulated, by number."""
+    n = len(evaluation.scenarios)
+    return "one scenario" if n == 1 else f"each of {n:,} scenarios"
 
 
 def errors_result(evaluation: Evaluation) -> str:
@@ -74,9 +78,9 @@ def errors_result(evaluation: Evaluation) -> str:
 
 
 def _among(evaluation: Evaluation, name: str) -> str:
-    """Of how many scenarios it is the largest."""
-    n = sum(is_known(row.number(name)) for row in _by_design(evaluation)[evaluation.designs[0].name])
-    return f" of {n} scenarios" if n > 1 else ""
+    """Of how many scenarios it is the largest; nothing where that differs between designs."""
+    counts = {sum(is_known(row.number(name)) for row in rows) for rows in _by_design(evaluation).values()}
+    return f" of {max(counts)} scenarios" if len(counts) == 1 and max(counts) > 1 else ""
 
 
 def wrong_claims_result(evaluation: Evaluation) -> str:
@@ -99,7 +103,7 @@ def fairness_result(evaluation: Evaluation) -> str:
         return ""
     return (
         f"The designs' largest type I errors go from {min(errors):.1%} to {max(errors):.1%}: a part of any "
-        "difference in power comes from that. Calibrate them to the same error to compare their power."
+        "difference in power may come from that. Calibrate them to the same error to compare their power."
     )
 
 

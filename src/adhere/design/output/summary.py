@@ -48,7 +48,9 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
     said += [sentences.benefit_result(evaluation), sentences.estimates_result(evaluation)]
     said = [one for one in dict.fromkeys(said) if one]
     parts.append("In words\n" + "\n".join(_item(one, width) for one in said))
-    has_both = any(row.number("type_one") and row.number("power") for row in rows_of(evaluation))
+    has_both = len(evaluation.designs) == 1 and any(
+        row.number("type_one") and row.number("power") for row in rows_of(evaluation)
+    )
     parts.append(paragraph(f"{_FOOT} {_FALSE_CLAIMS if has_both else ''}", width))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -56,8 +58,8 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
 def headline(evaluation: Evaluation) -> str:
     """What was evaluated: the design with its digest, trials, scenarios, seed, version."""
     how = (
-        f"{counted(evaluation.n_trials, 'trial')} in each of {counted(len(evaluation.scenarios), 'scenario')}, seed "
-        f"{evaluation.seed}; adhere {evaluation.version}"
+        f"{counted(evaluation.n_trials, 'trial')} in {sentences.every_scenario(evaluation)}, seed {evaluation.seed}; "
+        f"adhere {evaluation.version}"
     )
     if len(evaluation.designs) > 1:
         return f"{len(evaluation.designs)} designs side by side; {how}"

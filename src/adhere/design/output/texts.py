@@ -38,6 +38,8 @@ def column(
     ['1,750 (12)']
     >>> column([Estimate(527.33333, 1e-13, 527.3, 527.4)], errors=False)
     ['527']
+    >>> column([Estimate(60.0, 0.0, 60.0, 60.0)])
+    ['60 (0)']
     >>> column([Estimate(0.50002, 1e-6, 0.5, 0.50004)], percent=True, errors=False)
     ['50.00%']
     >>> column([Estimate(-0.0123, 0.0004, -0.013, -0.011), Estimate(0.05, 0.0008, 0.04, 0.06)], sign=True)
@@ -76,7 +78,8 @@ def _digits(known: Sequence[Estimate], factor: float) -> int:
     """One figure of the largest error, or two where it is below 3; at least one decimal of a percentage."""
     largest = max((factor * one.se for one in known if one.se and one.se > _ROUNDING * abs(one.mean)), default=0.0)
     if largest <= 0.0:
-        return 1 if factor > 1 else min(_MOST_DIGITS, 0 if all(abs(one.mean) >= 100 for one in known) else 3)
+        is_plain = all(abs(one.mean) >= 100 or abs(one.mean - round(one.mean)) < _ROUNDING for one in known)
+        return 1 if factor > 1 else 0 if is_plain else 3
     exponent = math.floor(math.log10(largest))
     return max(1, min(_MOST_OF_PERCENT, -exponent)) if factor > 1 else max(0, min(_MOST_DIGITS, -exponent))
 
