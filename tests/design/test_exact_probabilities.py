@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from adhere import InputError, import_policies, load_design
 from adhere.design.bets_kernel import Bets, NoBets
+from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
 from adhere.design.quantities import quantities
 from adhere.design.scenarios import read_scenarios
 from adhere.design.task_runner import DesignRunner
 from adhere.policies import as_policy
+
+from .made_characteristics import made_characteristics, made_design, trials_of
 
 import_policies(Path(__file__).parents[2] / "docs" / "examples" / "softmax.py")
 PLAIN: dict[str, Any] = {"name": "t", "arms": ["a", "b"], "n_patients": 40, "looks": {"every": 20}}
@@ -47,3 +52,13 @@ def test_wealth_needs_exact_probabilities() -> None:
     with pytest.raises(InputError, match=r"^stopping\.by: 'wealth' needs the exact probability .*; softmax has no"):
         load_design(PLAIN | {"policy": "softmax", "stopping": stopping})
     load_design(PLAIN | {"policy": "softmax", "stopping": stopping, "update": "at looks"})
+
+
+def test_that_estimates_are_left_out_is_noted() -> None:
+    design = msgspec.structs.replace(made_design(), policy="softmax")
+    (scenario, *_) = read_scenarios({"effect": 0.2}, design)
+    found = made_characteristics(design, scenario, trials_of(design, 20, seed=1))
+    said = f"a: any-time valid estimates are left out: {REASON}"
+    assert said in notes_on([found])
+    alone = replace(found, design=msgspec.structs.replace(design, estimands=()))
+    assert said not in notes_on([alone])  # nobody asked for them

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 
 from adhere.design.characteristics import Characteristics
 from adhere.trial.design_checks import check
+from adhere.trial.exact_probabilities import why_not_exact
 from adhere.trial.looks import GO_ON
 
 
 def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:
-    """Sentences on one design: what its check warns of, and whether looks were in vain in each scenario."""
+    """Sentences on one design: what its check warns of, whether looks were in vain, and what is left out."""
     design = results[0].design
     warnings = check(design)
     if not any(one.startswith("stopping") for one in warnings):  # which says why
         warnings += _looks_in_vain(results)
+    if design.estimands and (reason := why_not_exact(design)):
+        warnings += (f"any-time valid estimates are left out: {reason}",)
     return tuple(f"{design.name}: {one}" for one in warnings)
 
 
