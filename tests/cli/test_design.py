@@ -8,6 +8,8 @@ from pathlib import Path
 import polars
 import pytest
 
+from adhere.cli.design_options import design_text
+from adhere.design.scenarios import scenario_table
 from adhere.trial.design_file import load_design
 
 from .running import check_complaint, in_this_process
@@ -96,6 +98,13 @@ def test_what_is_not_confirmed_is_not_written(trial: Path, capsys: pytest.Captur
     assert finished.err.endswith("found.toml is not written: not confirmed\n")
     assert not Path("found.toml").exists()
     assert json.loads(Path("a.json").read_text())["confirmed"] is False
+
+
+def test_scenarios_go_along_with_a_design_that_is_written(trial: Path) -> None:
+    trial.write_text(TRIAL.replace("[0.3]", '[0.3, { walk = -0.1, "aspirin" = 0.2 }]'))
+    Path("again.toml").write_text(design_text(load_design(trial), trial, ".toml"))
+    assert load_design(Path("again.toml")) == load_design(trial)
+    assert scenario_table(Path("again.toml")) == scenario_table(trial)
 
 
 def test_designs_are_compared(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:

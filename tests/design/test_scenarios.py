@@ -191,3 +191,25 @@ def test_outcomes_that_the_design_does_not_know_are_refused() -> None:
         InputError, match=r"'halves' has the outcome 0.5, which is none of the design's reward_values"
     ):
         read_scenarios(half, _design("no", "yes"))
+
+
+def test_effects_by_arm_in_a_grid() -> None:
+    table = {"effect": [0.1, {"high": 0.2, "low": 0.1}, {"low": 0.0}], "compliance": 0.7, "confounding": 0.1}
+    found = read_scenarios(table, _design("none", "low", "high"))
+    assert [one.name for one in found][2:] == [
+        "effect 0.1, compliance 70%, confounding 0.1",
+        "effect high 0.2 and low 0.1, compliance 70%, confounding 0.1",
+    ]
+    assert _strata(found[3])["complier"][2] == (0.5, 0.6, 0.7)
+    assert _strata(found[3])["always high"][2] == (0.6, pytest.approx(0.7), pytest.approx(0.8))
+    assert (found[3].effect, found[3].null, found[3].compliance) == (None, None, 0.7)
+    (*_, alone) = read_scenarios({"effect": {"low": 0.3}}, _design("none", "low", "high"))
+    assert _strata(alone)["complier"][2] == (0.5, 0.8, 0.5)
+    for effect, says in (
+        ({"hihg": 0.2}, "did you mean 'high'"),
+        ({"high": 2}, "scenarios.effect: got 2, expected numbers from -1 to 1, or tables of them by arm"),
+        ("high", "or tables of them by arm, such as {treatment = 0.1}"),
+    ):
+        with pytest.raises(InputError) as error:
+            read_scenarios({"effect": effect}, _design("none", "low", "high"))
+        assert says in str(error.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -102,6 +102,14 @@ def design_text(design: Design, source: Path, suffix: str) -> str:
         return json_text(document if scenarios is None else document | {"scenarios": scenarios})
     if scenarios is None:
         return design.to_toml()
-    # Numbers, texts and lists of them are written alike in TOML and JSON.
-    lines = ["[scenarios]", *(f"{name} = {json.dumps(value)}" for name, value in scenarios.items())]
+    lines = ["[scenarios]", *(f"{name} = {_toml(value)}" for name, value in scenarios.items())]
     return "\n".join([design.to_toml(), *lines, ""])
+
+
+def _toml(value: object) -> str:
+    """A value in one line of TOML, which writes numbers and texts as JSON does, and tables otherwise."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml(one)}' for name, one in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value)

@@ -69,7 +69,7 @@ def run(
 
     \b
       [scenarios]
-      effect = [0.1, 0.2]            # of the treatment, where it is taken
+      effect = [0.1, 0.2]            # of the treatment, where it is taken; by arm: {low = 0.1, high = 0.2}
       compliance = [1.0, 0.7]        # the share of patients who take what is recommended
       confounding = [0.0, 0.2]       # by how much the others differ in their outcomes
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 from adhere.checks import check_unit_number, is_number
 from adhere.design.scenario import Null, Scenario
 from adhere.design.truth import null_of
 from adhere.errors import InputError, nearest
 from adhere.populations import Strata, Stratum
+
+# Of the treatment, or of each arm named.
+Effect: TypeAlias = float | Mapping[str, float]
 
 MAX_SCENARIOS = 1000
 _ROUNDING = 1e-12
@@ -26,7 +29,7 @@ class ScenarioGrid:
     treatment and never-takers. Without an effect the mean outcome is `baseline` for those who comply, `baseline` +
     `confounding` for those who always take an arm, and `baseline` - `confounding` for those who always take the
     control (the first arm where there is none). Whoever takes the treatment, the last arm that is not the control,
-    has a mean outcome higher by `effect`.
+    has a mean outcome higher by `effect`; an effect may also be a table with a number for each arm that has one.
 
     At each compliance and confounding two nulls are added: sharp, without an effect, and average, where half of those
     who comply gain `average_null` from the treatment and half lose as much, so that which arm is recommended makes no
@@ -39,7 +42,7 @@ class ScenarioGrid:
     """
 
     baseline: float = 0.5
-    effect: tuple[float, ...] = ()
+    effect: tuple[Effect, ...] = ()
     compliance: tuple[float, ...] = (1.0,)
     confounding: tuple[float, ...] = (0.0,)
     average_null: float | None = None
@@ -61,9 +64,11 @@ class ScenarioGrid:
         check_unit_number("scenarios.baseline", self.baseline)
         for name in _LISTS:
             lowest = 0.0 if name == "compliance" else -1.0
-            for value in getattr(self, name):
-                if not is_number(value) or not lowest <= value <= 1.0:
-                    raise InputError(f"scenarios.{name}", value, f"numbers from {lowest:g} to 1")
+            by_arm = ", or tables of them by arm, such as {treatment = 0.1}" if name == "effect" else ""
+            for given in getattr(self, name):
+                for value in given.values() if by_arm and isinstance(given, Mapping) else (given,):
+                    if not is_number(value) or not lowest <= value <= 1.0:
+                        raise InputError(f"scenarios.{name}", value, f"numbers from {lowest:g} to 1{by_arm}")
         room = min(self.baseline, 1.0 - self.baseline)
         half = usual_average(self.baseline) if self.average_null is None else self.average_null
         if not is_number(half) or not 0.0 <= half <= room:
@@ -79,7 +84,7 @@ class ScenarioGrid:
         """
         parts = {
             "baseline": f"{self.baseline:g}",
-            "effect": " and ".join(f"{effect:g}" for effect in self.effect),
+            "effect": " and ".join(map(_written, self.effect)),
             "compliance": " and ".join(f"{100 * share:g}%" for share in self.compliance),
             "confounding": " and ".join(f"{shift:g}" for shift in self.confounding),
             "average null": f"±{self.average_null:g}",
@@ -89,8 +94,9 @@ class ScenarioGrid:
     def scenarios(self, arms: Sequence[str], control: int | None = None) -> tuple[Scenario, ...]:
         """All scenarios for these arms: the sharp nulls, the average nulls, then the effects."""
         places = dict.fromkeys((c, 0.0 if c == 1.0 else g) for c, g in product(self.compliance, self.confounding))
-        nulls: list[tuple[float, Null | None]] = [(0.0, "sharp"), (0.0, "average")]
-        effects: list[tuple[float, Null | None]] = [(effect, None) for effect in dict.fromkeys(self.effect) if effect]
+        nulls: list[tuple[Effect, Null | None]] = [(0.0, "sharp"), (0.0, "average")]
+        by_name = {_written(effect): effect for effect in self.effect if _is_any(effect)}
+        effects: list[tuple[Effect, Null | None]] = [(effect, None) for effect in by_name.values()]
         wanted = [(*kind, *place) for kind in [*nulls, *effects] for place in places]
         # Without compliers all means are the same, and nobody is left who would gain or lose.
         wanted = [one for one in wanted if one[1] != "average" or (one[2] and self.average_null)]
@@ -99,36 +105,37 @@ class ScenarioGrid:
         return tuple(self._scenario(tuple(arms), 0 if control is None else control, *one) for one in wanted)
 
     def _scenario(
-        self, arms: tuple[str, ...], control: int, effect: float, null: Null | None, compliance: float, shift: float
+        self, arms: tuple[str, ...], control: int, effect: Effect, null: Null | None, compliance: float, shift: float
     ) -> Scenario:
-        name = f"{null} null" if null else f"effect {effect:g}"
+        name = f"{null} null" if null else f"effect {_written(effect)}"
         name += f", compliance {100 * compliance:g}%"
         if compliance < 1.0 and any(self.confounding):
             name += f", confounding {shift:g}"
         k, as_told = len(arms), tuple(range(len(arms)))
         treatment = k - 1 if control < k - 1 else k - 2
         average = self.average_null if null == "average" else None
-        gains = (
-            {"complier": effect} if average is None else {"gaining complier": average, "losing complier": -average}
-        )
+        everybody = _by_arm(effect, arms, treatment)
+        gains = {"complier": everybody}
+        if average is not None:
+            gaining, losing = (_by_arm(gain, arms, treatment) for gain in (average, -average))
+            gains = {"gaining complier": gaining, "losing complier": losing}
         people = [
-            Stratum(kind, compliance / len(gains), as_told, self._rewards(name, kind, k, treatment, 0.0, gain))
-            for kind, gain in gains.items()
+            Stratum(kind, compliance / len(gains), as_told, self._rewards(name, kind, 0.0, by_arm))
+            for kind, by_arm in gains.items()
         ]
         for arm in range(k if compliance < 1.0 else 0):
             kind = "never-taker" if arm == control else "always-taker" if k == 2 else f"always {arms[arm]}"
             own = -shift if arm == control else shift
-            rewards = self._rewards(name, kind, k, treatment, own, effect)
+            rewards = self._rewards(name, kind, own, everybody)
             people.append(Stratum(kind, (1.0 - compliance) / k, (arm,) * k, rewards))
         population = Strata(name, arms, people)
-        return Scenario(
-            name, population, null or null_of(population), effect, compliance, shift, self.baseline, average
-        )
+        one = None if isinstance(effect, Mapping) else effect
+        return Scenario(name, population, null or null_of(population), one, compliance, shift, self.baseline, average)
 
-    def _rewards(self, name: str, kind: str, k: int, treatment: int, shift: float, gain: float) -> tuple[float, ...]:
+    def _rewards(self, name: str, kind: str, shift: float, gains: Sequence[float]) -> tuple[float, ...]:
         """The mean outcomes of one kind of people, by the arm taken."""
-        means = tuple(self.baseline + shift + gain * (arm == treatment) for arm in range(k))
-        for mean in means:
+        means = tuple(self.baseline + shift + gain for gain in gains)
+        for mean, gain in zip(means, gains, strict=True):
             if not -_ROUNDING <= mean <= 1.0 + _ROUNDING:
                 said = f"baseline {self.baseline:g}, shifted by {shift:g}, with an effect of {gain:g}"
                 found = f"the mean outcome of {kind!r} would be {mean:.4g} ({said})"
@@ -149,6 +156,26 @@ def usual_average(baseline: float) -> float:
 # Where no scenarios are given.
 USUAL_GRID = ScenarioGrid(effect=(0.1, 0.2), compliance=(1.0, 0.7), confounding=(0.2,))
 USUAL_NULLS = ScenarioGrid(compliance=(1.0, 0.8, 0.6), confounding=(0.2,))  # to calibrate
+
+
+def _by_arm(effect: Effect, arms: tuple[str, ...], treatment: int) -> tuple[float, ...]:
+    """What taking each arm adds."""
+    if not isinstance(effect, Mapping):
+        return tuple(effect * (arm == treatment) for arm in range(len(arms)))
+    for name in effect:
+        if name not in arms:
+            raise InputError("scenarios.effect", name, nearest(name, list(arms)))
+    return tuple(float(effect.get(arm, 0.0)) for arm in arms)
+
+
+def _written(effect: Effect) -> str:
+    if isinstance(effect, Mapping):
+        return " and ".join(f"{arm} {value:g}" for arm, value in effect.items())
+    return f"{effect:g}"
+
+
+def _is_any(effect: Effect) -> bool:
+    return any(effect.values()) if isinstance(effect, Mapping) else bool(effect)
 
 
 def _numbers(name: str, value: object) -> tuple[object, ...]:

@@ -73,7 +73,7 @@ def some_of(scenarios: Sequence[One], most: int) -> list[One]:
 def scenario_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     """What tells scenarios apart, in columns: their names, or their places where all are of a grid."""
     scenarios = [row.scenario for row in rows]
-    kinds = [f"{one.null} null" if one.null else f"effect {one.effect or 0.0:g}" for one in scenarios]
+    kinds = [f"{one.null} null" if one.null else one.name.partition(", compliance ")[0] for one in scenarios]
     shares = ["" if one.compliance is None else short_percent(one.compliance) for one in scenarios]
     shifts = ["" if one.confounding is None else f"{one.confounding:g}" for one in scenarios]
     if not all(shares) or len(set(zip(kinds, shares, shifts, strict=True))) < len(rows):

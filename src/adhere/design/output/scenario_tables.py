@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from adhere.design.output.rows import Row, rows_of_design
 from adhere.design.output.tables import MAX_ARMS, MAX_OPEN
 from adhere.design.output.texts import UNKNOWN, short_percent
+from adhere.design.scenario import Scenario
 from adhere.populations import Strata
 from adhere.report.section import Listing
 
@@ -22,7 +23,7 @@ def scenarios_table(evaluation: Evaluation) -> Listing:
     columns = {
         "null": [row.scenario.null or UNKNOWN for row in rows],
         "baseline": _given(rows, lambda row: row.scenario.baseline, "{:g}".format),
-        "effect": _given(rows, lambda row: row.scenario.effect, "{:g}".format),
+        "effect": [_effect(row.scenario) for row in rows],
         "compliance": _given(rows, lambda row: row.scenario.compliance, short_percent),
         "confounding": _given(rows, lambda row: row.scenario.confounding, "{:g}".format),
         "average null": _given(rows, lambda row: row.scenario.average_null, "±{:g}".format),
@@ -48,7 +49,7 @@ def people_table(evaluation: Evaluation) -> Listing:
             *(f"{arms[taken]}, {one.reward_when_chosen(arm):.4g}" for arm, taken in enumerate(one.takes)),
         ]
         for scenario in evaluation.scenarios
-        if scenario.effect is None and isinstance(scenario.population, Strata)
+        if scenario.compliance is None and isinstance(scenario.population, Strata)
         for one in scenario.population.strata
     ]
     header = ["scenario", "people", "share", *(f"if recommended {arm}" for arm in arms)]
@@ -59,6 +60,13 @@ def people_table(evaluation: Evaluation) -> Listing:
 def _given(rows: Sequence[Row], value: Callable[[Row], float | None], write: Callable[[float], str]) -> list[str]:
     numbers = [value(row) for row in rows]
     return [UNKNOWN if number is None else write(number) for number in numbers]
+
+
+def _effect(scenario: Scenario) -> str:
+    """Of the treatment, or of each arm, as the names of a grid have it."""
+    if scenario.effect is not None or scenario.compliance is None:
+        return UNKNOWN if scenario.effect is None else f"{scenario.effect:g}"
+    return scenario.name.partition(", compliance ")[0].removeprefix("effect ")
 
 
 def _best(row: Row) -> str:
