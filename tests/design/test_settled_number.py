@@ -72,6 +72,7 @@ def test_where_the_rate_is_the_target_is_estimated_from_all_that_was_tried() -> 
     assert crossing(tried, 0.1, ROOT) == pytest.approx(400.0)
     assert crossing(tried[:1], 0.1, ROOT) is None
     assert crossing(tried[2:3] * 2, 0.1, ROOT) is None
+    assert crossing(tried[2:], 0.1, ROOT) is None  # beyond both: a guess, not an estimate
 
 
 def true_error(number: float) -> float:

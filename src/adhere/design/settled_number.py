@@ -125,21 +125,23 @@ def _aim_to_confirm(target: float, n_scenarios: int, n_trials: int, alpha: float
 def crossing(tried: Sequence[Tried], target: float, scale: Scale) -> float | None:
     """About where the worst rate is the target: by a line through the probits of all rates that are not too far off.
 
-    By least squares, weighted with how well each is known; None where a line has fewer than two places.
+    By least squares, weighted with how well each is known; None where that is beyond all that was tried.
     """
     near = [
         (scale.to(one.number), _probit(rate) - _probit(target), one.n_trials * _information(rate))
         for one in tried
         if 0.0 < (rate := max(one.errors)) < 1.0 and abs(_probit(rate) - _probit(target)) < _NEAR
     ]
-    if len({place for place, _, _ in near}) < 2:
+    places = {place for place, _, _ in near}
+    if len(places) < 2:
         return None
     total = sum(weight for _, _, weight in near)
     middle = sum(weight * place for place, _, weight in near) / total
     excess = sum(weight * above for _, above, weight in near) / total
     spread = sum(weight * (place - middle) ** 2 for place, _, weight in near)
     slope = sum(weight * (place - middle) * above for place, above, weight in near) / spread
-    return scale.back(middle - excess / slope) if slope else None
+    at = middle - excess / slope if slope else math.inf
+    return scale.back(at) if min(places) <= at <= max(places) else None
 
 
 def _information(rate: float) -> float:
