@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from adhere.analysis.adaptive.wealth_kernel import Decisions, balance_point, pair_wealth
-from adhere.compilation import generic_with_default, implements, state_of
+from adhere.compilation import generic_with_default, implements, inline, state_of
 from adhere.compilation.local import copy_into
 from adhere.design.patient_kernel import UNKNOWN
 from adhere.policies.generic import probabilities
@@ -133,6 +133,19 @@ def note_taken_of_bets(bets: Any, lane: Any, patient: Any, actual: Any) -> None:
     bets.n_known[COMPLIERS, lane] += 1
 
 
+@inline
+def decisions_of(bets: Any, chosen: Any, view: int, lane: Any) -> Decisions:
+    """What a lane's bets are on, for one of the views."""
+    return Decisions(
+        chosen[:, lane],
+        bets.probabilities[:, :, lane],
+        bets.rewards[:, lane],
+        bets.actual[:, lane],
+        bets.order[:, view, lane],
+        bets.known_before[:, view, lane],
+    )
+
+
 @implements(write_estimates, Bets)
 def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, run: Any, outcomes: Any) -> None:
     """For both views of every pair."""
@@ -140,14 +153,7 @@ def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, 
     for arm in range(bets.effects.shape[0]):
         for view in range(2):
             if arm != control:
-                decisions = Decisions(
-                    chosen[:, lane],
-                    bets.probabilities[:, :, lane],
-                    bets.rewards[:, lane],
-                    bets.actual[:, lane],
-                    bets.order[:, view, lane],
-                    bets.known_before[:, view, lane],
-                )
+                decisions = decisions_of(bets, chosen, view, lane)
                 scores, by_taken, effect = bets.scores[:, lane], view == COMPLIERS, bets.effects[arm, view]
                 balance = balance_point(arm, control, by_taken, LOG_THRESHOLD, decisions, n_patients, scores)
                 # In steps, since logarithms on a GPU may differ in their last bit.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from adhere.analysis.adaptive.wealth_kernel import Decisions, pair_wealth
+from adhere.analysis.adaptive.wealth_kernel import pair_wealth
 from adhere.compilation import generic_with_default, implements
-from adhere.design.bets_kernel import ITT
+from adhere.design.bets_kernel import ITT, decisions_of
 from adhere.randomness import ESTIMATE, point
 from adhere.trial.beliefs import write_beliefs
 from adhere.trial.looks import BeliefRules, WealthRules
@@ -41,14 +41,7 @@ def gather_wealth(
     control = int(bets.control)
     for arm in range(rules.n_arms):
         if arm != control:
-            decisions = Decisions(
-                chosen[:, lane],
-                bets.probabilities[:, :, lane],
-                bets.rewards[:, lane],
-                bets.actual[:, lane],
-                bets.order[:, ITT, lane],
-                bets.known_before[:, ITT, lane],
-            )
+            decisions = decisions_of(bets, chosen, ITT, lane)
             _, _, up, down = pair_wealth(
                 arm, control, False, 0.0, rules.log_threshold, decisions, n_patients, bets.scores[:, lane]
             )

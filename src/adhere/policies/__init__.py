@@ -8,6 +8,7 @@ from adhere.compilation import PerPair as PerPair
 from adhere.compilation import State as State
 from adhere.compilation import Vector as Vector
 from adhere.compilation import implements as implements
+from adhere.policies.arms_left import probabilities_left as probabilities_left
 from adhere.policies.base_thompson import BaseThompson as BaseThompson
 from adhere.policies.bayes_optimal import BayesOptimal as BayesOptimal
 from adhere.policies.burn_in import BurnIn as BurnIn

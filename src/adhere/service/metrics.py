@@ -57,6 +57,7 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="mostrecent",
         )
+        self._stopping: set[str] = set()  # trials of which it was ever told; no others are named
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -84,7 +85,7 @@ class Metrics:
                 self._refused_lessons.inc()
             elif isinstance(event, Looked):
                 self._count_look(trial, event)
-            elif isinstance(event, Closed):
+            elif isinstance(event, Closed) and trial in self._stopping:
                 self.set_stop(trial, is_recommended=False)
 
     def _count_look(self, trial: str, event: Looked) -> None:
@@ -97,6 +98,7 @@ class Metrics:
 
     def set_stop(self, trial: str, *, is_recommended: bool) -> None:
         """Tell whether a stop is recommended that no person has decided about."""
+        self._stopping.add(trial)
         if not self._are_open:
             self._stops.labels(trial).set(is_recommended)
 
