@@ -98,6 +98,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({**stopping(by="belief"), "policy": "floor(ucb1)"}, "stopping.by", "draws arms from a posterior"),
     (stopping(by="belief", equivalence=0.9, margin=0.1), "stopping.equivalence", "means nothing by 'belief'"),
     (z_test(superiority=0.0), "stopping.superiority", "a critical value above 0"),
+    (
+        {**z_test(boundary="pocock", alpha=0.05), "looks": {"every": 1}},
+        "looks",
+        "at most 100 looks with a boundary",
+    ),
     (z_test(superiority=2.0, futility=2.0), "stopping.futility", "contradict each other"),
     (z_test(superiority=2.0, inferiority="1 - superiority"), "stopping.inferiority", "one number for all looks"),
     (z_test(boundary="pocock"), "stopping.alpha", "the level of the test, between 0 and 1"),

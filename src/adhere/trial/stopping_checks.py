@@ -26,6 +26,7 @@ _TAKES: Final[Mapping[str, Sequence[str]]] = {
     "wealth": ("alpha",),
 }
 PROBABILITIES: Final = ("posterior", "belief")
+MAX_BOUNDARY_LOOKS: Final = 100  # the work to find critical values grows with the square of their number
 
 
 def check_stopping(design: Design) -> None:
@@ -92,6 +93,8 @@ def _check_level(design: Design, rules: Stopping) -> None:
         if design.looks.days:
             sentence = "looks.days: a boundary needs looks by number of patients (looks.at or looks.every)"
             raise InputError("looks.days", list(design.looks.days), "looks by number", sentence)
+        if (n_looks := planned_looks(design)) > MAX_BOUNDARY_LOOKS:
+            raise InputError("looks", n_looks, f"at most {MAX_BOUNDARY_LOOKS} looks with a boundary")
     needs = rules.by == "wealth" or rules.boundary is not None
     if not needs and rules.alpha is not None:
         raise InputError("stopping.alpha", rules.alpha, "none without a boundary")
