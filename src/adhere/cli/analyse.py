@@ -13,6 +13,7 @@ import typer
 
 from adhere.cli.destinations import check_file, check_page, write_files
 from adhere.cli.options import (
+    STANDARD_OUTPUT,
     Actual,
     Chosen,
     CountColumn,
@@ -26,7 +27,6 @@ from adhere.cli.options import (
 from adhere.cli.trial_sources import TrialName, whole
 from adhere.errors import InputError
 
-_STANDARD_OUTPUT = "-"
 _WIDTH = 100  # letters, where no terminal says how wide it is
 _N_REDRAWS = 10_000  # as randomisation_test has it, which would load the compiler
 
@@ -138,7 +138,7 @@ def analyse(
     The page and the JSON have a digest of the data and adhere's version, but no date: the same data give the same
     bytes. docs/analysis.md has the formulas and what they assume.
     """
-    json_path = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
+    json_path = Path(json_file) if json_file not in (None, STANDARD_OUTPUT) else None
     _check_destinations(source, html, json_path)
     import_all(imports)
 
@@ -169,7 +169,7 @@ def analyse(
         if html is not None:
             contents[html] = found.to_html().encode()
     width = shutil.get_terminal_size((_WIDTH, 24)).columns
-    said = json_text(found) if json_file == _STANDARD_OUTPUT else found.summary(width)
+    said = json_text(found) if json_file == STANDARD_OUTPUT else found.summary(width)
     write_files(contents, before=lambda: typer.echo(said, nl=False))
 
 
@@ -178,8 +178,8 @@ def _check_destinations(source: str, html: Path | None, json_path: Path | None) 
     if json_path is not None:
         check_file("--json", json_path)
     if html is not None:
-        if str(html) == _STANDARD_OUTPUT:
-            raise InputError("--html", _STANDARD_OUTPUT, "a file: a page is not for a terminal")
+        if str(html) == STANDARD_OUTPUT:
+            raise InputError("--html", STANDARD_OUTPUT, "a file: a page is not for a terminal")
         check_page("--html", html)
         if json_path is not None and html.resolve() == json_path.resolve():
             raise InputError("--html", str(html), "another file than --json")

@@ -1,24 +1,22 @@
-"""What the commands of `adhere design` share: files of designs, scenarios, and where trials are simulated."""
+"""What the commands of `adhere design` share: files of designs and scenarios, and how results are shown."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adhere.cli.destinations import check_file
-from adhere.cli.options import integer, naming_options
-from adhere.errors import InputError
+from adhere.cli.options import STANDARD_OUTPUT, integer, json_text
 
 if TYPE_CHECKING:
+    from adhere.design.calibration import Calibration
+    from adhere.design.evaluation import Evaluation
+    from adhere.design.sample_size import SampleSize
     from adhere.trial.design import Design
-
-STANDARD_OUTPUT = "-"
 
 DesignFile = Annotated[Path, typer.Argument(metavar="FILE", help="A design, as TOML or JSON.")]
 Scenarios = Annotated[
@@ -29,29 +27,6 @@ Scenarios = Annotated[
     ),
 ]
 Trials = Annotated[int, typer.Option(metavar="N", parser=integer, help="Simulated trials of each scenario.")]
-Device = Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
-]
-JsonFile = Annotated[
-    str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
-]
-
-
-@contextmanager
-def machines(threads: int | None, device: str, cluster: str | None) -> Iterator[dict[str, Any]]:
-    """Where trials are simulated, and who hears how far they are: arguments of `evaluate`, `calibrate` and others."""
-    from adhere.simulation.cluster import connected
-    from adhere.simulation.progress import Announcing
-
-    if cluster is not None and device != "cpu":
-        raise InputError("--device", device, "cpu together with --cluster")
-    if cluster is not None and threads is not None:
-        raise InputError("--threads", threads, "no number together with --cluster, whose workers have their own")
-    progress = None if sys.stderr.isatty() else Announcing()
-    with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
-        yield {"n_threads": threads, "device": device, "executor": executor, "progress": progress}
 
 
 def read_design(path: Path) -> Design:
@@ -87,9 +62,14 @@ def json_path(json_file: str | None) -> Path | None:
     return path
 
 
-def json_text(result: dict[str, Any]) -> str:
-    """A result as JSON."""
-    return json.dumps(result, indent=2, allow_nan=False) + "\n"
+def show(found: Evaluation | Calibration | SampleSize, width: int, json_file: str | None) -> str:
+    """Print results, as JSON if that goes to standard output; returns them as JSON.
+
+    First what people see, then files: a disk that fills up must not cost them the results.
+    """
+    text = json_text(found.to_json())
+    typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
+    return text
 
 
 def design_text(design: Design, source: Path, suffix: str) -> str:

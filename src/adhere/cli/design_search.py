@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.design_options import (
-    STANDARD_OUTPUT,
-    Cluster,
     DesignFile,
-    Device,
-    JsonFile,
     Scenarios,
     Trials,
     design_text,
     input_files,
     json_path,
-    json_text,
-    machines,
     read_design,
+    show,
 )
 from adhere.cli.destinations import check_apart, check_file, write_files
-from adhere.cli.options import Imports, Seed, Threads, import_all, number
+from adhere.cli.machines import Cluster, Device, machines
+from adhere.cli.options import Imports, JsonFile, Seed, Threads, import_all, number
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -176,10 +172,7 @@ def _check_destinations(json_file: str | None, out: Path | None, inputs: list[Pa
 def _write(
     found: Calibration | SampleSize, file: Path, to_json: Path | None, json_file: str | None, out: Path | None
 ) -> None:
-    text = json_text(found.to_json())
-    width = shutil.get_terminal_size().columns
-    # First what people see: a disk that fills up now must not cost them the results.
-    typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
+    text = show(found, shutil.get_terminal_size().columns, json_file)
     contents = {} if to_json is None else {to_json: text.encode()}
     if out is not None and found.is_confirmed:
         contents[out] = design_text(found.design, file, out.suffix.lower()).encode()

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adhere.cli.design_options import (
-    STANDARD_OUTPUT,
-    Cluster,
     DesignFile,
-    Device,
-    JsonFile,
     Scenarios,
     Trials,
     input_files,
     json_path,
-    json_text,
-    machines,
     read_design,
+    show,
 )
-from adhere.cli.destinations import check_apart, check_file, check_page, write_files
-from adhere.cli.options import Imports, Seed, Threads, import_all
+from adhere.cli.destinations import check_apart, check_page, check_table, table_file, write_files
+from adhere.cli.machines import Cluster, Device, machines
+from adhere.cli.options import Imports, JsonFile, Seed, Threads, import_all
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
-    from adhere.design.evaluation import Evaluation
-
-_TABLE_SUFFIXES = (".csv", ".parquet")
+    pass
 
 HtmlFile = Annotated[
     Path | None,
@@ -131,15 +124,12 @@ def _evaluate(
     meeting = given_or_own(scenarios or None, paths[0])
     with machines(threads, device, cluster) as where:
         found = evaluate(designs, meeting, trials, seed, **where)
-    text = json_text(found.to_json())
-    # First what people see: a disk that fills up now must not cost them the results.
-    width = shutil.get_terminal_size((100, 24)).columns
-    typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
+    text = show(found, shutil.get_terminal_size((100, 24)).columns, json_file)
     contents = {} if to_json is None else {to_json: text.encode()}
     if html is not None:
         contents[html] = found.to_html(_command(paths, scenarios, imports, trials, seed)).encode()
     if table is not None:
-        contents[table] = _table_file(found, table.suffix.lower())
+        contents[table] = table_file(found.to_polars(), table)
     write_files(contents, before=lambda: None)
 
 
@@ -169,16 +159,5 @@ def _check_destinations(to_json: Path | None, html: Path | None, table: Path | N
     if html is not None:
         check_page("--html", html)
     if table is not None:
-        if table.suffix.lower() not in _TABLE_SUFFIXES:
-            raise InputError("--table", str(table), f"a file ending in {' or '.join(_TABLE_SUFFIXES)}")
-        check_file("--table", table)
+        check_table("--table", table)
     check_apart({"--json": to_json, "--html": html, "--table": table}, inputs)
-
-
-def _table_file(found: Evaluation, suffix: str) -> bytes:
-    file, rows = BytesIO(), found.to_polars()
-    if suffix == ".csv":
-        rows.write_csv(file)
-    else:
-        rows.write_parquet(file)
-    return file.getvalue()

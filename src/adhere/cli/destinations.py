@@ -6,12 +6,18 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adhere.errors import InputError
 from adhere.files import is_device, replacing
 
+if TYPE_CHECKING:
+    import polars
+
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+TABLE_SUFFIXES = (".csv", ".parquet")
 
 
 def check_file(option: str, path: Path) -> None:
@@ -44,6 +50,23 @@ def check_plot(option: str, path: Path) -> None:
         )
     check_file(option, path)
     _check_extra(option, path, ["matplotlib"])
+
+
+def check_table(option: str, path: Path) -> None:
+    """Refuse a table that could not be written."""
+    if path.suffix.lower() not in TABLE_SUFFIXES:
+        raise InputError(option, str(path), f"a file ending in {' or '.join(TABLE_SUFFIXES)}")
+    check_file(option, path)
+
+
+def table_file(table: polars.DataFrame, path: Path) -> bytes:
+    """What a table's file holds, by its suffix."""
+    file = BytesIO()
+    if path.suffix.lower() == ".csv":
+        table.write_csv(file)
+    else:
+        table.write_parquet(file)
+    return file.getvalue()
 
 
 def check_page(option: str, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import typer
 
 from adhere.errors import InputError
 
+STANDARD_OUTPUT = "-"  # in place of a file
 _RENAMED = {
     "n_patients": "patients",
     "n_runs": "runs",
@@ -83,6 +85,11 @@ Threads = Annotated[
 ]
 
 
+JsonFile = Annotated[
+    str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
+]
+
+
 Chosen = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="The column with the arm assigned.  [default: chosen, TRTP, ARM or TRT01P]"),
@@ -98,6 +105,11 @@ CountColumn = Annotated[
     str | None,
     typer.Option("--count", metavar="COLUMN", help="The column with a count of patients.  [default: count or n]"),
 ]
+
+
+def json_text(result: object) -> str:
+    """Results as JSON."""
+    return json.dumps(result, indent=2, allow_nan=False) + "\n"
 
 
 def import_all(files: list[Path] | None) -> None:

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
-from contextlib import nullcontext
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.destinations import check_apart, check_file, check_folder, check_plot, write_files
+from adhere.cli.destinations import (
+    check_apart,
+    check_file,
+    check_folder,
+    check_plot,
+    check_table,
+    table_file,
+    write_files,
+)
+from adhere.cli.machines import Cluster, Device, check_machines, machines
 from adhere.cli.options import (
+    STANDARD_OUTPUT,
     Actual,
     Chosen,
     CountColumn,
     Imports,
+    JsonFile,
     Reward,
     Seed,
     Threads,
     import_all,
     integer,
-    naming_options,
+    json_text,
 )
 from adhere.cli.population_tables import load_populations
-from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.simulation import SimulationResult
 
-_STANDARD_OUTPUT = "-"
-_RUNS_SUFFIXES = (".csv", ".parquet")
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -50,9 +54,7 @@ def simulate(
     reference: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The policy to compare with.  [default: the first]")
     ] = None,
-    json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
-    ] = None,
+    json_file: JsonFile = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Draw the surplus along the trial: .png, .svg or .pdf."),
@@ -77,11 +79,8 @@ def simulate(
     count: CountColumn = None,
     imports: Imports = None,
     threads: Threads = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")] = "cpu",
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
-    ] = None,
+    device: Device = "cpu",
+    cluster: Cluster = None,
 ) -> None:
     """Run every policy on every population and compare them.
 
@@ -110,20 +109,15 @@ def simulate(
     from adhere.compilation.checked import is_checked
     from adhere.policies import import_policies, parse_policy
     from adhere.simulation import simulate as run
-    from adhere.simulation.cluster import connected
-    from adhere.simulation.progress import Announcing
 
-    if cluster is not None and device != "cpu":
-        raise InputError("--device", device, "cpu together with --cluster")
-    if cluster is not None and threads is not None:
-        raise InputError("--threads", threads, "no number together with --cluster, whose workers have their own")
-    to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
+    check_machines(threads, device, cluster)
+    to_file = Path(json_file) if json_file not in (None, STANDARD_OUTPUT) else None
     import_all(imports)
     given = [parse_policy(text) for text in policy]
     columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count}
     answering = load_populations(population, columns)
     _check_destinations(to_file, plot, save, runs_to, [*map(Path, population), *(imports or ())])
-    with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
+    with machines(threads, device, cluster) as where:
         result = run(
             given,
             answering,
@@ -131,24 +125,21 @@ def simulate(
             n_runs=runs,
             seed=seed,
             reference=reference,
-            n_threads=threads,
-            device=device,
-            executor=executor,
-            progress=None if sys.stderr.isatty() else Announcing(),
             keep_runs=runs_to is not None,
+            **where,
         )
 
     sources = list(dict.fromkeys(one.source for one in answering if one.source))
-    text = json.dumps(result.to_json(), indent=2, allow_nan=False) + "\n"
+    text = json_text(result.to_json())
     # First what people see: a disk that fills up now must not cost them the results.
-    typer.echo(text if json_file == _STANDARD_OUTPUT else _table(result, sources), nl=False)
+    typer.echo(text if json_file == STANDARD_OUTPUT else _table(result, sources), nl=False)
     contents = {} if to_file is None else {to_file: text.encode()}
     if plot is not None:
         from adhere.simulation.surplus_plot import plot_file
 
         contents[plot] = plot_file(result.plot([f"Data: {source}" for source in sources]), plot.suffix)
     if runs_to is not None:
-        contents[runs_to] = _runs_file(result, runs_to.suffix.lower())
+        contents[runs_to] = table_file(result.runs.to_polars(), runs_to)
     write_files(contents, before=lambda: result.save(save) if save is not None else None)
     for file in imports or ():
         if not is_checked(import_policies(file).__name__):
@@ -164,21 +155,10 @@ def _check_destinations(
     if plot is not None:
         check_plot("--plot", plot)
     if runs_to is not None:
-        if runs_to.suffix.lower() not in _RUNS_SUFFIXES:
-            raise InputError("--runs-to", str(runs_to), f"a file ending in {' or '.join(_RUNS_SUFFIXES)}")
-        check_file("--runs-to", runs_to)
+        check_table("--runs-to", runs_to)
     check_apart({"--json": json_file, "--plot": plot, "--runs-to": runs_to}, inputs)
     if save is not None:
         check_folder("--save", save)
-
-
-def _runs_file(result: SimulationResult, suffix: str) -> bytes:
-    file, table = BytesIO(), result.runs.to_polars()
-    if suffix == ".csv":
-        table.write_csv(file)
-    else:
-        table.write_parquet(file)
-    return file.getvalue()
 
 
 def _table(result: SimulationResult, sources: list[str]) -> str:

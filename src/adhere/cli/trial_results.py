@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_file, write_files
-from adhere.cli.options import Imports, import_all
+from adhere.cli.options import STANDARD_OUTPUT, Imports, import_all
 from adhere.cli.trial_sources import Source, TrialName, one_trial
 from adhere.report.numbers import counted, rounded_numbers
 from adhere.report.wrapping import paragraph
@@ -19,7 +19,6 @@ from adhere.report.wrapping import paragraph
 if TYPE_CHECKING:
     from adhere.trial.results import ArmEstimate, Compliance, Results
 
-_STANDARD_OUTPUT = "-"
 _MAX_COLUMNS = 6  # arms with a column of their own
 
 
@@ -45,7 +44,7 @@ def results(
     from adhere.trial.look_view import stop_to_confirm
     from adhere.trial.results import results_of
 
-    to_file = Path(json_file) if json_file not in (None, _STANDARD_OUTPUT) else None
+    to_file = Path(json_file) if json_file not in (None, STANDARD_OUTPUT) else None
     if to_file is not None:
         check_file("--json", to_file)
     import_all(imports)
@@ -57,7 +56,7 @@ def results(
             status = f"{status}, look {stop.look + 1} recommends to stop"
         found_results = results_of(found.view, found.number, design, engine)
     text = msgspec.json.format(msgspec.json.encode(found_results), indent=2) + b"\n"
-    if json_file == _STANDARD_OUTPUT:
+    if json_file == STANDARD_OUTPUT:
         typer.echo(text.decode(), nl=False)
         return
     write_files(

@@ -14,11 +14,11 @@ from adhere.analysis.adaptive.wealth_kernel import Decisions, balance_point, pai
 from adhere.compilation import generic_with_default, implements, inline, state_of
 from adhere.compilation.local import copy_into
 from adhere.design.patient_kernel import UNKNOWN
+from adhere.design.steps_kernel import in_steps
 from adhere.policies.generic import probabilities
 from adhere.randomness import ESTIMATE, point
 
 ITT: Final = 0
-_STEPS: Final = 2.0**20  # of an estimate, in 1
 COMPLIERS: Final = 1
 LOG_THRESHOLD: Final = math.log(2.0 / 0.05)  # of confidence sequences at 95%
 
@@ -156,11 +156,7 @@ def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, 
                 decisions = decisions_of(bets, chosen, view, lane)
                 scores, by_taken, effect = bets.scores[:, lane], view == COMPLIERS, bets.effects[arm, view]
                 balance = balance_point(arm, control, by_taken, LOG_THRESHOLD, decisions, n_patients, scores)
-                # In steps, since logarithms on a GPU may differ in their last bit.
-                is_found = balance == balance
-                outcomes.estimate[run, arm, view] = (
-                    math.floor(balance * _STEPS + 0.5) / _STEPS if is_found else math.nan
-                )
+                outcomes.estimate[run, arm, view] = in_steps(balance) if balance == balance else math.nan
                 if effect == effect:
                     _, _, up, down = pair_wealth(
                         arm, control, by_taken, effect, LOG_THRESHOLD, decisions, n_patients, scores

@@ -28,7 +28,7 @@ NO_FAULT = -(2**62)
 def play_trials(
     rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
     outcomes: Any, room: Any, bets: Any, stop: Any, lane: Any, n_lanes: Any,
-) -> int:  # fmt: skip
+) -> Any:  # fmt: skip
     """Play trials in one of several lanes; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
     There is a trial for each row of keys. A non-zero `stop[0]` ends it.
@@ -89,7 +89,7 @@ def play_trials(
                 keep_state(bets, sizes, work)
                 chosen, is_prescribed = next_arm(allocation, rule, state, memo, t, stratum, n_dropped, work, rng)
                 if chosen < 0 or chosen >= n_arms:
-                    return chosen  # type: ignore[no-any-return]
+                    return chosen
                 room.chosen[t, lane] = chosen
                 for i in range(sizes.kept):
                     room.memos[t * sizes.kept + i, lane] = work.memo[i]

@@ -12,6 +12,7 @@ import numpy as np
 
 from adhere.compilation import inline, no_inline
 from adhere.design.report_kernel import push_report
+from adhere.design.steps_kernel import in_steps
 from adhere.randomness import DELAY, MISSING, PATIENT, step, unit, word_at
 
 UNKNOWN: Final = -9  # in place of what was taken, where it is never reported
@@ -22,7 +23,6 @@ _ARRIVAL_DRAW: Final = 1
 _STRATUM_DRAW: Final = 2
 _OUTCOME_DRAW: Final = 0
 _TAKEN_DRAW: Final = 1
-STEPS_PER_DAY: Final = 2.0**20
 _UNIFORM: Final = 1.0
 _EXPONENTIAL: Final = 2.0
 
@@ -35,29 +35,29 @@ def uniform_at(rng: Any, patient: Any, purpose: Any, draw: int) -> float:
 
 @inline
 def waiting(u: float, mean: float) -> float:
-    """An exponential number of days, in steps of 2⁻²⁰: logarithms on a GPU may differ in their last bit."""
-    return math.floor(-math.log(1.0 - u) * mean * STEPS_PER_DAY + 0.5) / STEPS_PER_DAY
+    """An exponential number of days."""
+    return in_steps(-math.log(1.0 - u) * mean)
 
 
 @inline
-def arrival_day(setting: Any, patient: Any, day_before: float, rng: Any) -> float:
+def arrival_day(setting: Any, patient: Any, day_before: float, rng: Any) -> Any:
     """The day on which a patient comes."""
     if setting.days.size > 0:
-        return setting.days[patient]  # type: ignore[no-any-return]
+        return setting.days[patient]
     if patient == 0:
         return 0.0
     return day_before + waiting(uniform_at(rng, patient, DELAY, _ARRIVAL_DRAW), 1.0 / setting.per_day)
 
 
 @inline
-def outcome_delay(setting: Any, patient: Any, chosen: int, rng: Any) -> float:
+def outcome_delay(setting: Any, patient: Any, chosen: int, rng: Any) -> Any:
     """After how many days the outcome is reported."""
     mean = setting.delay[chosen]
     if setting.distribution == _UNIFORM:
         mean *= 2.0 * uniform_at(rng, patient, DELAY, _DELAY_DRAW)
     elif setting.distribution == _EXPONENTIAL:
         mean = waiting(uniform_at(rng, patient, DELAY, _DELAY_DRAW), mean)
-    return mean  # type: ignore[no-any-return]
+    return mean
 
 
 @inline
@@ -67,17 +67,10 @@ def stratum_of(setting: Any, patient: Any, rng: Any) -> Any:
 
 
 @inline
-def is_outcome_missing(setting: Any, patient: Any, stratum: Any, chosen: int, reward: float, rng: Any) -> bool:
-    """Whether the outcome is never reported."""
-    rate = setting.missing_outcome[stratum, chosen, 1 if reward >= 0.5 else 0]
-    return rate > 0.0 and uniform_at(rng, patient, MISSING, _OUTCOME_DRAW) < rate  # type: ignore[no-any-return]
-
-
-@inline
-def is_taken_missing(setting: Any, patient: Any, stratum: Any, chosen: int, reward: float, rng: Any) -> bool:
-    """Whether what was taken is never reported."""
-    rate = setting.missing_taken[stratum, chosen, 1 if reward >= 0.5 else 0]
-    return rate > 0.0 and uniform_at(rng, patient, MISSING, _TAKEN_DRAW) < rate  # type: ignore[no-any-return]
+def is_missing(rates: Any, draw: int, patient: Any, stratum: Any, chosen: int, reward: float, rng: Any) -> Any:
+    """Whether a part of the report never comes."""
+    rate = rates[stratum, chosen, 1 if reward >= 0.5 else 0]
+    return rate > 0.0 and uniform_at(rng, patient, MISSING, draw) < rate
 
 
 @no_inline
@@ -115,11 +108,11 @@ def schedule_reports(
     comes after the outcome. `room.heard` keeps both what will be known of the arm taken and whether it comes later.
     """
     due, told, taken, comes_later = day + outcome_delay(setting, patient, chosen, rng), reward, actual, 0
-    if is_outcome_missing(setting, patient, stratum, chosen, reward, rng):
+    if is_missing(setting.missing_outcome, _OUTCOME_DRAW, patient, stratum, chosen, reward, rng):
         if math.isnan(setting.impute_reward):
             return n_pending
         due, told = day + setting.impute_after, setting.impute_reward
-    if is_taken_missing(setting, patient, stratum, chosen, reward, rng):
+    if is_missing(setting.missing_taken, _TAKEN_DRAW, patient, stratum, chosen, reward, rng):
         taken = np.int64(UNKNOWN)
         if not math.isnan(setting.impute_taken):
             taken = np.int64(setting.impute_taken)

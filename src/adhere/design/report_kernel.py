@@ -42,7 +42,7 @@ def pop_report(room: Any, lane: Any, n_pending: Any) -> Any:
 
 
 @inline
-def _comes_before(day: float, report: Any, room: Any, place: Any, lane: Any) -> bool:
+def _comes_before(day: float, report: Any, room: Any, place: Any, lane: Any) -> Any:
     """Whether a report comes before another in the heap."""
     due = room.due[place, lane]
-    return day < due or (day == due and report < room.reports[place, lane])  # type: ignore[no-any-return]
+    return day < due or (day == due and report < room.reports[place, lane])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from adhere.compilation import classes_of
 from adhere.compilation.static import type_for
-from adhere.compilation.storage import cache_folder
 from adhere.design.bets_kernel import Bets, NoBets
 from adhere.design.kernel import NO_FAULT, PLAY_TRIALS
 from adhere.design.outcomes import Floats, TrialOutcomes
@@ -25,6 +22,7 @@ from adhere.populations import PatientTables, Population
 from adhere.randomness import stream_keys
 from adhere.simulation.patients import Patients
 from adhere.simulation.plan import Integers
+from adhere.simulation.preparing import compiled_loop
 from adhere.trial.design import Design
 from adhere.trial.look_rules import look_rules
 from adhere.trial.looks import needs_wealth
@@ -103,13 +101,8 @@ class TrialRunner:
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
         self.load_tables(announce)
-        example, kernel = self._example(), self._device.kernel
-        if not kernel.ready(*example):
-            if cache_folder(frozenset(classes_of(self.rule))) is None:
-                reason = "its code is not in a file of its own, or no cache folder can be written"
-                warnings.warn(f"{self.resolved} is compiled anew each time: {reason}", stacklevel=2)
-            announce(f"compiling trials of {self.resolved}{self._device.words}")
-        self.compiled = kernel.compiled(*example)
+        said = f"compiling trials of {self.resolved}{self._device.words}"
+        self.compiled = compiled_loop(self._device.kernel, self._example(), self.rule, self.resolved, said, announce)
 
     def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
         """Start some trials; what is returned waits until they are through, and returns what they leave behind.

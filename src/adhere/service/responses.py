@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from adhere.tokens import Role, Status
+from adhere.trial.design import Design
 from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
 from adhere.trial.look_view import LookView
 
@@ -97,26 +98,8 @@ class LookList(Struct, frozen=True):
     looks: list[LookView]
 
 
-class DesignView(Struct, frozen=True):
+class DesignView(Design, frozen=True, forbid_unknown_fields=False, omit_defaults=False):
     """A trial's design."""
-
-    name: str
-    policy: str
-    arms: tuple[str, ...]
-    n_patients: int | None = None
-    reward_values: tuple[float, ...] = (0.0, 1.0)
-    blinded: bool = False
-    repeats: bool = False
-    impute: Imputation | None = None
-    control: str | None = None
-    strata: tuple[str, ...] = ()
-    update: Update = "every patient"
-    looks: Looks = Looks()
-    stopping: Stopping | None = None
-    estimands: tuple[Estimand, ...] = ("intention-to-treat", "compliers")
-    enrolment: Enrolment = Enrolment()
-    delay: Delay = Delay()
-    missing: Missing = Missing()
 
 
 class TrialCreated(Struct, frozen=True):

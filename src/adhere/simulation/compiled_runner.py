@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from adhere.compilation import classes_of
 from adhere.compilation.static import composition_type, type_for
-from adhere.compilation.storage import cache_folder
 from adhere.errors import CompileError
 from adhere.policies import Policy
 from adhere.policies.kept_tables import announcing, postponing
@@ -22,6 +19,7 @@ from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Room, Sizes, Tallies
 from adhere.simulation.patients import Arms, Patients
 from adhere.simulation.plan import Integers
 from adhere.simulation.policy_runner import PolicyRunner, Started
+from adhere.simulation.preparing import compiled_loop
 
 
 class CompiledRunner(PolicyRunner):
@@ -66,14 +64,8 @@ class CompiledRunner(PolicyRunner):
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
         self.load_tables(announce)
-        example = self._example()
-        if not self.loop.ready(*example):
-            if cache_folder(frozenset(classes_of(self._rule))) is None:
-                reason = "its code is not in a file of its own, or no cache folder can be written"
-                message = f"{self.resolved} is compiled anew each time: {reason}"
-                warnings.warn(message, stacklevel=2)
-            announce(f"compiling {self.resolved}{self.target}")
-        self.kernel = self.loop.compiled(*example)
+        said = f"compiling {self.resolved}{self.target}"
+        self.kernel = compiled_loop(self.loop, self._example(), self._rule, self.resolved, said, announce)
 
     def why_it_allocates(self) -> CompileError | None:
         """What keeps the loop from being compiled without run-time memory, which a GPU lacks, if something does."""

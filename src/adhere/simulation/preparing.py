@@ -1,9 +1,13 @@
-"""Make many runners ready, and say how many are left to compile."""
+"""Make runners ready, and say how many are left to compile."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
+
+from adhere.compilation import classes_of
+from adhere.compilation.storage import cache_folder
 
 
 class Preparable(Protocol):
@@ -17,6 +21,18 @@ class Preparable(Protocol):
 
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Compile, or load what was compiled before."""
+
+
+def compiled_loop(
+    loop: Any, example: Any, rule: Any, policy: str, announcement: str, announce: Callable[[str], None]
+) -> Any:
+    """A loop compiled for arguments like these, or loaded as it was compiled before; a compilation is announced."""
+    if not loop.ready(*example):
+        if cache_folder(frozenset(classes_of(rule))) is None:
+            reason = "its code is not in a file of its own, or no cache folder can be written"
+            warnings.warn(f"{policy} is compiled anew each time: {reason}", stacklevel=3)
+        announce(announcement)
+    return loop.compiled(*example)
 
 
 def prepare_all(every: Sequence[Preparable], announce: Callable[[str], None]) -> None:

@@ -56,6 +56,13 @@ def tail_end(alpha: float, beta: float, deviation: float, side: float) -> float:
     return z
 
 
+@inline
+def density_at(alpha: float, beta: float, top: float, z: float, log_odds_1: float) -> float:
+    """The density at z, whose logarithm of 1 + odds is known, in units of its top; 0 far out."""
+    height = alpha * z - (alpha + beta) * log_odds_1 - top
+    return math.exp(height) if height > -_CUT else 0.0
+
+
 @no_inline
 def compare_posteriors(n_arms: int, margin: float, work: Any) -> float:
     """Write P(θ_j is the largest) into the results.
@@ -80,8 +87,7 @@ def compare_posteriors(n_arms: int, margin: float, work: Any) -> float:
         log_odds_1, x = math.log1p(odds), odds / (1.0 + odds)
         for arm in range(n_arms):
             alpha, beta = work[ALPHA * n_arms + arm], work[BETA * n_arms + arm]
-            height = alpha * z - (alpha + beta) * log_odds_1 - work[TOP * n_arms + arm]
-            density = math.exp(height) if height > -_CUT else 0.0
+            density = density_at(alpha, beta, work[TOP * n_arms + arm], z, log_odds_1)
             slope, curve = alpha - (alpha + beta) * x, -(alpha + beta) * x * (1.0 - x)
             third = slope * (slope * slope + 3.0 * curve) + curve * (1.0 - 2.0 * x)
             before = work[SUM * n_arms + arm]
@@ -120,8 +126,7 @@ def go_ahead(n_arms: int, z: float, width: float, work: Any) -> None:
     log_odds_1, x = math.log1p(odds), odds / (1.0 + odds)
     for arm in range(n_arms):
         alpha, beta = work[ALPHA * n_arms + arm], work[BETA * n_arms + arm]
-        height = alpha * z - (alpha + beta) * log_odds_1 - work[TOP * n_arms + arm]
-        density = math.exp(height) if height > -_CUT else 0.0
+        density = density_at(alpha, beta, work[TOP * n_arms + arm], z, log_odds_1)
         slope = alpha - (alpha + beta) * x
         first, second = density * slope, density * (slope * slope - (alpha + beta) * x * (1.0 - x))
         work[AHEAD * n_arms + arm] += width * (

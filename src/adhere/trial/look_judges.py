@@ -45,13 +45,6 @@ def judge_by_posterior(rules: Any, look: int, evidence: Any, status: Any, values
     return judge_posteriors(rules, look, evidence, status, values)
 
 
-@implements(judge, ControlledPosteriorRules)
-def judge_by_posterior_and_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Arms against the control by their posteriors."""
-    clear(values)
-    return compare_with_control(rules, look, evidence, status, values)
-
-
 @implements(judge, BeliefRules)
 def judge_by_belief(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
     """Arms by what the policy believes of those that are left."""
@@ -62,16 +55,11 @@ def judge_by_belief(rules: Any, look: int, evidence: Any, status: Any, values: A
     return pick_best(n_left, rules.superiority[look], rules.inferiority[look], evidence.work, status, values)
 
 
-@implements(judge, ZRules)
-def judge_by_z(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Arms against the control by their z-statistics."""
-    clear(values)
-    return compare_with_control(rules, look, evidence, status, values)
-
-
 @implements(judge, WealthRules)
-def judge_by_wealth(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Arms against the control by what bets against no effect have won."""
+@implements(judge, ZRules)
+@implements(judge, ControlledPosteriorRules)
+def judge_against_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
+    """Arms against the control, each by `status_against_control`."""
     clear(values)
     return compare_with_control(rules, look, evidence, status, values)
 
