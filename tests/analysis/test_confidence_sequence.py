@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +10,8 @@ from adhere import Trial
 from adhere.analysis.adaptive.allocation_check import allocation_check
 from adhere.analysis.adaptive.betting_steps import Past, lay_steps
 from adhere.analysis.adaptive.confidence_sequence import (
-    ConfidenceSequence,
     RunningSequence,
     confidence_sequences,
-    why_no_compliers,
-    why_not,
 )
 from adhere.analysis.adaptive.confidence_sequence_kernel import (
     CAP,
@@ -29,12 +25,11 @@ from adhere.analysis.adaptive.confidence_sequence_kernel import (
 from adhere.analysis.adaptive.pair_scores import pair_scores
 from adhere.analysis.adaptive.running_bets import RunningBets
 from adhere.analysis.confidence_set import Shape, Validity
-from adhere.analysis.records import NEVER, NOT_KNOWN, Records
+from adhere.analysis.records import NOT_KNOWN, Records
 from adhere.analysis.view import View
-from adhere.errors import InputError
 from oracle.confidence_sequence import Decision, log_wealth, refuted_at
 
-from .adaptive_trial import adaptive_trial, known_by, many_trials
+from .adaptive_trial import adaptive_trial, many_trials
 
 EXACT = (View.INTENTION_TO_TREAT, View.COMPLIERS)
 
@@ -122,48 +117,6 @@ def test_a_live_trial_is_read_as_its_log_says(view: View) -> None:
     check = allocation_check(records)
     assert check is not None
     assert not check.rejected
-
-
-@pytest.mark.parametrize("view", EXACT)
-def test_records_in_pieces_give_the_same_bits_as_at_once(view: View) -> None:
-    """Outcomes come when they come: what is pending enters at its worst case until it is told."""
-    records = adaptive_trial(5, 700, delay=40, missing=0.02)
-    assert records.seen is not None
-    assert records.reward_at is not None
-    assert records.actual_at is not None
-    whole, pieces = RunningSequence(1, 0, view), RunningSequence(1, 0, view)
-    whole.update(records)
-    told = -1
-    for start, end in ((0, 1), (1, 2), (2, 300), (300, 301), (301, 556), (556, 700)):
-        place = int(records.seen[end - 1])
-        for at, entry, is_reward in sorted(
-            (int(at), entry, is_reward)
-            for is_reward, places in ((True, records.reward_at), (False, records.actual_at))
-            for entry, at in enumerate(places[:start].tolist())
-            if told < at <= place
-        ):
-            if is_reward:
-                pieces.report(entry, reward=float(records.reward[entry]), at=at)
-            else:
-                pieces.report(entry, actual=int(records.actual[entry]), at=at)
-        told = place
-        kept = np.zeros(len(records), dtype=np.bool_)
-        kept[start:end] = True
-        pieces.update(known_by(records, place).where(kept))
-        so_far = RunningSequence(1, 0, view)
-        kept[:end] = True
-        so_far.update(known_by(records, place).where(kept))
-        assert_same(pieces.sequence(), so_far.sequence())
-    for entry in np.flatnonzero((records.reward_at > told) & (records.reward_at < NEVER)).tolist():
-        pieces.report(entry, reward=float(records.reward[entry]), at=int(records.reward_at[entry]))
-    for entry in np.flatnonzero((records.actual_at > told) & (records.actual_at < NEVER)).tolist():
-        pieces.report(entry, actual=int(records.actual[entry]), at=int(records.actual_at[entry]))
-    assert_same(pieces.sequence(), whole.sequence())
-
-
-def assert_same(one: ConfidenceSequence, other: ConfidenceSequence) -> None:
-    for name, value in vars(one).items():
-        assert np.array_equal(value, getattr(other, name)), name
 
 
 @pytest.mark.parametrize("view", EXACT)
@@ -278,110 +231,3 @@ def test_the_true_effect_is_seldom_ever_refuted(view: View) -> None:
         wrong += int(largest[0] >= math.log(2 / (1 - level)))
     assert misses <= 0.2 * n_trials + 2.6 * math.sqrt(n_trials * 0.2 * 0.8)
     assert wrong > 0.4 * n_trials
-
-
-def test_every_pair_of_arms_has_a_sequence_and_compliers_where_nobody_took_a_third() -> None:
-    records = adaptive_trial(0, 200, (0.2, 0.5, 0.8), cross=0.0)
-    taken = [(one.view, one.treatment, one.control) for one in confidence_sequences(records, n_grid=11)]
-    pairs = [("arm 1", "arm 0"), ("arm 2", "arm 0"), ("arm 2", "arm 1")]
-    assert taken == [(view, *pair) for pair in pairs for view in EXACT]
-    entry = int(np.flatnonzero(records.chosen == 0)[0])
-    crossed = replace(records, actual=np.where(np.arange(200) == entry, 2, records.actual))
-    found = confidence_sequences(crossed, n_grid=11)
-    assert [(one.view, one.treatment, one.control) for one in found] == [
-        (View.INTENTION_TO_TREAT, "arm 1", "arm 0"),
-        (View.INTENTION_TO_TREAT, "arm 2", "arm 0"),
-        (View.COMPLIERS, "arm 2", "arm 0"),
-        (View.INTENTION_TO_TREAT, "arm 2", "arm 1"),
-        (View.COMPLIERS, "arm 2", "arm 1"),
-    ]
-    assert "some took a third arm" in why_no_compliers(crossed, 1, 0)
-    assert "some took a third arm" in found[0].note
-    assert "third arm" not in found[1].note
-
-
-def test_refusals_say_why() -> None:
-    records = adaptive_trial(0, 50)
-    assert why_not(records) == ""
-    everyone, some = np.ones(50, dtype=np.bool_), np.arange(50) < 20
-    assert "Without the probability" in why_not(replace(records, probabilities=None))
-    assert "estimated" in why_not(replace(records, estimated=everyone))
-    assert "order" in why_not(replace(records, count=np.full(50, 2)))
-    assert confidence_sequences(replace(records, estimated=everyone)) == ()
-    partly = confidence_sequences(replace(records, estimated=some), n_grid=11)[0]
-    assert partly.n_used + partly.n_pending == 30
-    assert "20 patients left out: no exact probabilities" in partly.note
-    assert "nobody reported what was taken" in why_no_compliers(replace(records, actual=np.full(50, NOT_KNOWN)), 1, 0)
-
-
-def test_a_deterministic_policy_and_an_empty_trial_teach_nothing() -> None:
-    chosen = np.arange(40) % 2
-    sure = np.eye(2)[chosen]
-    records = Records("a", "b", ("x", "y"), chosen, chosen, chosen.astype(np.float64), probabilities=sure)
-    for given in (records, records.where(np.zeros(40, dtype=np.bool_))):
-        running = RunningSequence(1, 0)
-        running.update(given)
-        sequence = running.sequence()
-        assert (sequence.final.low, sequence.final.high, sequence.estimate) == (-1.0, 1.0, None)
-        assert (sequence.log_wealth_at_zero, sequence.p_value) == (0.0, 1.0)
-    full = confidence_sequences(records)[0]
-    assert "without a floor on the allocation no method learns much" in full.note
-    assert "40 decisions between the two arms can tell as much as 0 allocated half and half" in full.note
-
-
-def test_permuted_blocks_are_not_taken_for_an_allocation_without_a_floor() -> None:
-    chosen = np.array([0, 1, 1, 0] * 10)
-    in_blocks = np.array([[1 / 2, 1 / 2], [1 / 3, 2 / 3], [1 / 2, 1 / 2], [1.0, 0.0]] * 10)
-    records = Records("a", "b", ("x", "y"), chosen, chosen, chosen.astype(np.float64), probabilities=in_blocks)
-    note = confidence_sequences(records, n_grid=11)[0].note
-    assert "floor" not in note
-    assert "At 10 of 40 decisions between the two arms one of them had no probability" in note
-    assert "all of them together can tell as much as 29 allocated half and half" in note
-    tiny = np.where(np.arange(40)[:, None] < 39, in_blocks, [0.999, 0.001])
-    note = confidence_sequences(replace(records, probabilities=tiny), n_grid=11)[0].note
-    assert "The probability of an arm fell to 0.001: without a floor" in note
-
-
-def test_a_lost_patient_does_not_hold_up_the_rest_and_reports_are_checked() -> None:
-    records = adaptive_trial(2, 60, missing=0.0, delay=0)
-    plain = replace(
-        records, seen=None, reward_at=None, actual_at=None, reward=np.where(np.arange(60) == 5, np.nan, 1.0)
-    )
-    lost = RunningSequence(1, 0)
-    lost.update(replace(plain, lost=np.isnan(plain.reward)))
-    assert lost.sequence().n_pending == 1
-    with pytest.raises(InputError, match="entry: got 5, expected a decision whose outcome is not known yet"):
-        lost.report(5, reward=1.0)
-    with pytest.raises(InputError, match="entry: got 60, expected the number of an earlier decision, from 0 to 59"):
-        lost.report(60, reward=1.0)
-    waiting = RunningSequence(1, 0)
-    waiting.update(plain)
-    assert_same(waiting.sequence(), lost.sequence())
-    waiting.report(5, reward=1.0)
-    assert waiting.sequence().n_pending == 0
-    with_places = RunningSequence(1, 0)
-    with_places.update(records)
-    with pytest.raises(InputError, match="at: got None, expected the place in the log"):
-        with_places.report(0, reward=1.0)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"view": View.AS_TREATED}, "view: got 'as-treated', expected intention-to-treat or compliers"),
-        ({"level": 1.0}, "level: got 1.0, expected a number between 0 and 1"),
-        ({"n_grid": 2}, "n_grid: got 2, expected a whole number from 3 to 100,001"),
-    ],
-)
-def test_what_cannot_be_used_is_named(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        RunningSequence(1, 0, **wrong)
-
-
-def test_a_report_of_a_third_arm_changes_nothing() -> None:
-    records = adaptive_trial(0, 60, (0.2, 0.5, 0.8))
-    running = RunningSequence(1, 0, n_grid=11)
-    running.update(records)
-    before = running.sequence()
-    running.report(int(np.flatnonzero(records.chosen == 2)[-1]), reward=1.0, at=10**6)
-    assert_same(running.sequence(), before)

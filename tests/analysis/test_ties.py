@@ -24,7 +24,7 @@ from adhere.analysis.view import View
 from oracle.confidence_sequence import Decision, log_wealth
 
 from .adaptive_trial import adaptive_trial
-from .test_confidence_sequence import assert_same
+from .test_running_sequence import assert_same
 
 EXACT = (View.INTENTION_TO_TREAT, View.COMPLIERS)
 

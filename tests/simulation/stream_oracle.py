@@ -7,7 +7,6 @@ engine does it, so that both can be held against each other arm by arm.
 from __future__ import annotations
 
 import math
-from functools import cache
 from itertools import accumulate
 from random import Random
 
@@ -16,75 +15,14 @@ from numpy.typing import NDArray
 
 import oracle
 from adhere.populations import Population
-from adhere.randomness import CHOOSE, GUARD, LEARN, STATED, counter_at, mix, stream_keys, uniforms
+from adhere.randomness import CHOOSE, LEARN
 from oracle.probability import best
 
-from .gamma_oracle import gamma_variate
-
-
-class Stream(Random):
-    """The numbers of one run; `point` turns to a decision and a purpose, `random` gives its next draw."""
-
-    def __init__(self, seed: int, run: int, n_patients: int) -> None:
-        super().__init__()
-        keys, decisions = stream_keys(seed, run, 1), np.arange(n_patients)
-        self._draws = cache(lambda purpose, draw: uniforms(keys, decisions, purpose, draw)[0].tolist())
-        self._place = (0, CHOOSE, 0)
-        self._keys = keys[0]
-
-    def point(self, decision: int, purpose: np.uint64) -> None:
-        self._place = (decision, purpose, 0)
-
-    def random(self) -> float:
-        decision, purpose, draw = self._place
-        self._place = (decision, purpose, draw + 1)
-        return float(self._draws(purpose, draw)[decision])
-
-    def word(self) -> int:
-        """The 64 bits whose upper 53 are what `random` would give."""
-        decision, purpose, draw = self._place
-        self._place = (decision, purpose, draw + 1)
-        counter = np.array([counter_at(decision, purpose)]) + np.uint64(draw)
-        return int(mix(counter ^ self._keys[:1], self._keys[1:])[0])
-
-    def stated(self, place: int) -> Keyed:
-        """The stream of one draw that makes up the probabilities stated of this decision."""
-        counter = np.array([counter_at(self._place[0], STATED)]) ^ np.uint64(place)
-        return Keyed(mix(counter ^ self._keys[:1], self._keys[1:]), self._keys[1:])
-
-    def of_guard(self, nth: int, decision: int | None = None) -> float:
-        """The number that the nth guard from the inside draws for a decision, this one unless told."""
-        decision = self._place[0] if decision is None else decision
-        return float(self._draws(GUARD, nth * 2**17)[decision])
-
-    @property
-    def decision(self) -> int:
-        return self._place[0]
-
-    def first_of_largest(self, values: list[float]) -> int:
-        """The index of the largest; each tie met on the way costs a number."""
-        best, tied = 0, 1
-        for index, value in enumerate(values[1:], start=1):
-            if value > values[best]:
-                best, tied = index, 1
-            elif value == values[best]:
-                tied += 1
-                best = index if self.random() * tied < 1.0 else best
-        return best
-
-
-class Keyed:
-    """All numbers of a key, one after the other."""
-
-    def __init__(self, outer: NDArray[np.uint64], middle: NDArray[np.uint64]) -> None:
-        self._outer, self._middle, self._counter = outer, middle, np.zeros(1, np.uint64)
-
-    def word(self) -> int:
-        self._counter += np.uint64(1)
-        return int(mix((self._counter - np.uint64(1)) ^ self._outer, self._middle)[0])
-
-    def random(self) -> float:
-        return float((self.word() >> 11) * 2.0**-53)
+from .numbered_stream import Stream
+from .thompson_oracles import MediatedThompson as MediatedThompson
+from .thompson_oracles import Thompson as Thompson
+from .thompson_oracles import UnitThompson as UnitThompson
+from .thompson_oracles import as_success, drawn
 
 
 class Means:
@@ -183,97 +121,6 @@ class BayesOptimalOfBothArms(oracle.BayesOptimalOfBothArms):
 
     def update(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
         super().update(chosen, actual, as_success(reward, rng), rng)
-
-
-def drawn(p: float, rng: Random) -> int:
-    """The second arm with this probability."""
-    return int(p) if p in (0.0, 1.0) else int(rng.random() < p)
-
-
-def as_success(reward: float, rng: Random) -> float:
-    """A reward as 0 or 1."""
-    return reward if reward in (0.0, 1.0) else float(rng.random() < reward)
-
-
-class Thompson(oracle.Thompson):
-    """Beta variates as shares of Gammas; a number becomes a success only where the reward is fractional."""
-
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        assert isinstance(rng, Stream)
-        gammas = [(gamma_variate(a, rng), gamma_variate(b, rng)) for a, b in self.betas(weight)]
-        samples = [g / (g + h) for g, h in gammas]
-        return samples.index(max(samples))
-
-    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
-        success = reward == 1.0 or (reward > 0.0 and rng.random() < reward)
-        (self.successes if success else self.failures)[arm] += weight
-
-
-class UnitThompson(Thompson):
-    """Two-armed Thompson with unit steps: one number against P(θ₁ > θ₀), here by summing its series."""
-
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        if self.n_arms != 2:
-            return super().choose(rng, weight)
-        (c, d), (a, b) = ((int(s), int(f)) for s, f in self.betas(1.0))
-        return 1 if rng.random() < probability_of_second(a, b, c, d) else 0
-
-
-@cache
-def probability_of_second(a: int, b: int, c: int, d: int) -> float:
-    """P(θ₁ > θ₀) for θ₁ ~ Beta(a, b) and θ₀ ~ Beta(c, d): Σ_{i<a} B(c+i, b+d) / ((b+i) B(1+i, b) B(c, d))."""
-
-    def log_beta(x: float, y: float) -> float:
-        return math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
-
-    terms = (math.exp(log_beta(c + i, b + d) - log_beta(1 + i, b) - log_beta(c, d)) / (b + i) for i in range(a))
-    return math.fsum(terms)
-
-
-class MediatedThompson(oracle.MediatedThompson):
-    """Two arms: one number against the probability. More: one number that says by what to draw, and which draw."""
-
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        assert isinstance(rng, Stream)
-        return self.choose_of_two(rng) if self.n_arms == 2 else self.choose_of_more(rng)
-
-    def choose_of_two(self, rng: Stream) -> int:
-        taking = [(b, a) for a, b in (self.shapes_of_taking(chosen) for chosen in (0, 1))]
-        more, better, chosen = (
-            probability_of_second(int(a), int(b), int(c), int(d))
-            for (c, d), (a, b) in (taking, self.betas_of_taken(), self.betas_of_chosen())
-        )
-        mediated = self.probability_of_mediated()
-        p = mediated * (more * better + (1.0 - more) * (1.0 - better)) + (1.0 - mediated) * chosen
-        return 1 if rng.random() < p else 0
-
-    def choose_of_more(self, rng: Stream) -> int:
-        u, any_arm = rng.random(), 1.0 / 128.0 / (1 + self.number())
-        if u < any_arm:
-            return int(u / any_arm * self.n_arms)
-        mediated = (1.0 - any_arm) * self.probability_of_mediated()
-        if u >= any_arm + mediated:
-            return largest(gamma_shares(self.betas_of_chosen(), rng))
-        draw = rng.stated(int((u - any_arm) / mediated * 64))
-        theta, values = gamma_shares(self.betas_of_taken(), draw), []
-        for chosen in range(self.n_arms):
-            shares = [gamma_variate(shape, draw) for shape in self.shapes_of_taking(chosen)]
-            values.append(sum(p * t for p, t in zip(shares, theta, strict=True)) / sum(shares))
-        return largest(values)
-
-    def update_both(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
-        success = reward == 1.0 or (reward > 0.0 and rng.random() < reward)
-        super().update_both(chosen, actual, float(success), rng)
-
-
-def gamma_shares(betas: list[tuple[float, float]], rng: Stream | Keyed) -> list[float]:
-    """Beta variates as shares of Gammas."""
-    gammas = [(gamma_variate(a, rng), gamma_variate(b, rng)) for a, b in betas]
-    return [g / (g + h) for g, h in gammas]
-
-
-def largest(values: list[float]) -> int:
-    return values.index(max(values))
 
 
 class Cache(oracle.Cache):

@@ -44,13 +44,13 @@ def input_files(designs: list[Path], scenarios: list[str] | None, imports: list[
     """What is read: designs, scenarios and the populations that they name, own policies; names of none are none."""
     from adhere.design.scenarios import scenario_table
 
-    told = [*designs, *map(Path, scenarios or ())]
+    given = [*designs, *map(Path, scenarios or ())]
     named: list[Path] = []
-    for path in told:
+    for path in given:
         populations = (scenario_table(path) or {}).get("populations")
         if isinstance(populations, list):
             named += [path.parent / one for one in populations if isinstance(one, str)]
-    return [*told, *named, *(imports or ())]
+    return [*given, *named, *(imports or ())]
 
 
 def json_path(json_file: str | None) -> Path | None:

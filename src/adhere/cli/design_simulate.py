@@ -144,7 +144,7 @@ def _command(
 
 
 def _check_names(names: dict[str, str], n_files: int) -> None:
-    """Results are told apart by the names of designs."""
+    """Results are identified by the names of designs."""
     if len(names) < n_files:
         raise InputError("FILE", list(names), "each file once")
     by_name: dict[str, str] = {}

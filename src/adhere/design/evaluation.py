@@ -25,7 +25,7 @@ class Evaluation:
     """Operating characteristics of designs in scenarios.
 
     `results` go scenario by scenario, in each by design in the order given; differences are from the first design.
-    `kept_trials` are what every trial left behind, if `evaluate` was told to keep it. `notes` say
+    `kept_trials` are what every trial left behind, if `keep_trials` was given. `notes` say
     what a designer may not expect.
     """
 

@@ -107,17 +107,17 @@ def schedule_reports(
     The outcome is report 2 · patient. What is assumed to have been taken is one of its own, 2 · patient + 1, if it
     comes after the outcome. `room.heard` keeps both what will be known of the arm taken and whether it comes later.
     """
-    due, told, taken, comes_later = day + outcome_delay(setting, patient, chosen, rng), reward, actual, 0
+    due, reported, taken, comes_later = day + outcome_delay(setting, patient, chosen, rng), reward, actual, 0
     if is_missing(setting.missing_outcome, _OUTCOME_DRAW, patient, stratum, chosen, reward, rng):
         if math.isnan(setting.impute_reward):
             return n_pending
-        due, told = day + setting.impute_after, setting.impute_reward
+        due, reported = day + setting.impute_after, setting.impute_reward
     if is_missing(setting.missing_taken, _TAKEN_DRAW, patient, stratum, chosen, reward, rng):
         taken = np.int64(UNKNOWN)
         if not math.isnan(setting.impute_taken):
             taken = np.int64(setting.impute_taken)
             comes_later = 1 if day + setting.impute_after > due else 0
-    room.rewards[patient, lane] = told
+    room.rewards[patient, lane] = reported
     room.heard[patient, lane] = 2 * (taken - UNKNOWN) + comes_later
     push_report(room, lane, n_pending, due, 2 * patient)
     if comes_later == 1:

@@ -21,7 +21,7 @@ _CRITICAL = ("stopping.superiority", "stopping.inferiority")
 
 
 def usual_number(design: Design) -> str:
-    """The number that decides how often a design claims something: what a calibration searches for unless told."""
+    """The number that decides how often a design claims something: what a calibration searches for by default."""
     if design.stopping is None:
         sentence = "stopping: the design has none, so it never claims a difference; there is nothing to calibrate"
         raise InputError("stopping", None, "what looks decide by", sentence)

@@ -28,7 +28,7 @@ class Truth:
         for an arm that it never takes, or a population that is a table of records).
     complier_effects
         For each arm but the one it is compared with, the mean effect of taking it rather than that one on those who
-        take either when told to; NaN where there are none, or nobody knows who they are.
+        take either when it is recommended; NaN where there are none, or nobody knows who they are.
     control
         The number of the control; None without one.
     null
@@ -96,7 +96,7 @@ def truth_of(scenario: Scenario, control: int | None = None) -> Truth:
 def null_of(population: Population) -> Null | None:
     """Which null hypothesis holds in a population.
 
-    Of a population that is not made of strata it cannot be told whether a null is sharp.
+    Of a population that is not made of strata it is not known whether a null is sharp.
     """
     if population.tables(0, 0, 2).means.shape[0] > 1 or np.ptp(population.mean_given_chosen()) > SAME:
         return None

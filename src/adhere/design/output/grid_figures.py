@@ -71,7 +71,7 @@ def errors_figure(evaluation: Evaluation) -> ReportFigure | None:
 
 
 def _crossed(designs: Sequence[Design]) -> tuple[Callable[[Row], str], Callable[[Row], str]]:
-    """How designs are told apart: a curve each; where they are policies × ways to decide, a panel for each way."""
+    """How designs are distinguished: a curve each; where they are policies × ways to decide, a panel for each way."""
     ways = {(one.policy, one.stopping.by if one.stopping else "") for one in designs}
     policies, rules = {policy for policy, _ in ways}, {rule for _, rule in ways}
     if len(ways) == len(designs) == len(policies) * len(rules) and len(rules) > 1 and len(policies) > 1:

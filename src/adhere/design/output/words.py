@@ -69,7 +69,7 @@ WORDS = {
     "look": "A moment at which the outcomes so far are judged, and the trial may stop or drop an arm.",
     "scenario": "Who takes what, and how they fare: a truth that simulated trials meet.",
     "compliers": "Patients who take what is recommended to them.",
-    "confounding": "Those who take an arm whatever they are told would have fared differently anyway.",
+    "confounding": "Those who take an arm whatever is recommended would have fared differently anyway.",
     "sharp null": "Nobody's outcome depends on what is taken.",
     "average null": "Outcomes may depend on what is taken, but on average not on what is recommended.",
     "type I error": "The probability of claiming a difference where there is none.",
