@@ -1,6 +1,7 @@
 # make run    does the main job        make test   runs every check        make help   lists the rest
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+unexport PYTHONDONTWRITEBYTECODE  # with it, every process would compile its libraries anew
 BIN := .venv/bin
 RUN := .venv/.installed-run
 DEV := .venv/.installed-dev

@@ -20,7 +20,7 @@ import uvicorn
 
 from adhere.client import Client
 from adhere.service.app import make_app
-from adhere.service.http_server import HttpServer
+from adhere.service.http.http_server import HttpServer
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens

@@ -14,9 +14,10 @@ import polars as pl
 import pytest
 
 from adhere.errors import ConflictError
-from adhere.service import accesses
-from adhere.service.requests import NewTrial
-from adhere.service.routes import ROUTES, Route
+from adhere.service.api import accesses
+from adhere.service.api.requests import NewTrial
+from adhere.service.api.route import Route
+from adhere.service.table import ROUTES
 from adhere.store import StoreError, open_store
 from cli.running import check_complaint, in_this_process
 from service.serving import Reply, Service, in_thread

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from adhere.errors import InputError
-from adhere.service.requests import Body, NewReport, NewUnblinding
-from adhere.service.routes import ROUTES, SITE
+from adhere.service.api.requests import Body, NewReport, NewUnblinding
+from adhere.service.api.route import SITE
+from adhere.service.table import ROUTES
 from service.serving import Service
 from service.test_roles import BODIES
 from trial.test_kit_secret import spellings

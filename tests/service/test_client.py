@@ -12,7 +12,7 @@ import pytest
 import adhere
 from adhere.client import ServiceError
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.service.requests import NewTrial
+from adhere.service.api.requests import NewTrial
 from adhere.trial.make_design import make_design
 from adhere_client.answers import Recorded
 from service.serving import ARMS, Service

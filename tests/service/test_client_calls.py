@@ -193,7 +193,7 @@ def test_type_checkers_know_the_answers() -> None:
 
 
 def test_answers_hold_what_the_service_sends() -> None:
-    from adhere.service import responses
+    from adhere.service.api import responses
     from adhere.trial import commands, look_thresholds, look_view, results
 
     pairs: dict[type[Answer], type] = {

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
-from adhere.service.requests import EXAMPLES
-from adhere.service.routes import ROUTES
+from adhere.service.api.requests import EXAMPLES
+from adhere.service.table import ROUTES
 from service.serving import Service
 
 AT_RANDOM = settings(

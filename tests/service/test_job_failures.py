@@ -11,9 +11,9 @@ import pytest
 from polars.exceptions import PanicException
 
 from adhere.policies import import_policies, registry
-from adhere.service.job_functions import FUNCTIONS
-from adhere.service.job_process import JobProcessError
-from adhere.service.jobs import Jobs
+from adhere.service.jobs.job_functions import FUNCTIONS
+from adhere.service.jobs.job_process import JobProcessError
+from adhere.service.jobs.jobs import Jobs
 from adhere.store import open_store
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
@@ -37,7 +37,7 @@ def fail(*arguments):
 
 
 if "job_process" in " ".join(sys.orig_argv) and not first.exists():
-    from adhere.service.job_functions import FUNCTIONS
+    from adhere.service.jobs.job_functions import FUNCTIONS
 
     first.touch()
     FUNCTIONS["table"] = fail

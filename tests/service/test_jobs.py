@@ -14,10 +14,10 @@ import pytest
 
 from adhere.errors import UnknownError
 from adhere.policies import import_policies, registry
-from adhere.service import jobs
-from adhere.service.job_process import NICENESS
-from adhere.service.jobs import Jobs
-from adhere.service.problems import ProblemError
+from adhere.service.http.problems import ProblemError
+from adhere.service.jobs import jobs
+from adhere.service.jobs.job_process import NICENESS
+from adhere.service.jobs.jobs import Jobs
 from adhere.store import open_store
 from adhere.trial.commands import Recommend
 from adhere.trial.make_design import make_design

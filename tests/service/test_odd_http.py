@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from adhere.service import exports
-from adhere.service.job_functions import FUNCTIONS
+from adhere.service.api import exports
+from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.store import open_store
 from service.serving import Service, in_thread, wait_until
 

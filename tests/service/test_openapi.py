@@ -22,10 +22,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from adhere.service.openapi import document
-from adhere.service.problems import KINDS
-from adhere.service.routes import ROUTES
+from adhere.service.api.openapi import document
+from adhere.service.http.problems import KINDS
 from adhere.service.settings import ServiceSettings
+from adhere.service.table import ROUTES
 from service.serving import Service, in_file
 
 DOCUMENT = json.loads(document(ROUTES))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adhere.service.routes import ROUTES
+from adhere.service.table import ROUTES
 from report.browser import executable
 from service.serving import Service
 

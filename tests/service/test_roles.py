@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adhere.service.requests import (
+from adhere.service.api.requests import (
     Body,
     Ending,
     NewCorrection,
@@ -20,7 +20,8 @@ from adhere.service.requests import (
     Rotation,
     Withdrawal,
 )
-from adhere.service.routes import ALL_ROLES, ROUTES, Route
+from adhere.service.api.route import ALL_ROLES, Route
+from adhere.service.table import ROUTES
 from service.serving import ARMS, Service
 
 BODIES: dict[type[Body], dict[str, Any]] = {

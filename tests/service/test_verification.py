@@ -13,7 +13,7 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
-from adhere.service.job_functions import FUNCTIONS
+from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import read_settings

@@ -15,16 +15,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adhere.errors import InputError, UnavailableError, UnknownPolicyError
-from adhere.service.accesses import answer
-from adhere.service.auth import Authenticator
-from adhere.service.background import background_tasks
-from adhere.service.context import RequestContext, Service
-from adhere.service.cors import with_cors
-from adhere.service.group_commit import ShutdownError
-from adhere.service.job_process import JobProcessError
-from adhere.service.logs import log_request
-from adhere.service.openapi import document
-from adhere.service.parsing import (
+from adhere.service.api.accesses import answer
+from adhere.service.api.auth import Authenticator
+from adhere.service.api.openapi import document
+from adhere.service.api.parsing import (
     BodyDecoder,
     DisconnectedError,
     parse_body,
@@ -33,11 +27,18 @@ from adhere.service.parsing import (
     parse_key,
     parse_trial,
 )
-from adhere.service.problems import MEDIA_TYPE, ProblemError, input_problem
-from adhere.service.queries import check_query
-from adhere.service.router import Router
-from adhere.service.routes import SITE, Route, routes
+from adhere.service.api.queries import check_query
+from adhere.service.api.route import SITE, Route
+from adhere.service.api.router import Router
+from adhere.service.background import background_tasks
+from adhere.service.context import RequestContext, Service
+from adhere.service.group_commit import ShutdownError
+from adhere.service.http.cors import with_cors
+from adhere.service.http.problems import MEDIA_TYPE, ProblemError, input_problem
+from adhere.service.jobs.job_process import JobProcessError
+from adhere.service.logs import log_request
 from adhere.service.settings import ServiceSettings
+from adhere.service.table import routes
 from adhere.store import OutcomeUnknownError, Store, StoreError
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from adhere.service.access_log import AccessLog
 from adhere.service.group_commit import GroupCommit
-from adhere.service.jobs import Jobs
+from adhere.service.jobs.jobs import Jobs
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings

@@ -21,19 +21,19 @@ from uvicorn.config import STARTUP_FAILURE
 
 from adhere.errors import InputError
 from adhere.policies import import_policies
+from adhere.service.api.router import Router
 from adhere.service.app import make_app
 from adhere.service.first_token import announce_first_token
 from adhere.service.heads_file import check_heads_file
-from adhere.service.http_server import HttpServer
+from adhere.service.http.http_server import HttpServer
+from adhere.service.http.signals import ignore_repeated
+from adhere.service.http.tls import check_certificate
+from adhere.service.http.workers import Workers
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
-from adhere.service.router import Router
-from adhere.service.routes import ROUTES
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import check_settings
-from adhere.service.signals import ignore_repeated
-from adhere.service.tls import check_certificate
-from adhere.service.workers import Workers
+from adhere.service.table import ROUTES
 from adhere.store import Store, StoreError, open_store
 
 log = logging.getLogger("adhere.service")

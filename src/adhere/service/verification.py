@@ -16,7 +16,7 @@ import filelock
 
 from adhere.service.context import Service
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
-from adhere.service.job_process import JobProcessError
+from adhere.service.jobs.job_process import JobProcessError
 from adhere.store import StoreError
 from adhere.trial.log.chain import Verdict
 from adhere.trial.processor import utc_now

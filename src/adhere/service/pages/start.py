@@ -6,9 +6,9 @@ from functools import cache
 
 from starlette.responses import Response
 
+from adhere.service.api.responses import DESCRIPTION, Start
 from adhere.service.context import RequestContext
 from adhere.service.pages.page import MEDIA_TYPE, Page
-from adhere.service.responses import DESCRIPTION, Start
 from adhere.trial.verbs.recommend import SOFTWARE
 
 _VARY = "Accept"

@@ -6,11 +6,11 @@ from starlette.types import Scope
 
 from adhere.errors import UnknownError
 from adhere.service.addresses import TrustedProxies, network_of
-from adhere.service.connections import mark_authenticated
+from adhere.service.api.route import Route
 from adhere.service.context import RequestContext, Service
-from adhere.service.problems import ProblemError
-from adhere.service.rate_limits import RateLimit, retry_after
-from adhere.service.routes import Route
+from adhere.service.http.connections import mark_authenticated
+from adhere.service.http.problems import ProblemError
+from adhere.service.http.rate_limits import RateLimit, retry_after
 from adhere.store import Token
 
 _MAX_TOKEN_LENGTH = 200

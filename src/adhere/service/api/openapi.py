@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from adhere.service.pages.page import MEDIA_TYPE as HTML
-from adhere.service.problems import KINDS, MEDIA_TYPE, Problem
-from adhere.service.requests import EXAMPLES
-from adhere.service.responses import DESCRIPTION
-from adhere.service.routes import JSON, Route
+from adhere.service.api.requests import EXAMPLES
+from adhere.service.api.responses import DESCRIPTION
+from adhere.service.api.route import HTML, JSON, Route
+from adhere.service.http.problems import KINDS, MEDIA_TYPE, Problem
 from adhere.trial.verbs.recommend import SOFTWARE
 
 _PARAMETERS: dict[str, dict[str, Any]] = {

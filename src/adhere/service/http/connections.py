@@ -7,8 +7,8 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from starlette.types import Scope
 
-from adhere.service.descriptors import max_connections
-from adhere.service.problems import ProblemError
+from adhere.service.http.descriptors import max_connections
+from adhere.service.http.problems import ProblemError
 from adhere.service.settings import ServiceSettings
 
 # What a connection waits for: the client's first request, the rest of a head or a body, the next request, that the

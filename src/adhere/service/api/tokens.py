@@ -8,8 +8,8 @@ from functools import partial
 from msgspec import convert
 from msgspec.structs import asdict
 
+from adhere.service.api.responses import TokenCreated, TokenLine, TokenList
 from adhere.service.context import RequestContext, reading
-from adhere.service.responses import TokenCreated, TokenLine, TokenList
 from adhere.store import ReadTransaction, Token
 
 

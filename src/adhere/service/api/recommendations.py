@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from adhere.errors import UnknownError
+from adhere.service.api.responses import Derivation, HistoryLine, RecommendationView
 from adhere.service.context import RequestContext, reading
-from adhere.service.responses import Derivation, HistoryLine, RecommendationView
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.commands import Correct, Recommend, Report, Response, Withdraw

@@ -20,10 +20,10 @@ from typing import Any
 
 from adhere.errors import InputError
 from adhere.policies import registry
-from adhere.service import job_process
-from adhere.service.job_functions import FUNCTIONS
-from adhere.service.job_process import JobProcessError, broken_off
-from adhere.service.problems import ProblemError
+from adhere.service.http.problems import ProblemError
+from adhere.service.jobs import job_process
+from adhere.service.jobs.job_functions import FUNCTIONS
+from adhere.service.jobs.job_process import JobProcessError, broken_off
 from adhere.trial.processor import CommandProcessor
 
 _RETRY_SECONDS = 2

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 import uvicorn
 from uvicorn.server import HANDLED_SIGNALS
 
-from adhere.service.connections import Connections
-from adhere.service.http_protocol import HttpProtocol
+from adhere.service.http.connections import Connections
+from adhere.service.http.http_protocol import HttpProtocol
+from adhere.service.http.signals import ENDING_SIGNALS, is_main_thread
 from adhere.service.settings import ServiceSettings
-from adhere.service.signals import ENDING_SIGNALS, is_main_thread
 
 log = logging.getLogger("adhere.service")
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from adhere.errors import ConflictError, OutcomeUnknownError, StoreError
 from adhere.service.access_log import Read
+from adhere.service.api.exports import FileStream
+from adhere.service.api.queries import query_number
+from adhere.service.api.responses import AccessLine, AccessList
 from adhere.service.context import RequestContext, reading
-from adhere.service.exports import FileStream
-from adhere.service.queries import query_number
-from adhere.service.responses import AccessLine, AccessList
 from adhere.store import ReadTransaction
 from adhere.store.accesses import accesses
 from adhere.trial.processor import utc_now

@@ -16,11 +16,11 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from adhere.service.buffered_transport import BufferedTransport
-from adhere.service.connections import EXTENSION, Connections, Wait
-from adhere.service.parsing import USED_HEADERS
-from adhere.service.pipeline_flow import PipelineFlow
-from adhere.service.problems import MEDIA_TYPE, ProblemError
+from adhere.service.http.buffered_transport import BufferedTransport
+from adhere.service.http.connections import EXTENSION, Connections, Wait
+from adhere.service.http.headers import USED_HEADERS
+from adhere.service.http.pipeline_flow import PipelineFlow
+from adhere.service.http.problems import MEDIA_TYPE, ProblemError
 
 _MAX_HEAD_BYTES = 64 * 1024
 _MAX_BESIDE_BODY = 64 * 1024  # bytes of trailers and of chunks' extensions,

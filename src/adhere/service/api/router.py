@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from adhere.errors import InputError
-from adhere.service.problems import ProblemError
-from adhere.service.routes import Route
+from adhere.service.api.route import Route
+from adhere.service.http.problems import ProblemError
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from adhere.decoding import misfit, without_null
-from adhere.service.problems import ProblemError, shown
+from adhere.service.http.problems import ProblemError, shown
 
 
 def body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:

@@ -49,7 +49,7 @@ def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[Any], folder: str) -
 
 def _serve(waiting: queue.SimpleQueue[Any], replies: BinaryIO) -> None:
     from adhere.policies import import_policies
-    from adhere.service.job_functions import FUNCTIONS
+    from adhere.service.jobs.job_functions import FUNCTIONS
     from adhere.store import open_store
     from adhere.trial.processor import CommandProcessor
 
@@ -85,7 +85,7 @@ def broken_off(error: BaseException) -> JobProcessError:
 
 def command(folder: str) -> tuple[list[str], dict[str, str]]:
     """How the process is started: its command line, and its environment. It takes the folder for itself."""
-    package = Path(__file__).parents[2]
+    package = Path(__file__).parents[3]
     paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {"PYTHONPATH": os.pathsep.join(paths), "POLARS_MAX_THREADS": "1", "TMPDIR": folder}
     return [sys.executable, "-P", "-c", f"from {__name__} import main; main({folder!r})"], os.environ | environment

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from adhere.errors import InputError
+from adhere.service.api.queries import query_value
 from adhere.service.context import RequestContext, Service
-from adhere.service.queries import query_value
 from adhere.store import ReadTransaction
 
 _MEDIA = {

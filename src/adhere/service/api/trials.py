@@ -7,9 +7,17 @@ from functools import partial
 from msgspec.structs import asdict
 
 from adhere.errors import ConflictError, InputError
+from adhere.service.api.requests import NewTrial, seed_of
+from adhere.service.api.responses import (
+    DesignView,
+    LookList,
+    LookSummary,
+    TrialCreated,
+    TrialLine,
+    TrialList,
+    TrialView,
+)
 from adhere.service.context import RequestContext, reading
-from adhere.service.requests import NewTrial, seed_of
-from adhere.service.responses import DesignView, LookList, LookSummary, TrialCreated, TrialLine, TrialList, TrialView
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design

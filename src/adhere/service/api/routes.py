@@ -1,85 +1,23 @@
-"""The table of routes, from which the application, the OpenAPI document and the tests of permissions are made."""
+"""The table of the API: the application, the OpenAPI document and the tests of permissions are made from it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from adhere.service import accesses, health, recommendations, requests, responses, tokens, trials
-from adhere.service.context import RequestContext
-from adhere.service.exports import export
+from adhere.service.api import accesses, health, recommendations, requests, responses, tokens, trials
+from adhere.service.api.exports import export
+from adhere.service.api.route import (
+    ADMIN_ROLES,
+    ANALYST_ROLES,
+    METRICS_ROLES,
+    PUBLIC,
+    SITE_ROLES,
+    TRIAL_ROLES,
+    Route,
+)
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
-from adhere.service.pages.api import docs
-from adhere.service.pages.page import MEDIA_TYPE as HTML
-from adhere.service.pages.start import start
 from adhere.trial.commands import Receipt, RecommendationResponse
 from adhere.trial.results import Results
-
-JSON: Final = "application/json"
-PUBLIC: Final[frozenset[str]] = frozenset()
-SITE, STATISTICIAN, ADMIN, METRICS = "site", "statistician", "admin", "metrics"
-TRIAL_ROLES: Final = frozenset({SITE, STATISTICIAN, ADMIN})
-SITE_ROLES: Final = frozenset({SITE, ADMIN})
-ANALYST_ROLES: Final = frozenset({STATISTICIAN, ADMIN})
-ADMIN_ROLES: Final = frozenset({ADMIN})
-METRICS_ROLES: Final = frozenset({METRICS, ADMIN})
-ALL_ROLES: Final = TRIAL_ROLES | METRICS_ROLES
-
-
-@dataclass(frozen=True)
-class Route:
-    """A method and path, the roles that may use it (none: public), its request and its response.
-
-    `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
-    that do not follow from the other fields. `reveals` is the kind of read that is written to the access log before
-    the answer is sent, if it shows an arm of a blinded trial, or a probability, to whoever is not a site.
-    """
-
-    method: str
-    path: str
-    roles: frozenset[str]
-    handler: Callable[[RequestContext], Awaitable[Any]]
-    response: type | None
-    status: int = 200
-    body: type[requests.Body] | None = None
-    idempotent: bool = False
-    media: tuple[str, ...] = (JSON,)
-    problems: tuple[str, ...] = ()
-    query: tuple[tuple[str, tuple[str, ...]], ...] = ()  # their values, the default first; none: a whole number
-    reveals: str = ""
-
-    @property
-    def summary(self) -> str:
-        """What it does, in the words of its handler."""
-        return (self.handler.__doc__ or "").removesuffix(".")
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """All kinds of problem that it can respond with."""
-        kinds = {"unavailable", *self.problems}
-        if self.roles:
-            kinds |= {"unauthenticated", "forbidden", "too-many"} | {"malformed"}
-        if self.body is not None:
-            kinds |= {"malformed", "media-type", "too-large", "invalid"}
-        if self.idempotent:
-            kinds |= {"conflict"}
-        if self.query:
-            kinds |= {"invalid"}
-        if "{" in self.path:
-            kinds |= {"unknown"}
-        return tuple(sorted(kinds))
-
-    @property
-    def if_unknown(self) -> str:
-        """What to do if it is not known whether a request was executed."""
-        if self.method == "GET":  # only the row of the access log was to be written
-            return "send the same request again"
-        if self.idempotent:
-            return "send the same request again with the same Idempotency-Key"
-        if self.response is responses.TokenCreated:
-            return "list the tokens (GET /tokens) and, if a new one is there, revoke it: its text is lost"
-        return "send the same request again: if it was written, that changes nothing"
 
 
 def _write(path: str, roles: frozenset[str], handler: Any, response: type, body: Any, reveals: str = "") -> Route:
@@ -186,13 +124,4 @@ ROUTES: Final = (
     Route("GET", "/readyz", PUBLIC, health.ready, responses.Healthy),
     Route("GET", "/metrics", METRICS_ROLES, health.metrics, bytes, media=(METRICS_TYPE,)),
     Route("GET", "/openapi.json", PUBLIC, health.openapi, dict),
-    Route("GET", "/", PUBLIC, start, responses.Start, media=(JSON, HTML)),
-    Route("GET", "/docs", PUBLIC, docs, bytes, media=(HTML,)),
 )
-
-
-def routes(*, metrics_open: bool) -> tuple[Route, ...]:
-    """The table; with open metrics, these need no token."""
-    if not metrics_open:
-        return ROUTES
-    return tuple(replace(route, roles=PUBLIC) if route.roles == METRICS_ROLES else route for route in ROUTES)

@@ -11,14 +11,12 @@ import msgspec
 from starlette.types import Receive
 
 from adhere.errors import UnknownError
-from adhere.service.body_problems import body_problem, field_names, repeated_field
-from adhere.service.problems import ProblemError, shown
-from adhere.service.routes import Route
+from adhere.service.api.body_problems import body_problem, field_names, repeated_field
+from adhere.service.api.route import Route
+from adhere.service.http.headers import USED_HEADERS
+from adhere.service.http.problems import ProblemError, shown
 
 _KEY = re.compile(rb"[\x21-\x7e]{1,200}")
-USED_HEADERS = frozenset(
-    {b"authorization", b"content-type", b"content-length", b"content-encoding", b"idempotency-key"}
-)
 _JSON = b"application/json"
 _MAX_DIGITS = 15
 _EXAMPLE = "3f0c9a52-6d1e-4f7b-9c58-2f1d7a40b6e1"

@@ -1,0 +1,1 @@
+"""The HTTP server: connections, limits, proxies, workers. It knows nothing of trials."""

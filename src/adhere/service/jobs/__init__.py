@@ -1,0 +1,1 @@
+"""What takes long runs in a process of its own, by name."""
