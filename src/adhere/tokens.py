@@ -17,7 +17,7 @@ from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store import Store
 from adhere.store.records import Token
 
-Role: TypeAlias = Literal["site", "statistician", "admin", "metrics"]
+Role: TypeAlias = Literal["site", "coordinator", "statistician", "admin", "metrics"]
 Status: TypeAlias = Literal["valid", "expired", "revoked"]
 PREFIX = "adh_"
 log = logging.getLogger("adhere.tokens")
@@ -89,7 +89,7 @@ class Tokens:
     ) -> tuple[Token, str]:
         """Store a new token and return it with its text, which is not stored; `by` is the admin who asks for it."""
         if role not in get_args(Role):
-            raise InputError("role", role, "site, statistician, admin or metrics")
+            raise InputError("role", role, "site, coordinator, statistician, admin or metrics")
         site = _check_site(role, site)
         trial = None if trial is None else check_text("trial", trial)
         label = check_text("label", label)

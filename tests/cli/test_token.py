@@ -43,9 +43,8 @@ def test_the_life_of_a_token(file: str, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_mistakes(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     make = ("token", "make", "--label", "x", "--data", file)
-    check_complaint(
-        in_this_process(capsys, *make, "--role", "king"), "role: got 'king'", "site, statistician, admin or metrics"
-    )
+    roles = "site, coordinator, statistician, admin or metrics"
+    check_complaint(in_this_process(capsys, *make, "--role", "king"), "role: got 'king'", roles)
     check_complaint(in_this_process(capsys, *make, "--role", "site"), "site", "the name of the site")
     check_complaint(in_this_process(capsys, *make, "--role", "site", "--trial", "t", "--site", "s"), "trial: got 't'")
     revoke = ("token", "revoke", "--data", file)

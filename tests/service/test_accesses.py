@@ -60,7 +60,7 @@ def reveals(reply: Reply, seed: str) -> bool:
     return "-xyz" in text or seed in text or re.search(r'probabilities"|"p\b', text) is not None
 
 
-@pytest.mark.parametrize("role", ["site", "statistician", "admin"])
+@pytest.mark.parametrize("role", ["site", "coordinator", "statistician", "admin"])
 def test_no_answer_reveals_an_arm_of_a_blinded_trial_unless_the_read_is_logged(service: Service, role: str) -> None:
     trial, seed = blinded_trial(service)
     seen = set()
@@ -75,7 +75,10 @@ def test_no_answer_reveals_an_arm_of_a_blinded_trial_unless_the_read_is_logged(s
                 before = after
                 seen.add(route.handler.__name__)
     expected = {"show_trial", "show_recommendation", "results", "export"}
-    assert seen == {"site": set(), "statistician": expected, "admin": expected | {"create_trial"}}[role]
+    assert (
+        seen
+        == {"site": set(), "coordinator": set(), "statistician": expected, "admin": expected | {"create_trial"}}[role]
+    )
 
 
 def rows(service: Service, trial: str) -> list[tuple[Any, ...]]:

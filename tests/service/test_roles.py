@@ -98,7 +98,7 @@ def test_another_sites_recommendation_looks_like_one_that_is_not_there(service: 
 
 def test_a_token_for_one_trial_sees_no_other(service: Service) -> None:
     ours, theirs = service.new_trial(), service.new_trial()
-    for role, site in (("site", "A"), ("statistician", None)):
+    for role, site in (("site", "A"), ("coordinator", None), ("statistician", None)):
         made = service.client().make_token(role, "for one trial", site=site, trial=ours)
         service.tokens["bound"] = made.token
         assert list(service.client("bound").trials()) == [ours]

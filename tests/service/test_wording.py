@@ -93,7 +93,11 @@ def test_bodies(service: Service, trial: str, path: str, body: bytes, status: in
 @pytest.mark.parametrize(
     ("path", "body", "detail"),
     [
-        (TOKENS, {"role": "king", "label": "x"}, "role: got 'king', expected admin, metrics, site or statistician"),
+        (
+            TOKENS,
+            {"role": "king", "label": "x"},
+            "role: got 'king', expected admin, coordinator, metrics, site or statistician",
+        ),
         (TRIALS, {**DESIGN, "arms": ["a", "b", "a"]}, "arms: 'a' is listed twice"),
         (TRIALS, {**DESIGN, "policy": "exp3"}, NEEDS_PATIENTS),
         (TRIALS, {**DESIGN, "policy": "hierarchical(thompson)"}, NEEDS_PATIENTS),

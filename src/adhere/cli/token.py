@@ -38,7 +38,7 @@ def token(context: typer.Context) -> None:
 @app.command(short_help="Make a token; it is shown once.")
 def make(
     role: Annotated[
-        str, typer.Option("--role", metavar="ROLE", help="site, statistician, admin or metrics (/metrics only).")
+        str, typer.Option("--role", metavar="ROLE", help="site, coordinator, statistician, admin or metrics.")
     ],
     label: Annotated[str, typer.Option("--label", metavar="TEXT", help="Whose it is, for the list.")],
     site: Annotated[str | None, typer.Option("--site", metavar="NAME", help="The site (role site only).")] = None,

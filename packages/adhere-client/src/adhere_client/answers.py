@@ -113,7 +113,7 @@ class LookSummary(Answer, frozen=True):
 
 
 class TrialDetails(Answer, frozen=True):
-    """A trial: its status and design. What a site may not see is None."""
+    """A trial: its status and design. What a site or a coordinator may not see is None."""
 
     name: str
     status: str

@@ -123,7 +123,7 @@ def trials() -> Steps[dict[str, str]]:
 
 
 def trial(trial: str) -> Steps[TrialDetails]:
-    """A trial: its design and status. A site sees less."""
+    """A trial: its design and status. A site and a coordinator see less."""
     return get(trial_path(trial), TrialDetails)
 
 

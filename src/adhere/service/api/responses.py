@@ -50,7 +50,8 @@ class TrialLine(Struct, frozen=True, omit_defaults=True):
     name: str
     status: str
     recommended_stop: (
-        Annotated[LookSummary, Meta(description="Of a trial that is not closed yet. Not for sites.")] | None
+        Annotated[LookSummary, Meta(description="Of a trial that is not closed yet. Not for sites and coordinators.")]
+        | None
     ) = None
 
 
@@ -61,7 +62,7 @@ class TrialList(Struct, frozen=True):
 
 
 class TrialView(Struct, frozen=True, omit_defaults=True):
-    """A trial. A site sees nothing that could predict the next arm, nor, in a blinded trial, the arms."""
+    """A trial. Sites and coordinators see nothing that could predict the next arm, nor the arms if it is blinded."""
 
     name: str
     status: str
@@ -86,9 +87,10 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     records: int | None = None
     head: Annotated[str, Meta(description="The hash of the log's last record.")] | None = None
     algorithm_version: str | None = None
-    last_look: Annotated[LookSummary, Meta(description="Not for sites.")] | None = None
+    last_look: Annotated[LookSummary, Meta(description="Not for sites and coordinators.")] | None = None
     recommended_stop: (
-        Annotated[LookSummary, Meta(description="Closing the trial confirms it. Not for sites.")] | None
+        Annotated[LookSummary, Meta(description="Closing the trial confirms it. Not for sites and coordinators.")]
+        | None
     ) = None
 
 

@@ -12,13 +12,15 @@ from adhere.service.context import RequestContext
 JSON: Final = "application/json"
 HTML: Final = "text/html"
 PUBLIC: Final[frozenset[str]] = frozenset()
-SITE, STATISTICIAN, ADMIN, METRICS = "site", "statistician", "admin", "metrics"
-TRIAL_ROLES: Final = frozenset({SITE, STATISTICIAN, ADMIN})
+SITE, COORDINATOR, STATISTICIAN, ADMIN, METRICS = "site", "coordinator", "statistician", "admin", "metrics"
+TRIAL_ROLES: Final = frozenset({SITE, COORDINATOR, STATISTICIAN, ADMIN})
+RECOMMENDATION_ROLES: Final = frozenset({SITE, STATISTICIAN, ADMIN})
 SITE_ROLES: Final = frozenset({SITE, ADMIN})
 ANALYST_ROLES: Final = frozenset({STATISTICIAN, ADMIN})
 ADMIN_ROLES: Final = frozenset({ADMIN})
 METRICS_ROLES: Final = frozenset({METRICS, ADMIN})
 ALL_ROLES: Final = TRIAL_ROLES | METRICS_ROLES
+BLIND_ROLES: Final = frozenset({SITE, COORDINATOR})  # are told no arm of a blinded trial, and of no trial its results
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Route:
 
     `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
     that do not follow from the other fields. `reveals` is the kind of read that is written to the access log before
-    the answer is sent, if it shows an arm of a blinded trial, or a probability, to whoever is not a site.
+    the answer is sent, if it shows an arm of a blinded trial, or a probability, to a role that is not blind.
     """
 
     method: str

@@ -11,6 +11,7 @@ from adhere.service.api.route import (
     ANALYST_ROLES,
     METRICS_ROLES,
     PUBLIC,
+    RECOMMENDATION_ROLES,
     SITE_ROLES,
     TRIAL_ROLES,
     Route,
@@ -51,7 +52,7 @@ ROUTES: Final = (
     Route(
         "GET",
         _RECOMMENDATION,
-        TRIAL_ROLES,
+        RECOMMENDATION_ROLES,
         recommendations.show_recommendation,
         responses.RecommendationView,
         reveals=accesses.RECOMMENDATION,

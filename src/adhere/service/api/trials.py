@@ -17,6 +17,7 @@ from adhere.service.api.responses import (
     TrialList,
     TrialView,
 )
+from adhere.service.api.route import BLIND_ROLES
 from adhere.service.context import RequestContext, reading
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
@@ -63,10 +64,10 @@ def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
     """List the trials and their status."""
     only = context.holder.trial
     numbers = {name: number for name, number in view.trials().items() if only in (None, name)}
-    is_site = context.holder.role == "site"
+    is_blind = context.holder.role in BLIND_ROLES
 
     def line(name: str, number: int) -> TrialLine:
-        stop = None if is_site else stop_to_confirm(view, number)
+        stop = None if is_blind else stop_to_confirm(view, number)
         return TrialLine(name, standing(view, number).status, _summary(stop) if stop else None)
 
     return TrialList([line(name, number) for name, number in numbers.items()])
@@ -83,11 +84,11 @@ def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Sna
 
 @reading
 def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
-    """Show a trial; a site sees less."""
+    """Show a trial; a site and a coordinator see less."""
     live = context.service.processor.trial(context.trial)
     design, head = live.design, view.head(live.number)
     snapshot = _snapshot(context, view, context.trial)
-    if context.holder.role == "site":
+    if context.holder.role in BLIND_ROLES:
         arms = None if design.blinded else design.arms
         return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata)
     looks = look_events(view, live.number)
