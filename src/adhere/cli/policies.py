@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import doctest
-import inspect
-import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adhere.cli.options import Imports, import_all
-from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.policies import Policy
+    from adhere.policies.description import ParameterDescription
 
 _PROTOCOLS = """\
 A protocol after a learner's name says which arm is credited with a reward:
@@ -99,91 +95,42 @@ def _check(file: Path, name: str | None) -> None:
 
 
 def _list(cls: type[Policy]) -> None:
+    from adhere.policies.description import describe
     from adhere.report.wrapping import paragraph
 
-    typer.secho(cls.name, bold=True)
-    summary = _documentation(cls).split("\n\n")[0]
-    if summary:
-        typer.echo(paragraph(summary, _width(), indent="    "))
-    typer.echo(f"    e.g. {_example(cls)}\n")
+    found = describe(cls)
+    typer.secho(found.name, bold=True)
+    if found.summary:
+        typer.echo(paragraph(found.summary, _width(), indent="    "))
+    typer.echo(f"    e.g. {found.example}\n")
 
 
 def _explain(cls: type[Policy]) -> None:
-    from adhere.policies import ComplianceAwareLearner, Learner
-    from adhere.policies.guard import Guard
+    from adhere.policies.description import describe, paragraphs
     from adhere.report.wrapping import paragraph
 
-    kinds = {Learner: "a learner", ComplianceAwareLearner: "a learner that sees both arms", Guard: "a guard"}
-    kind = next((words for base, words in kinds.items() if issubclass(cls, base)), "a hybrid")
-    typer.secho(f"{cls.name}, {kind}\n", bold=True)
-    for part in filter(None, _prose(cls).split("\n\n")):
+    found = describe(cls)
+    typer.secho(f"{found.name}, a {found.kind}\n", bold=True)
+    for part in paragraphs(cls):
         is_prose = not part.startswith(("..", " "))
         typer.echo((paragraph(part, _width()) if is_prose else part) + "\n")
     typer.secho("Parameters", bold=True)
-    fields = [item for item in dataclasses.fields(cls) if item.name != "protocol"]
-    width = max((len(item.name) for item in fields), default=0)
-    meanings = _meanings(cls)
-    for item in fields:
-        typer.echo(f"  {item.name:{width}s}  {_expected(item)}")
-        if item.name in meanings:
-            typer.echo(paragraph(meanings[item.name], _width(), indent=" " * (width + 4)))
-    if not fields:
+    width = max((len(one.name) for one in found.parameters), default=0)
+    for one in found.parameters:
+        typer.echo(f"  {one.name:{width}s}  {one.expected} ({_default(one)})")
+        if one.meaning:
+            typer.echo(paragraph(one.meaning, _width(), indent=" " * (width + 4)))
+    if not found.parameters:
         typer.echo("  none")
-    if issubclass(cls, Learner):
+    if found.takes_protocol:
         typer.echo(f"\n{_PROTOCOLS}")
+
+
+def _default(one: ParameterDescription) -> str:
+    if one.required:
+        return "required"
+    return "optional" if one.default is None else f"default {one.default}"
 
 
 def _width() -> int:
     return shutil.get_terminal_size().columns
-
-
-def _documentation(cls: type[Policy]) -> str:
-    return inspect.cleandoc(cls.__doc__ or "")
-
-
-def _sections(cls: type[Policy]) -> tuple[str, dict[str, str]]:
-    """What the documentation says first, and its sections by title."""
-    before, *sections = re.split(r"^(\w+)\n-+\n", _documentation(cls), flags=re.MULTILINE)
-    return before, dict(zip(sections[::2], sections[1::2], strict=True))
-
-
-def _meanings(cls: type[Policy]) -> dict[str, str]:
-    """What the documentation says of each parameter."""
-    _, titled = _sections(cls)
-    found = re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", titled.get("Parameters", ""), flags=re.MULTILINE)
-    return {name: inspect.cleandoc(text) for names, text in found for name in names.split(", ")}
-
-
-def _prose(cls: type[Policy]) -> str:
-    """What the documentation says, without the sections for readers of the source."""
-    before, titled = _sections(cls)
-    references = f"Reference: {titled['References']}" if "References" in titled else ""
-    return f"{before}\n\n{titled.get('Notes', '')}\n\n{references}"
-
-
-def _example(cls: type[Policy]) -> str:
-    """The first policy that the class's own doctest writes out, else the bare name."""
-    for example in doctest.DocTestParser().get_examples(_documentation(cls)):
-        written = example.want.strip().strip("'")
-        if written.startswith(cls.name):
-            return written
-    return cls.name
-
-
-def _expected(item: dataclasses.Field[Any]) -> str:
-    """What a parameter must be, in the words of its own check, and its default."""
-    from adhere.policies.policy import text_of
-
-    check = item.metadata.get("check")
-    words = _expectation(check, object()) if check else str(item.type)
-    if item.default is dataclasses.MISSING or (check and _expectation(check, item.default)):
-        return f"{words} (required)"
-    return f"{words} ({'optional' if item.default is None else f'default {text_of(item.default)}'})"
-
-
-def _expectation(check: Any, value: object) -> str:
-    try:
-        check("", value)
-    except InputError as error:
-        return error.expected
-    return ""
