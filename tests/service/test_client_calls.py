@@ -122,6 +122,8 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             site.recommend(trial, "S-3")
         assert tried >= NAMES - {
             "create_trial_from",
+            "check_design",
+            "policies",
             "make_token",
             "rotate_token",
             "tokens",
@@ -138,7 +140,11 @@ def test_a_trial_is_created_from_a_design(service: Service, make: MakeClient, tm
     )
     file.write_text(design.to_toml() + "[scenarios]\neffect = 0.1\n")
     with make(service.url, service.admin) as admin:
+        checked = admin.check_design(file)
+        assert (checked.design_digest, checked.file) == (design.digest, design.to_toml())
+        assert name not in admin.trials()
         made = admin.create_trial_from(design, seed=7)
+        assert checked.design == made
         assert (made.name, made.n_patients, made.looks) == (name, 90, {"at": [30, 60]})
         assert admin.create_trial_from(file) == admin.create_trial_from(json.loads(design.to_json())) == made
         assert admin.trial(name).design_digest == design.digest
@@ -193,7 +199,7 @@ def test_type_checkers_know_the_answers() -> None:
 
 
 def test_answers_hold_what_the_service_sends() -> None:
-    from adhere.service.api import responses
+    from adhere.service.api import design_views, responses
     from adhere.trial import commands, look_thresholds, look_view, results
 
     pairs: dict[type[Answer], type] = {
@@ -205,6 +211,9 @@ def test_answers_hold_what_the_service_sends() -> None:
         Recorded: commands.Receipt,
         Results: results.Results,
         TokenDetails: responses.TokenLine,
+        adhere_client.CheckedDesign: design_views.DesignChecked,
+        adhere_client.PolicyDetails: design_views.PolicyView,
+        adhere_client.PolicyParameter: design_views.ParameterView,
         TrialDetails: responses.TrialView,
         adhere_client.ArmAtLook: look_view.ArmAtLook,
         adhere_client.LookThreshold: look_thresholds.LookThreshold,

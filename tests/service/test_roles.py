@@ -9,6 +9,7 @@ import pytest
 from adhere.service.api.requests import (
     Body,
     Ending,
+    GivenDesign,
     NewCorrection,
     NewErasure,
     NewRecommendation,
@@ -26,6 +27,7 @@ from service.serving import ARMS, Service
 
 BODIES: dict[type[Body], dict[str, Any]] = {
     NewTrial: {"name": "of a role", "policy": "uniform", "arms": ARMS, "seed": 1},
+    GivenDesign: {"design": {"name": "checked", "policy": "uniform", "arms": ARMS}},
     NewRecommendation: {"subject": "S-1"},
     NewReport: {"reward": 1},
     NewCorrection: {"reason": "a slip", "reward": 0},

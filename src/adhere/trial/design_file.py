@@ -43,7 +43,7 @@ def load_design(source: str | PathLike[str] | Mapping[str, Any] | Design) -> Des
     if isinstance(source, Mapping):
         return _design(source)
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
-        return _design(_document(source, "design", is_json=source.lstrip().startswith("{")))
+        return _design(design_document(source))
     if not isinstance(source, (str, PathLike)):
         raise InputError("design", source, _EXPECTED)
     path = Path(source)
@@ -52,6 +52,15 @@ def load_design(source: str | PathLike[str] | Mapping[str, Any] | Design) -> Des
         return _design(document)
     except InputError as error:
         raise InputError(error.field, error.value, error.expected, f"{path}: {error}") from None
+
+
+def design_document(text: str) -> Mapping[str, Any]:
+    """What stands in the text of a design's file, in TOML or JSON: the design's fields, and perhaps `scenarios`.
+
+    >>> design_document('name = "headache"')
+    {'name': 'headache'}
+    """
+    return _document(text, "design", is_json=text.lstrip().startswith("{"))
 
 
 def _text(path: Path) -> str:

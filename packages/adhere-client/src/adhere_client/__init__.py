@@ -6,6 +6,7 @@ from adhere_client.answers import Access as Access
 from adhere_client.answers import Answer as Answer
 from adhere_client.answers import ArmAtLook as ArmAtLook
 from adhere_client.answers import ArmEstimate as ArmEstimate
+from adhere_client.answers import CheckedDesign as CheckedDesign
 from adhere_client.answers import Compliance as Compliance
 from adhere_client.answers import Derivation as Derivation
 from adhere_client.answers import Design as Design
@@ -16,6 +17,8 @@ from adhere_client.answers import IssuedToken as IssuedToken
 from adhere_client.answers import Look as Look
 from adhere_client.answers import LookSummary as LookSummary
 from adhere_client.answers import LookThreshold as LookThreshold
+from adhere_client.answers import PolicyDetails as PolicyDetails
+from adhere_client.answers import PolicyParameter as PolicyParameter
 from adhere_client.answers import RecommendationDetails as RecommendationDetails
 from adhere_client.answers import Recorded as Recorded
 from adhere_client.answers import Results as Results

@@ -70,6 +70,39 @@ class Design(Answer, frozen=True):
     missing: dict[str, Any] = {}
 
 
+class CheckedDesign(Answer, frozen=True):
+    """A valid design, of which no trial was created: its digest, what it says in sentences, warnings, its file."""
+
+    design: Design
+    design_digest: str
+    description: tuple[str, ...]
+    warnings: tuple[str, ...]
+    file: str
+
+
+class PolicyParameter(Answer, frozen=True):
+    """A parameter of a policy; without a default it is required, or the policy sets it."""
+
+    name: str
+    meaning: str
+    expected: str
+    required: bool
+    default: str | None = None
+
+
+class PolicyDetails(Answer, frozen=True):
+    """A policy: what it does, its parameters, and what it needs of a trial."""
+
+    name: str
+    kind: str
+    summary: str
+    example: str
+    parameters: list[PolicyParameter]
+    protocols: tuple[str, ...]
+    needs_n_patients: bool
+    states_probabilities: bool | None = None
+
+
 class ArmAtLook(Answer, frozen=True):
     """An arm at a look: its status, the numbers compared with thresholds, by name, its share until the next look."""
 

@@ -104,6 +104,8 @@ class AsyncClient(Connection):
 
     create_trial = _awaiting(calls.create_trial)
     create_trial_from = _awaiting(calls.create_trial_from)
+    check_design = _awaiting(calls.check_design)
+    policies = _awaiting(calls.policies)
     trials = _awaiting(calls.trials)
     trial = _awaiting(calls.trial)
     recommend = _awaiting(calls.recommend)

@@ -13,11 +13,13 @@ import msgspec
 
 from adhere_client.answers import (
     Access,
+    CheckedDesign,
     Design,
     Imputation,
     IssuedRecommendation,
     IssuedToken,
     Look,
+    PolicyDetails,
     RecommendationDetails,
     Recorded,
     Results,
@@ -42,6 +44,10 @@ class _TrialLine(msgspec.Struct):
 
 class _TrialList(msgspec.Struct):
     trials: list[_TrialLine]
+
+
+class _PolicyList(msgspec.Struct):
+    policies: list[PolicyDetails]
 
 
 class _TokenList(msgspec.Struct):
@@ -114,6 +120,17 @@ def create_trial_from(design: AnyDesign, *, seed: int | None = None) -> Steps[De
     body = {**fields_of(design), "seed": None if seed is None else str(seed)}
     created = yield from ask(Request("POST", "/trials", _Created, body))
     return created.design
+
+
+def check_design(design: AnyDesign) -> Steps[CheckedDesign]:
+    """Check a design, as for `create_trial_from`, without creating a trial."""
+    return ask(Request("POST", "/designs", CheckedDesign, {"design": fields_of(design)}))
+
+
+def policies() -> Steps[list[PolicyDetails]]:
+    """Every policy that a design may name."""
+    found = yield from get("/policies", _PolicyList)
+    return found.policies
 
 
 def trials() -> Steps[dict[str, str]]:

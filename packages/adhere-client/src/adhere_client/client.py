@@ -116,6 +116,8 @@ class Client(Connection):
 
     create_trial = _blocking(calls.create_trial)
     create_trial_from = _blocking(calls.create_trial_from)
+    check_design = _blocking(calls.check_design)
+    policies = _blocking(calls.policies)
     trials = _blocking(calls.trials)
     trial = _blocking(calls.trial)
     recommend = _blocking(calls.recommend)

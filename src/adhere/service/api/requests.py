@@ -96,6 +96,17 @@ class NewTrial(Body, frozen=True, kw_only=True):
     ] = None
 
 
+AnyDesign: TypeAlias = Annotated[
+    NewTrial | str, Meta(description="The fields of a trial, or the text of a design's file in TOML or JSON.")
+]
+
+
+class GivenDesign(Body, frozen=True, kw_only=True):
+    """A design to check, of which no trial is created."""
+
+    design: AnyDesign
+
+
 def seed_of(given: int | str | None) -> int | None:
     """A seed that was sent as a string or as a number that no JSON parser rounds."""
     if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) <= 20 and int(given) < 2**64:
@@ -191,6 +202,7 @@ class NewToken(Body, frozen=True, kw_only=True):
 # One body of each kind that would be accepted, for the documentation.
 EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     NewTrial: {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]},
+    GivenDesign: {"design": {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]}},
     NewRecommendation: {"subject": "S-001"},
     NewReport: {"actual": "aspirin", "reward": 1},
     NewCorrection: {"reason": "typing error", "reward": 0},

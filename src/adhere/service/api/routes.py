@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from adhere.service.api import accesses, health, recommendations, requests, responses, tokens, trials
+from adhere.service.api import (
+    accesses,
+    design_views,
+    designs,
+    health,
+    recommendations,
+    requests,
+    responses,
+    tokens,
+    trials,
+)
 from adhere.service.api.exports import export
 from adhere.service.api.route import (
     ADMIN_ROLES,
@@ -39,6 +49,10 @@ ROUTES: Final = (
         body=requests.NewTrial,
         problems=("conflict",),
         reveals=accesses.TRIAL,
+    ),
+    Route("GET", "/policies", ANALYST_ROLES, designs.list_policies, design_views.PolicyList),
+    Route(
+        "POST", "/designs", ANALYST_ROLES, designs.check_design, design_views.DesignChecked, body=requests.GivenDesign
     ),
     Route("GET", "/trials", TRIAL_ROLES, trials.list_trials, responses.TrialList),
     Route("GET", _TRIAL, TRIAL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.TRIAL),

@@ -1,0 +1,59 @@
+"""Handlers of what a trial is made of: the policies there are, and designs that are only checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from msgspec import convert
+from msgspec.structs import asdict
+
+from adhere.policies import registry
+from adhere.policies.description import PolicyDescription, describe
+from adhere.service.api.design_views import DesignChecked, ParameterView, PolicyList, PolicyView
+from adhere.service.api.requests import NewTrial
+from adhere.service.api.responses import DesignView
+from adhere.service.context import RequestContext
+from adhere.trial.design import Design
+from adhere.trial.design_checks import check
+from adhere.trial.design_file import design_document, load_design
+from adhere.trial.design_words import in_words
+from adhere.trial.make_design import make_design
+
+_PROTOCOLS: Final = ("chosen", "actual", "comply")
+
+
+async def list_policies(_context: RequestContext) -> PolicyList:
+    """List the policies: what each does, its parameters, what it needs."""
+    return PolicyList([_view(describe(cls)) for cls in registry.values()])
+
+
+def _view(found: PolicyDescription) -> PolicyView:
+    parameters = [convert(one._asdict(), ParameterView) for one in found.parameters]
+    protocols = _PROTOCOLS if found.takes_protocol else ()
+    return convert(found._asdict() | {"parameters": parameters, "protocols": protocols}, PolicyView)
+
+
+async def check_design(context: RequestContext) -> DesignChecked:
+    """Check a design, from its fields or its file's text, without creating a trial."""
+    return await context.service.in_background(partial(_checked, context.body.design))
+
+
+def _checked(given: NewTrial | str) -> DesignChecked:
+    design, _ = read_design(given)
+    view = DesignView(**asdict(design))
+    return DesignChecked(view, design.digest, tuple(in_words(design)), check(design), design.to_toml())
+
+
+def read_design(given: NewTrial | str) -> tuple[Design, Any]:
+    """The design that was sent, and the scenarios beside it in its file, if it has some.
+
+    A text is never taken for the path of a file: whoever sends it must not read files of this machine.
+    """
+    if isinstance(given, str):
+        document: Mapping[str, Any] = design_document(given)
+        return load_design(document), document.get("scenarios")
+    fields = asdict(given)
+    del fields["seed"]
+    return make_design(**fields), None
