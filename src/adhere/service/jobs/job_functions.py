@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from adhere.policies import import_policies
+from adhere.store import open_store
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.processor import CommandProcessor
@@ -45,3 +48,14 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "results": trial_results,
     "verify": verify_trial,
 }
+
+
+def start(location: str, imports: Sequence[Path]) -> Callable[..., Any]:
+    """Open the store in the process for jobs; returns what calls the functions by name."""
+    for file in imports:
+        import_policies(file)
+    return partial(_call, CommandProcessor(open_store(location, read_only=True)))
+
+
+def _call(processor: CommandProcessor, name: str, *arguments: Any) -> Any:
+    return FUNCTIONS[name](processor, *arguments)

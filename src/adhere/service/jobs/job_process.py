@@ -1,11 +1,12 @@
-"""The process for jobs: calls functions by name for its parent, one after the other, with low priority.
+"""A process for jobs, from within: it does what one module does, for its parent, one job after the other.
 
-Requests and replies are pickled over its standard input and output. It ends when its input does, as it does however
-the parent ends.
+Requests and replies are pickled over its standard input and output; it has low priority. It ends when its input does,
+as it does however the parent ends.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import queue
@@ -23,8 +24,11 @@ class JobProcessError(Exception):
     """A job broke off, or its process ended; the next job starts another."""
 
 
-def main(folder: str) -> None:
-    """Serve the parent until it ends; then delete the folder of its temporary files."""
+def main(module: str, folder: str) -> None:
+    """Serve the parent until it ends; then delete the folder of its temporary files.
+
+    The module's `start` is called with what the parent sends first, and returns the function that does the jobs.
+    """
     # Before anything is imported that might print or take long.
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -35,7 +39,7 @@ def main(folder: str) -> None:
         signal.signal(ending, signal.SIG_IGN)
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, waiting, folder), daemon=True).start()
-    _serve(waiting, replies)
+    _serve(module, waiting, replies)
 
 
 def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[Any], folder: str) -> None:
@@ -47,20 +51,12 @@ def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[Any], folder: str) -
             os._exit(0)
 
 
-def _serve(waiting: queue.SimpleQueue[Any], replies: BinaryIO) -> None:
-    from adhere.policies import import_policies
-    from adhere.service.jobs.job_functions import FUNCTIONS
-    from adhere.store import open_store
-    from adhere.trial.processor import CommandProcessor
-
-    location, imports = waiting.get()
-    for file in imports:
-        import_policies(file)
-    processor = CommandProcessor(open_store(location, read_only=True))
+def _serve(module: str, waiting: queue.SimpleQueue[Any], replies: BinaryIO) -> None:
+    do = importlib.import_module(module).start(*waiting.get())
     while True:
-        name, arguments = waiting.get()
+        arguments = waiting.get()
         try:
-            reply = pickle.dumps((FUNCTIONS[name](processor, *arguments), None))
+            reply = pickle.dumps((do(*arguments), None))
         except BaseException as error:  # Polars panics with one that is no Exception
             reply = _failure(error)
         replies.write(reply)
@@ -83,9 +79,10 @@ def broken_off(error: BaseException) -> JobProcessError:
     return JobProcessError(f"a job broke off: {type(error).__name__}")
 
 
-def command(folder: str) -> tuple[list[str], dict[str, str]]:
+def command(module: str, folder: str) -> tuple[list[str], dict[str, str]]:
     """How the process is started: its command line, and its environment. It takes the folder for itself."""
     package = Path(__file__).parents[3]
     paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {"PYTHONPATH": os.pathsep.join(paths), "POLARS_MAX_THREADS": "1", "TMPDIR": folder}
-    return [sys.executable, "-P", "-c", f"from {__name__} import main; main({folder!r})"], os.environ | environment
+    code = f"from {__name__} import main; main({module!r}, {folder!r})"
+    return [sys.executable, "-P", "-c", code], os.environ | environment

@@ -6,24 +6,20 @@ Beside the service's own threads it would hold the interpreter's lock, and every
 from __future__ import annotations
 
 import asyncio
-import pickle
-import subprocess
 import sys
-import tempfile
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from adhere.errors import InputError
 from adhere.policies import registry
 from adhere.service.http.problems import ProblemError
-from adhere.service.jobs import job_process
+from adhere.service.jobs import job_functions
+from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.job_functions import FUNCTIONS
-from adhere.service.jobs.job_process import JobProcessError, broken_off
+from adhere.service.jobs.job_process import broken_off
 from adhere.trial.processor import CommandProcessor
 
 _RETRY_SECONDS = 2
@@ -44,10 +40,7 @@ class Jobs:
         self._large = ThreadPoolExecutor(1, thread_name_prefix="jobs")  # waits for the process
         self._small = ThreadPoolExecutor(1, thread_name_prefix="small-jobs")
         self._busy: set[int] = set()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._lock = threading.RLock()  # of starting and ending the process
-        self._closed = False
+        self._process = ChildProcess(job_functions.__name__, lambda: (self._location, policy_files()))
 
     async def run(self, token: int, name: str, *arguments: Any, n_records: int) -> Any:
         """Call a function for a token, on a trial of so many records."""
@@ -74,28 +67,19 @@ class Jobs:
         loop = asyncio.get_running_loop()
         if self._location is None or (n_records <= _FEW_RECORDS and name not in _NEVER_HERE):
             return await loop.run_in_executor(self._small, partial(self._here, name, arguments))
-        return await loop.run_in_executor(self._large, partial(self._there, name, arguments))
+        return await loop.run_in_executor(self._large, partial(self._process.call, name, *arguments))
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        with self._lock:
-            self._closed = True
-            if self._process is not None:
-                self._process.kill()
+        self._process.kill()
         self._large.shutdown(cancel_futures=True)
         self._small.shutdown(cancel_futures=True)
-        if self._process is not None:
-            _reap(self._process)
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._process.close()
 
     @property
     def folder(self) -> str:
         """A folder for temporary files, which is deleted however the service ends."""
-        with self._lock:
-            if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="adhere-jobs-", ignore_cleanup_errors=True)
-            return self._folder.name
+        return self._process.folder
 
     def _here(self, name: str, arguments: tuple[Any, ...]) -> Any:
         try:
@@ -105,54 +89,8 @@ class Jobs:
         except BaseException as error:  # which nothing between here and the client expects
             raise broken_off(error) from error
 
-    def _there(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        process = self._running()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            pickle.dump((name, arguments), process.stdin)
-            process.stdin.flush()
-            value, error = pickle.load(process.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError):
-            self._end(process)
-            raise JobProcessError(f"the process for jobs ended during {name}") from None
-        if error is None:
-            return value
-        if not isinstance(error, InputError):  # it may have left something broken behind
-            self._end(process)
-        raise error
 
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
-        with self._lock:
-            self._process = None
-        _reap(process)
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        with self._lock:
-            if self._closed:
-                raise JobProcessError("the service is ending")
-            if self._process is not None and self._process.poll() is None:
-                return self._process
-            if self._process is not None:
-                _reap(self._process)
-            command, environment = job_process.command(self.folder)
-            pipe = subprocess.PIPE
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
-            assert self._process.stdin is not None
-            pickle.dump((self._location, _policy_files()), self._process.stdin)
-            return self._process
-
-
-def _reap(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):  # what was not sent is of no use any more
-            if pipe is not None:
-                pipe.close()
-
-
-def _policy_files() -> list[Path]:
+def policy_files() -> list[Path]:
     """The files that declare policies of the user's own."""
     modules = {cls.__module__ for cls in registry.values() if not cls.__module__.startswith("adhere.")}
     files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
