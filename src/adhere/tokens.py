@@ -58,6 +58,15 @@ class Tokens:
         self._used[found[0].id] = now
         return found[0]
 
+    def by_id(self, id: int) -> Token | None:  # noqa: A002
+        """The valid token of this number; None if the cache has no such token."""
+        now = self._clock()
+        for token, end in self._tokens.values():
+            if token.id == id and now < end:
+                self._used[id] = now
+                return token
+        return None
+
     def is_expired(self, text: bytes) -> bool:
         """Whether there is a token of this text that has expired."""
         found = self._tokens.get(sha256(text).digest())

@@ -126,6 +126,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             "policies",
             "make_token",
             "rotate_token",
+            "make_link",
             "tokens",
             "revoke_token",
             "unblind",
@@ -166,6 +167,7 @@ def test_tokens_and_kits(service: Service, make: MakeClient) -> None:
             kit = site.recommend(trial, "S-1").kit
             assert kit is not None
             assert type(admin.unblind(trial, kit, "an emergency")) is IssuedRecommendation
+            assert admin.make_link(made.id).path.startswith("/app/sign-in?link=lnk_")
             new = admin.rotate_token(made.id)
             with pytest.raises(adhere.ServiceError, match="401"):
                 site.trials()
@@ -177,6 +179,8 @@ def test_tokens_and_kits(service: Service, make: MakeClient) -> None:
         listed = {line.id: line for line in admin.tokens()}
         assert type(listed[new.id]) is TokenDetails
         assert listed[new.id].status == listed[made.id].status == "revoked"
+        with pytest.raises(adhere.ConflictError, match="revoked"):
+            admin.make_link(new.id)
         with pytest.raises(adhere.UnknownError):
             admin.revoke_token(10**9)
 

@@ -12,6 +12,7 @@ from adhere.service.api.requests import (
     GivenDesign,
     NewCorrection,
     NewErasure,
+    NewLink,
     NewRecommendation,
     NewReport,
     NewToken,
@@ -37,6 +38,7 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     NewUnblinding: {"kit": "0000-0000", "reason": "an emergency"},
     NewErasure: {"subject": "nobody"},
     Rotation: {},
+    NewLink: {},
     NewToken: {"role": "statistician", "label": "of a role"},
 }
 GUARDED = [route for route in ROUTES if route.roles]

@@ -84,6 +84,11 @@ class TrustedProxies:
                 break
         return nearest
 
+    def is_secure(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether a trusted proxy says that the client came by HTTPS."""
+        said = [value.strip().lower() for name, value in headers if name == b"x-forwarded-proto"]
+        return said == [b"https"] and bool(self._networks) and self._trusts(peer)
+
     def _trusts(self, text: str) -> bool:
         address = _address(text)
         return address is not None and any(address in network for network in self._networks)

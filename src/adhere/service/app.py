@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adhere.errors import InputError, UnavailableError, UnknownPolicyError
-from adhere.service.api.accesses import answer
 from adhere.service.api.auth import Authenticator
+from adhere.service.api.calling import call, check_trial
 from adhere.service.api.openapi import document
 from adhere.service.api.parsing import (
     BodyDecoder,
@@ -27,8 +27,7 @@ from adhere.service.api.parsing import (
     parse_key,
     parse_trial,
 )
-from adhere.service.api.queries import check_query
-from adhere.service.api.route import BLIND_ROLES, Route
+from adhere.service.api.route import Route
 from adhere.service.api.router import Router
 from adhere.service.background import background_tasks
 from adhere.service.context import RequestContext, Service
@@ -37,6 +36,9 @@ from adhere.service.http.cors import with_cors
 from adhere.service.http.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.logs import log_request
+from adhere.service.pages.dispatch import Pages
+from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.routes import PAGES
 from adhere.service.settings import ServiceSettings
 from adhere.service.table import routes
 from adhere.store import OutcomeUnknownError, Store, StoreError
@@ -55,10 +57,11 @@ class App:
 
     def __init__(self, store: Store, settings: ServiceSettings) -> None:
         table = routes(metrics_open=settings.metrics_open)
-        self._router = Router(table, settings.root_path)
+        self._router: Router[Route | PageRoute] = Router((*table, *PAGES), settings.root_path)
         self._decoders = {route: BodyDecoder(route.body) for route in table if route.body is not None}
         self._service = Service(store, settings, document(table, settings.root_path))
         self._auth = Authenticator(self._service)
+        self._pages = Pages(self._service, self._auth, PAGES)
         self._metrics = self._service.metrics
         self._max_body, self._slow = settings.max_body_bytes, settings.slow_request
         # Starlette speaks the lifespan protocol; requests do not pass through it.
@@ -71,19 +74,27 @@ class App:
             return
         begin = time.perf_counter()
         context = RequestContext(self._service)
-        route: Route | None = None
+        route: Route | PageRoute | None = None
+        response: Any
         try:
             raw = scope.get("raw_path")
             path = raw.decode("latin-1") if raw is not None else scope["path"]
-            route, parameters = self._router.match(scope["method"], path)
-            response = await self._handle(scope, receive, context, route, parameters)
-            status = route.status
+            found, parameters = self._router.match(scope["method"], path)
+            route = found
+            if isinstance(found, PageRoute):
+                response = await self._pages.answer(scope, receive, context, found, parameters)
+                status = response.status_code
+            else:
+                response = await self._handle(scope, receive, context, found, parameters)
+                status = found.status
         except DisconnectedError:
             return
         except Exception as error:
-            response = _problem(error, route)
-            status = response.status
-            self._metrics.refusals.labels(response.kind).inc()
+            response = problem = _problem(error, route)
+            status = problem.status
+            self._metrics.refusals.labels(problem.kind).inc()
+            if self._pages.are_at(path):
+                response = await self._pages.problem(scope, problem)
         if isinstance(response, Response):
             await response(scope, receive, send)
         else:
@@ -103,19 +114,15 @@ class App:
         if parameters:
             if "trial" in parameters:
                 context.trial = parse_trial(parameters)
-                self._auth.check_trial(context)
+                check_trial(context)
             if "id" in parameters:
-                context.id = parse_id(parameters, route)
+                context.id = parse_id(parameters, route.path)
         if route.idempotent:
             context.idempotency_key = parse_key(headers)
         if route.body is not None:
             context.body = await parse_body(receive, headers, self._decoders[route], self._max_body)
         context.query, context.headers = scope["query_string"], scope["headers"]
-        if context.query:
-            check_query(context.query, [name for name, _ in route.query])
-        if route.reveals and context.holder.role not in BLIND_ROLES:
-            return await answer(route.handler, context, route.reveals)
-        return await route.handler(context)
+        return await call(route, context)
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -136,7 +143,7 @@ def make_app(store: Store, settings: ServiceSettings | None = None) -> ASGIApp:
     return with_cors(app, settings.cors_origins) if settings.cors_origins else app
 
 
-def _problem(error: Exception, route: Route | None) -> ProblemError:
+def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, InputError):

@@ -32,7 +32,7 @@ async def background_tasks(service: Service) -> AsyncIterator[None]:
     settings = service.settings
     service.probe.start()
     tasks = [
-        asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.tokens.refresh))),
+        asyncio.create_task(_every(settings.refresh_every, lambda: service.in_thread(service.refresh))),
         asyncio.create_task(_every(settings.last_use_every, lambda: write_last_use(service))),
         asyncio.create_task(_every(settings.impute_every, lambda: impute_missing(service))),
         asyncio.create_task(_every(settings.impute_every, lambda: look_by_day(service))),

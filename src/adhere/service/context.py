@@ -15,6 +15,7 @@ from adhere.service.jobs.jobs import Jobs
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
+from adhere.sessions import Sessions
 from adhere.store import ReadTransaction, Store, Token
 from adhere.tokens import Tokens
 from adhere.trial.commands import AnyCommand, Response
@@ -36,6 +37,7 @@ class Service:
         self.group_commit = GroupCommit(self.processor, self.metrics)
         self.access_log = AccessLog(store, self.group_commit)
         self.tokens = Tokens(store)
+        self.sessions = Sessions(store, self.tokens, settings.session_hours)
         self.results = ResultsCache()
         self.jobs = Jobs(self.processor)
         self.loaded = False  # whether it was tried to load the policy of every open trial
@@ -60,6 +62,11 @@ class Service:
     async def in_background(self, work: Callable[[], Result]) -> Result:
         """Call a function that may take long in another thread, where no short one waits behind it."""
         return await asyncio.get_running_loop().run_in_executor(self._background, work)
+
+    def refresh(self) -> None:
+        """Read tokens and sessions again, which another process may have made or ended."""
+        self.tokens.refresh()
+        self.sessions.refresh()
 
     def close(self) -> None:
         """Write what is still queued, then close the store."""

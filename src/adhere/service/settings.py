@@ -111,6 +111,10 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         ),
     ] = ()
 
+    session_hours: Annotated[
+        float, about("Proxies and browsers", "Hours after which people sign in to the pages again.", gt=0, le=720)
+    ] = 12.0
+
     max_body_bytes: Annotated[int, about("Limits", "The largest body of a request.", ge=1024, le=2**30)] = 64 * 1024
     token_rate: Annotated[float, about("Limits", "Requests a second with one token.", gt=0)] = 10_000.0
     token_burst: Annotated[float, about("Limits", "Requests at once with one token after a rest.", ge=1)] = 20_000.0

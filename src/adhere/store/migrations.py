@@ -65,6 +65,11 @@ STEPS: tuple[tuple[str, ...], ...] = (
             JOIN erased ON erased.trial = made.trial AND erased.key = made.subject
             WHERE noted.trial = notes.trial AND noted.position = notes.position)""",
     ),
+    (
+        """CREATE TABLE sessions (
+            digest {bytes} PRIMARY KEY, token {number} NOT NULL, expires_at {text} NOT NULL)""",
+        "CREATE TABLE links (digest {bytes} PRIMARY KEY, token {number} NOT NULL, expires_at {text} NOT NULL)",
+    ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1
 

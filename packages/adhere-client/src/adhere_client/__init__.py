@@ -22,6 +22,7 @@ from adhere_client.answers import PolicyParameter as PolicyParameter
 from adhere_client.answers import RecommendationDetails as RecommendationDetails
 from adhere_client.answers import Recorded as Recorded
 from adhere_client.answers import Results as Results
+from adhere_client.answers import SignInLink as SignInLink
 from adhere_client.answers import TokenDetails as TokenDetails
 from adhere_client.answers import TrialDetails as TrialDetails
 from adhere_client.async_client import AsyncClient as AsyncClient

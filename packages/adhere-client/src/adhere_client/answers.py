@@ -299,6 +299,13 @@ class IssuedToken(Answer, frozen=True):
         yield from (("id", self.id), ("role", self.role), ("label", self.label))
 
 
+class SignInLink(Answer, frozen=True):
+    """A one-time link to sign in to the pages: its path on the service, and when it expires."""
+
+    path: str
+    expires_at: str
+
+
 class TokenDetails(Answer, frozen=True):
     """A token in the list: whose it is, what it is for, and whether it is valid."""
 

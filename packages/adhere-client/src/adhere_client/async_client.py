@@ -124,5 +124,6 @@ class AsyncClient(Connection):
     export = _awaiting(calls.export)
     make_token = _awaiting(calls.make_token)
     rotate_token = _awaiting(calls.rotate_token)
+    make_link = _awaiting(calls.make_link)
     tokens = _awaiting(calls.tokens)
     revoke_token = _awaiting(calls.revoke_token)

@@ -23,6 +23,7 @@ from adhere_client.answers import (
     RecommendationDetails,
     Recorded,
     Results,
+    SignInLink,
     TokenDetails,
     TrialDetails,
 )
@@ -318,6 +319,11 @@ def rotate_token(
         raise InputError("overlap", overlap, "a datetime.timedelta")
     body = {"overlap_seconds": int(overlap.total_seconds()), "expires_at": expires_at}
     return ask(Request("POST", f"/tokens/{id}/rotation", IssuedToken, body, repeatable=False))
+
+
+def make_link(id: int, *, minutes: int = 60) -> Steps[SignInLink]:  # noqa: A002
+    """Make a link by which the holder of a token signs in to the pages, once; not repeated either."""
+    return ask(Request("POST", f"/tokens/{id}/links", SignInLink, {"minutes": minutes}, repeatable=False))
 
 
 def tokens() -> Steps[list[TokenDetails]]:

@@ -136,5 +136,6 @@ class Client(Connection):
     export = _blocking(calls.export)
     make_token = _blocking(calls.make_token)
     rotate_token = _blocking(calls.rotate_token)
+    make_link = _blocking(calls.make_link)
     tokens = _blocking(calls.tokens)
     revoke_token = _blocking(calls.revoke_token)

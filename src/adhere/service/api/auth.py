@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from starlette.types import Scope
 
-from adhere.errors import UnknownError
 from adhere.service.addresses import TrustedProxies, network_of
+from adhere.service.api.calling import check_role
 from adhere.service.api.route import Route
-from adhere.service.context import RequestContext, Service
+from adhere.service.context import Service
 from adhere.service.http.connections import mark_authenticated
 from adhere.service.http.problems import ProblemError
 from adhere.service.http.rate_limits import RateLimit, retry_after
+from adhere.sessions import LINK_PREFIX
 from adhere.store import Token
 
 _MAX_TOKEN_LENGTH = 200
@@ -33,6 +34,39 @@ class Authenticator:
         holder = self._service.tokens.find(token) if scheme.lower() == b"bearer" else None
         if holder is None:
             holder = await self._refresh_and_look(scheme, token, scope)
+        self._admit(holder, scope)
+        check_role(route, holder.role)
+        return holder
+
+    async def session(self, secret: str, scope: Scope) -> Token | None:
+        """The holder of a session; None if it has ended."""
+        sessions = self._service.sessions
+        holder = sessions.find(secret)
+        if holder is None and secret and not self._failures.wait(self._network(scope)):
+            await self._service.in_thread(self._service.refresh)  # another process may have opened it
+            holder = sessions.find(secret)
+        if holder is not None:
+            self._admit(holder, scope)
+        return holder
+
+    async def signing_in(self, text: str, scope: Scope) -> Token | None:
+        """The holder of a token, or of a one-time link, which is then used up; None if it is not valid."""
+        text = text.strip()
+        if not text.startswith(LINK_PREFIX):
+            try:
+                return await self._refresh_and_look(b"bearer", text.encode(), scope)
+            except ProblemError as problem:
+                if problem.kind != "unauthenticated":
+                    raise
+                return None
+        self._count_failure(scope)
+        service = self._service
+        holder: Token | None = await service.group_commit.run(lambda: service.sessions.take_link(text))
+        if holder is not None:
+            self._failures.refund(self._network(scope))
+        return holder
+
+    def _admit(self, holder: Token, scope: Scope) -> None:
         mark_authenticated(scope)
         if wait := self._limit.wait(holder.id):
             raise ProblemError(
@@ -40,33 +74,29 @@ class Authenticator:
                 "too many requests with this token; wait and try again",
                 headers={"retry-after": retry_after(wait)},
             )
-        if holder.role not in route.roles:
-            allowed = " or ".join(sorted(route.roles))
-            raise ProblemError(
-                "forbidden",
-                f"this request needs the role {allowed}; the token has the role {holder.role}",
-                field="role",
-            )
-        return holder
 
-    def check_trial(self, context: RequestContext) -> None:
-        """To a token for one trial, all others are unknown."""
-        only = context.holder.trial
-        if only is not None and context.trial != only:
-            raise UnknownError("trial", context.trial, "the trial this token is for")
+    def is_secure(self, scope: Scope) -> bool:
+        """Whether the client came by HTTPS, to us or to a proxy that we trust."""
+        peer = scope.get("client")
+        return scope["scheme"] == "https" or (peer is not None and self._proxies.is_secure(peer[0], scope["headers"]))
+
+    def _network(self, scope: Scope) -> str:
+        peer = scope.get("client")
+        return network_of(self._proxies.client(peer[0], scope["headers"])) if peer else ""
+
+    def _count_failure(self, scope: Scope) -> None:
+        if wait := self._failures.wait(self._network(scope)):
+            detail = "too many requests without a valid token came from this address"
+            raise ProblemError("too-many", detail, headers={"retry-after": retry_after(wait)})
 
     async def _refresh_and_look(self, scheme: bytes, token: bytes, scope: Scope) -> Token:
         """Another process may have made the token since the last refresh; failures are limited for each address."""
-        peer = scope.get("client")
-        network = network_of(self._proxies.client(peer[0], scope["headers"])) if peer else ""
-        if wait := self._failures.wait(network):
-            detail = "too many requests without a valid token came from this address"
-            raise ProblemError("too-many", detail, headers={"retry-after": retry_after(wait)})
+        self._count_failure(scope)
         tokens = self._service.tokens
         if scheme.lower() == b"bearer" and 0 < len(token) <= _MAX_TOKEN_LENGTH:
             await self._service.in_thread(tokens.refresh)
             if holder := tokens.find(token):
-                self._failures.refund(network)
+                self._failures.refund(self._network(scope))
                 return holder
         detail = "this token is not valid, or was revoked"
         if not token:

@@ -12,7 +12,6 @@ from starlette.types import Receive
 
 from adhere.errors import UnknownError
 from adhere.service.api.body_problems import body_problem, field_names, repeated_field
-from adhere.service.api.route import Route
 from adhere.service.http.headers import USED_HEADERS
 from adhere.service.http.problems import ProblemError, shown
 
@@ -64,12 +63,12 @@ def parse_trial(parameters: dict[str, str]) -> str:
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
-def parse_id(parameters: dict[str, str], route: Route) -> int:
+def parse_id(parameters: dict[str, str], path: str) -> int:
     """The id of a recommendation or a token."""
     text = parameters["id"]
     if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
         return int(text)
-    what = "token" if route.path.startswith("/tokens") else "recommendation"
+    what = "token" if path.startswith("/tokens") else "recommendation"
     raise UnknownError(what, text, f"the number of a {what}")
 
 
@@ -113,14 +112,15 @@ async def parse_body(receive: Receive, headers: dict[bytes, bytes], decoder: Bod
     length = headers.get(b"content-length", b"")
     if length.isdigit() and (len(length) > 18 or int(length) > max_bytes):
         raise _too_large(max_bytes)
-    return decoder.decode(await _read(receive, max_bytes))
+    return decoder.decode(await read_body(receive, max_bytes))
 
 
 def _got(media: str) -> str:
     return f"got {media!r}" if media else "it is missing"
 
 
-async def _read(receive: Receive, max_bytes: int) -> bytes:
+async def read_body(receive: Receive, max_bytes: int) -> bytes:
+    """The body as it comes, of a limited size."""
     parts: list[bytes] = []
     size = 0
     while True:

@@ -199,6 +199,12 @@ class NewToken(Body, frozen=True, kw_only=True):
     expires_at: Annotated[datetime | None, Meta(description="Its end, with the time zone.")] = None
 
 
+class NewLink(Body, frozen=True, kw_only=True):
+    """For how long a one-time link to sign in is valid."""
+
+    minutes: Annotated[int, Meta(ge=1, le=7 * 1440, description="Until it expires, unless it is used before.")] = 60
+
+
 # One body of each kind that would be accepted, for the documentation.
 EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     NewTrial: {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]},
@@ -212,5 +218,6 @@ EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     NewUnblinding: {"kit": "4K7T-9QXA", "reason": "adverse event"},
     NewErasure: {"subject": "S-001", "site": "Leeds"},
     Rotation: {"overlap_seconds": 3600},
+    NewLink: {"minutes": 60},
     NewToken: {"role": "site", "site": "Leeds", "label": "Leeds, ward 3"},
 }

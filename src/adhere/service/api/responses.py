@@ -194,6 +194,13 @@ class TokenCreated(Struct, frozen=True, omit_defaults=True):
     expires_at: str | None = None
 
 
+class LinkCreated(Struct, frozen=True):
+    """A one-time link to sign in, with the rights of a token. It is shown only here."""
+
+    path: Annotated[str, Meta(description="Its path on this service; open it in a browser.")]
+    expires_at: str
+
+
 class TokenLine(Struct, frozen=True, omit_defaults=True):
     """A token in a list."""
 

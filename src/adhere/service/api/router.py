@@ -4,26 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote
 
 from adhere.errors import InputError
-from adhere.service.api.route import Route
 from adhere.service.http.problems import ProblemError
 
 
+class Routed(Protocol):
+    """What the router finds: a route of the API, or a page."""
+
+    @property
+    def method(self) -> str:
+        """Its method."""
+
+    @property
+    def path(self) -> str:
+        """Its path, with names in braces for what differs."""
+
+
+Found = TypeVar("Found", bound=Routed)
+
+
 @dataclass(slots=True)
-class _Node:
-    children: dict[str, _Node] = field(default_factory=dict)
+class _Node(Generic[Found]):
+    children: dict[str, _Node[Found]] = field(default_factory=dict)
     parameter_name: str = ""
-    parameter: _Node | None = None
-    methods: dict[str, Route] = field(default_factory=dict)
+    parameter: _Node[Found] | None = None
+    methods: dict[str, Found] = field(default_factory=dict)
 
 
-class Router:
+class Router(Generic[Found]):
     """The routes by method and path, under a root path or not: a proxy may pass it on or remove it."""
 
-    def __init__(self, routes: Iterable[Route], root_path: str = "") -> None:
-        self._root = _Node()
+    def __init__(self, routes: Iterable[Found], root_path: str = "") -> None:
+        self._root: _Node[Found] = _Node()
         self._prefix, self._prefix_length = f"{root_path}/", len(root_path)
         for route in routes:
             node = self._root
@@ -38,7 +53,7 @@ class Router:
         if root_path[1:].partition("/")[0] in taken:
             raise InputError("root_path", root_path, f"a path that begins with none of {', '.join(sorted(taken))}")
 
-    def match(self, method: str, raw_path: str) -> tuple[Route, dict[str, str]]:
+    def match(self, method: str, raw_path: str) -> tuple[Found, dict[str, str]]:
         """The route of a path as it was sent, and its path parameters.
 
         Segments are decoded one by one, so that an encoded slash does not divide them.

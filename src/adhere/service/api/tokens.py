@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import convert
 from msgspec.structs import asdict
 
-from adhere.service.api.responses import TokenCreated, TokenLine, TokenList
+from adhere.service.api.responses import LinkCreated, TokenCreated, TokenLine, TokenList
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Token
 
@@ -28,6 +28,13 @@ async def rotate_token(context: RequestContext) -> TokenCreated:
         service.tokens.rotate, context.id, overlap=overlap, expires_at=body.expires_at, by=context.holder.id
     )
     return _created(*await service.group_commit.run(rotate))
+
+
+async def make_link(context: RequestContext) -> LinkCreated:
+    """Make a link by which the holder of a token signs in to the pages, once."""
+    service, minutes = context.service, context.body.minutes
+    text, end = await service.group_commit.run(lambda: service.sessions.make_link(context.id, minutes))
+    return LinkCreated(f"{service.settings.root_path}/app/sign-in?link={text}", end)
 
 
 @reading

@@ -12,7 +12,7 @@ from starlette.responses import Response
 MEDIA_TYPE = "text/html"
 # An empty icon, or browsers would ask for /favicon.ico.
 _SHELL = """<!doctype html>
-<html lang="en">
+<html lang="en" class="themed">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -31,7 +31,7 @@ class Page:
     """A page, ready to be sent any number of times."""
 
     def __init__(self, title: str, body: str, script: str = "") -> None:
-        style = asset("style.css")
+        style = files("adhere.report").joinpath("templates", "tokens.css").read_text("utf-8") + asset("style.css")
         tag = f"<script>{script}</script>\n" if script else ""
         self._html = _SHELL.format(title=escape(title), style=style, body=body, script=tag).encode()
         policy = {

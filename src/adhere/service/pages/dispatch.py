@@ -1,0 +1,124 @@
+"""Answer requests for pages: the session, the form, the handler; and what goes wrong as a page too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope
+
+from adhere.service.api.auth import Authenticator
+from adhere.service.api.parsing import parse_id, parse_trial, read_body
+from adhere.service.context import RequestContext, Service
+from adhere.service.http.problems import ProblemError
+from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.rendering import HEADERS
+from adhere.sessions import is_csrf
+
+COOKIE: Final = "adhere_session"
+_FORM = "application/x-www-form-urlencoded"
+_MAX_FIELDS = 1000
+
+
+class Pages:
+    """The pages of a service."""
+
+    def __init__(self, service: Service, auth: Authenticator, table: Sequence[PageRoute]) -> None:
+        self._service, self._auth, self._table = service, auth, table
+
+    async def answer(
+        self, scope: Scope, receive: Receive, context: RequestContext, route: PageRoute, parameters: dict[str, str]
+    ) -> Response:
+        """The page, or a redirection to the sign-in of someone without a session."""
+        page = await self._request(scope, route)
+        if "trial" in parameters:
+            context.trial = page.trial = parse_trial(parameters)
+        if "id" in parameters:
+            page.id = parse_id(parameters, route.path)
+        page.file = parameters.get("file", "")
+        if not route.public and page.holder is None:
+            if route.method == "POST" or page.is_fragment:
+                raise ProblemError("unauthenticated", "your session has ended; sign in again")
+            return RedirectResponse(page.address("sign-in", next=_here(scope, page)), 303, HEADERS)
+        if page.holder is not None:
+            context.holder = page.holder
+            if not route.public and page.holder.role not in route.roles:
+                allowed = " or ".join(sorted(route.roles))
+                detail = f"this page is for the role {allowed}; you are signed in with the role {page.holder.role}"
+                raise ProblemError("forbidden", detail, field="role")
+        if route.method == "POST":
+            page.fields = await self._form(receive, page)
+        return await route.handler(page)
+
+    def are_at(self, path: str) -> bool:
+        """Whether a path is that of a page, or would be."""
+        path = path.removeprefix(self._service.settings.root_path)
+        return path == "/app" or path.startswith("/app/")
+
+    async def problem(self, scope: Scope, problem: ProblemError) -> Response:
+        """What went wrong, as a page, or as a sentence where a part of a page was asked for."""
+        page = await self._request(scope, PageRoute("GET", "/app", _never))
+        template = "parts/problem.html" if page.is_fragment else "problem.html"
+        found = page.render(template, problem.status, problem=problem.body)
+        for name, value in problem.headers.items():
+            found.headers[name] = value
+        return found
+
+    async def _request(self, scope: Scope, route: PageRoute) -> PageRequest:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        secret = _cookie(headers.get("cookie", ""))
+        holder = await self._auth.session(secret, scope) if secret else None
+        query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+        return PageRequest(
+            self._service,
+            self._auth,
+            self._table,
+            route,
+            scope,
+            holder=holder,
+            secret=secret if holder else "",
+            query={name: values[-1] for name, values in query.items()},
+            headers=headers,
+        )
+
+    async def _form(self, receive: Receive, page: PageRequest) -> Mapping[str, list[str]]:
+        """The fields of a form that was sent from a page of this session, and from nowhere else."""
+        kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != _FORM:
+            raise ProblemError("media-type", f"a form must be sent as {_FORM}", field="Content-Type", expected=_FORM)
+        origin = page.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != page.headers.get("host"):
+            raise ProblemError("forbidden", "this form was sent from another site", field="Origin")
+        body = await read_body(receive, self._service.settings.max_body_bytes)
+        try:
+            text = body.decode("ascii")
+            found = parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
+        except ValueError:
+            raise ProblemError("malformed", "the form cannot be read", field="body", expected=_FORM) from None
+        given = page.headers.get("x-csrf-token") or found.get("csrf", [""])[-1]
+        if page.holder is not None and not is_csrf(page.secret, given):
+            raise ProblemError(
+                "forbidden", "this form is of a session that has ended; load the page again", field="csrf"
+            )
+        return found
+
+
+def _cookie(header: str) -> str:
+    try:
+        found = SimpleCookie(header).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _here(scope: Scope, page: PageRequest) -> str:
+    query = scope["query_string"].decode("latin-1")
+    return f"{page.path}?{query}" if query else page.path
+
+
+async def _never(page: PageRequest) -> Response:
+    raise NotImplementedError

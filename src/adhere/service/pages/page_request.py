@@ -1,0 +1,112 @@
+"""One request for a page: who asks, what for, and the API as they may use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Scope
+
+from adhere.service.api.auth import Authenticator
+from adhere.service.api.calling import call, check_role, check_trial
+from adhere.service.api.parsing import BodyDecoder
+from adhere.service.context import RequestContext, Service
+from adhere.service.pages.page_route import OPERATIONS, PageRoute
+from adhere.service.pages.rendering import HEADERS, render
+from adhere.sessions import csrf_of
+from adhere.store import Token
+
+_decoders: dict[type, BodyDecoder] = {}
+
+
+@dataclass(slots=True)
+class PageRequest:
+    """A request for a page; `holder` is whose session it is, None on a public page without one."""
+
+    service: Service
+    auth: Authenticator
+    table: Sequence[PageRoute]  # of all pages
+    route: PageRoute
+    scope: Scope
+    holder: Token | None = None
+    secret: str = ""  # of the session
+    trial: str = ""
+    id: int = -1
+    file: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, list[str]] = field(default_factory=dict)  # of a form that was sent
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The fields of the form, without the blanks around them; of those that came several times, the last one."""
+        return {name: values[-1].strip() for name, values in self.fields.items()}
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether htmx asks for a part of a page."""
+        return "hx-request" in self.headers
+
+    @property
+    def root(self) -> str:
+        """The path under which a proxy serves the service."""
+        return self.service.settings.root_path
+
+    @property
+    def path(self) -> str:
+        """The address of this page, without its query."""
+        path: str = self.scope["path"]
+        return path if path.startswith(f"{self.root}/") else f"{self.root}{path}"
+
+    def may(self, operation: str) -> bool:
+        """Whether the role may use an operation of the API."""
+        return self.holder is not None and self.holder.role in OPERATIONS[operation].roles
+
+    async def call(
+        self,
+        operation: str,
+        *,
+        trial: str | None = None,
+        id: int | None = None,  # noqa: A002  (as in the table of routes)
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        key: str = "",
+    ) -> Any:
+        """What the API answers to the same holder; what it refuses is raised as it would be there."""
+        assert self.holder is not None
+        route = OPERATIONS[operation]
+        check_role(route, self.holder.role)
+        context = RequestContext(self.service)
+        context.holder = self.holder
+        if "{trial}" in route.path:
+            context.trial = self.trial if trial is None else trial
+            check_trial(context)
+        context.id = self.id if id is None else id
+        context.idempotency_key = key
+        context.headers = self.scope["headers"]
+        context.query = urlencode(query or {}).encode()
+        if route.body is not None:
+            decoder = _decoders.setdefault(route.body, BodyDecoder(route.body))
+            context.body = decoder.decode(msgspec.json.encode(body or {}))
+        return await call(route, context)
+
+    def address(self, *segments: object, **query: object) -> str:
+        """The address of a page, its segments quoted: `address("trials", name, "monitor")`."""
+        path = "/".join([f"{self.root}/app", *(quote(str(segment), safe="") for segment in segments)])
+        return f"{path}?{urlencode(query)}" if query else path
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """A page, or a part of one, made of a template."""
+        csrf = csrf_of(self.secret) if self.secret else ""
+        text = render(template, page=self, csrf=csrf, **values)
+        return Response(text, status, HEADERS, "text/html")
+
+    def redirect(self, address: str) -> Response:
+        """See another page; htmx is told to load it whole."""
+        if self.is_fragment:
+            return Response("", 200, {**HEADERS, "hx-redirect": address}, "text/html")
+        return RedirectResponse(address, 303, HEADERS)

@@ -1,0 +1,132 @@
+"""Templates and what they can use: static files, times, charts, the navigation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from adhere.service.pages.static_files import FILES
+
+if TYPE_CHECKING:
+    from adhere.service.pages.page_request import PageRequest
+
+_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+HEADERS: Final[Mapping[str, str]] = {
+    "cache-control": "no-store",
+    "content-security-policy": "; ".join(f"{name} {value}" for name, value in _POLICY.items()),
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "vary": "Cookie, HX-Request",
+}
+_MAX_ROWS = 60  # of the table of a chart's numbers
+
+
+def render(template: str, page: PageRequest, **values: Any) -> str:
+    """A template with its values, for a request."""
+    return _environment().get_template(template).render(page=page, **values)
+
+
+@cache
+def _environment() -> Environment:
+    loader = PackageLoader("adhere.service.pages")
+    made = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.globals |= {"static": _static, "chart": chart, "tabs": tabs}
+    made.filters |= {"when": when, "percent": percent, "thousands": thousands, "plural": plural}
+    return made
+
+
+def _static(name: str) -> str:
+    """The path of a static file below the service's root; it changes with the contents, so it is kept for good."""
+    return f"static/{name}?v={FILES[name].version}"
+
+
+def tabs(page: PageRequest, *, of_trial: bool) -> list[tuple[str, str, bool]]:
+    """The pages in the navigation that this role may open: name, address, whether it is this one."""
+    if page.holder is None:
+        return []
+    found = []
+    for route in page.table:
+        if route.tab and page.holder.role in route.roles and of_trial == ("{trial}" in route.path):
+            segments = [part for part in route.path.split("/")[2:] if part]
+            address = page.address(*(page.trial if part == "{trial}" else part for part in segments))
+            found.append((route.tab, address, route.path == page.route.path))
+    return found
+
+
+def when(at: datetime | str) -> Markup:
+    """A time, which a script then shows in the reader's own time zone.
+
+    >>> when(datetime(2026, 3, 1, 9, 30, tzinfo=UTC))
+    Markup('<time datetime="2026-03-01T09:30:00+00:00">2026-03-01 09:30 UTC</time>')
+    """
+    at = datetime.fromisoformat(at) if isinstance(at, str) else at
+    at = (at.replace(tzinfo=UTC) if at.tzinfo is None else at).astimezone(UTC)
+    text = Markup('<time datetime="{}">{:%Y-%m-%d %H:%M} UTC</time>')
+    return text.format(at.isoformat(timespec="seconds"), at)
+
+
+def percent(share: float | None) -> str:
+    """A share in percent; a dash where there is none.
+
+    >>> percent(0.784), percent(None)
+    ('78%', '–')
+    """
+    return "–" if share is None else f"{100 * share:.0f}%"
+
+
+def thousands(number: int) -> str:
+    """A count with commas.
+
+    >>> thousands(19422)
+    '19,422'
+    """
+    return f"{number:,}"
+
+
+def plural(number: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> plural(1, "patient"), plural(1200, "patient")
+    ('1 patient', '1,200 patients')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def chart(spec: Mapping[str, Any], label: str, caption: str = "", columns: Mapping[str, str] | None = None) -> Markup:
+    """A Vega-Lite chart, drawn by a script; `label` says what it shows to those who cannot see it.
+
+    Its numbers follow in a table: all fields of `spec["data"]["values"]`, or `columns` (field: heading).
+    """
+    values: Sequence[Mapping[str, Any]] = spec.get("data", {}).get("values", [])
+    names = columns or {name: name for row in values[:1] for name in row}
+    step = max(1, -(-len(values) // _MAX_ROWS))
+    rows = [[_cell(row.get(name)) for name in names] for row in values[::step]]
+    data = json.dumps(spec, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    template = _environment().get_template("parts/chart.html")
+    return Markup(
+        template.render(data=Markup(data), label=label, caption=caption, header=list(names.values()), rows=rows)
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

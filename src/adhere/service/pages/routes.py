@@ -1,0 +1,19 @@
+"""The table of pages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
+from adhere.service.pages.static_page import static_page
+from adhere.service.pages.trials import trials_page
+
+PAGES: Final = (
+    PageRoute("GET", "/static/{file}", static_page, public=True),
+    PageRoute("GET", "/app", start_page, public=True),
+    PageRoute("GET", "/app/sign-in", sign_in_page, public=True),
+    PageRoute("POST", "/app/sign-in", sign_in, public=True),
+    PageRoute("POST", "/app/sign-out", sign_out, public=True),
+    PageRoute("GET", "/app/trials", trials_page, calls=("list_trials",), tab="Trials"),
+)

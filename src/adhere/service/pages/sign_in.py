@@ -1,0 +1,73 @@
+"""Sign in with a token or a one-time link, and sign out."""
+
+from __future__ import annotations
+
+from http.cookies import SimpleCookie
+
+from starlette.responses import Response
+
+from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.page_request import PageRequest
+from adhere.store import Token
+
+_NOT_VALID = "This token is not valid: it was revoked, has expired, or was mistyped."
+_USED = "This link was used already, or has expired. Ask whoever sent it for another one."
+_NO_PAGES = "This token is for programs that read metrics; it opens no page."
+
+
+async def start_page(page: PageRequest) -> Response:
+    """The list of trials, or the sign-in."""
+    return page.redirect(page.address("trials" if page.holder else "sign-in"))
+
+
+async def sign_in_page(page: PageRequest) -> Response:
+    """The form to sign in. A link is used up by its button only, so that no preview of it does."""
+    return page.render("sign-in.html", link=page.query.get("link", ""), next=_next(page, page.query), problem="")
+
+
+async def sign_in(page: PageRequest) -> Response:
+    """Open a session, and go where one wanted to."""
+    link, token = page.form.get("link", ""), page.form.get("token", "")
+    holder = await page.auth.signing_in(link or token, page.scope)
+    problem = "" if holder else (_USED if link else _NOT_VALID)
+    if holder is not None and holder.role == "metrics":
+        problem = _NO_PAGES
+    if holder is None or problem:
+        return page.render("sign-in.html", 403, link="", next=_next(page, page.form), problem=problem)
+    return await _opened(page, holder)
+
+
+async def _opened(page: PageRequest, holder: Token) -> Response:
+    service = page.service
+    secret = await service.group_commit.run(lambda: service.sessions.open(holder))
+    response = page.redirect(_next(page, page.form))
+    _set_cookie(page, response, secret, int(service.settings.session_hours * 3600))
+    return response
+
+
+async def sign_out(page: PageRequest) -> Response:
+    """End the session."""
+    service, secret = page.service, page.secret
+    if secret:
+        await service.group_commit.run(lambda: service.sessions.close(secret))
+    response = page.redirect(page.address("sign-in"))
+    _set_cookie(page, response, "", 0)
+    return response
+
+
+def _next(page: PageRequest, given: object) -> str:
+    """Where to go afterwards: a page of this service, whatever the address says."""
+    wanted = given.get("next", "") if isinstance(given, dict) else ""
+    inside = wanted.startswith(f"{page.root}/app/") and "\\" not in wanted and wanted.isprintable()
+    return wanted if inside else page.address("trials")
+
+
+def _set_cookie(page: PageRequest, response: Response, secret: str, seconds: int) -> None:
+    cookie: SimpleCookie = SimpleCookie({COOKIE: secret})
+    cookie[COOKIE]["path"] = f"{page.root}/"
+    cookie[COOKIE]["max-age"] = str(seconds)
+    cookie[COOKIE]["httponly"] = True
+    cookie[COOKIE]["samesite"] = "Lax"
+    if page.auth.is_secure(page.scope):
+        cookie[COOKIE]["secure"] = True
+    response.headers["set-cookie"] = cookie[COOKIE].OutputString()

@@ -1,0 +1,58 @@
+"""Static files of the pages: read once, compressed once, with a version by their contents."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final, NamedTuple
+
+from starlette.responses import Response
+
+from adhere.errors import UnknownError
+
+_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_FOR_GOOD = "public, max-age=31536000, immutable"
+
+
+class StaticFile(NamedTuple):
+    """A file: its kind, its contents, and a version that changes with them."""
+
+    media_type: str
+    contents: bytes
+    version: str
+
+
+def _read(file: Traversable) -> StaticFile:
+    contents = file.read_bytes()
+    kind = _TYPES[file.name[file.name.rindex(".") :]]
+    return StaticFile(kind, contents, sha256(contents).hexdigest()[:12])
+
+
+def _all() -> dict[str, StaticFile]:
+    static = files("adhere.service.pages") / "static"
+    tokens = files("adhere.report") / "templates" / "tokens.css"  # reports look the same
+    found = [tokens, *static.iterdir(), *(static / "vendored").iterdir()]
+    return {file.name: _read(file) for file in found if file.name.endswith(tuple(_TYPES))}
+
+
+FILES: Final[Mapping[str, StaticFile]] = _all()
+
+
+@cache
+def _compressed(name: str) -> bytes:
+    return gzip.compress(FILES[name].contents, 6, mtime=0)
+
+
+def static_file(name: str, accept_encoding: str) -> Response:
+    """A file by its name, compressed where the browser takes it. Its address has its version, so it never changes."""
+    if name not in FILES:
+        raise UnknownError("file", name, "a file of the pages")
+    file = FILES[name]
+    headers = {"cache-control": _FOR_GOOD, "vary": "Accept-Encoding", "x-content-type-options": "nosniff"}
+    if "gzip" in accept_encoding:
+        return Response(_compressed(name), 200, {**headers, "content-encoding": "gzip"}, file.media_type)
+    return Response(file.contents, 200, headers, file.media_type)
