@@ -27,7 +27,9 @@ _AS_FORMAT_2 = (
     "DROP TABLE accesses",
     "ALTER TABLE tokens DROP COLUMN expires_at",
     "ALTER TABLE tokens DROP COLUMN last_used_at",
-    "DELETE FROM adhere_schema WHERE version = 3",
+    "DROP TABLE sessions",
+    "DROP TABLE links",
+    "DELETE FROM adhere_schema WHERE version > 2",
 )
 
 

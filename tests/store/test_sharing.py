@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from adhere.store import Store, StoreError
+from adhere.store.migrations import FORMAT
 from adhere.store.records import Subject, Token
 
 from .places import Place, append, fetch, fill, head_at, make_trial, record
@@ -102,7 +103,9 @@ def test_who_only_reads_does_not_write(lasting: Place) -> None:
 def test_tables_of_a_newer_version_are_refused(lasting: Place, read_only: bool) -> None:
     lasting.open().close()
     lasting.run("INSERT INTO adhere_schema (version) VALUES (99)")
-    with pytest.raises(StoreError, match=r"was written by a newer adhere \(tables of version 99; this one knows 3\)"):
+    with pytest.raises(
+        StoreError, match=rf"was written by a newer adhere \(tables of version 99; this one knows {FORMAT}\)"
+    ):
         lasting.open(read_only=read_only)
 
 
@@ -118,7 +121,7 @@ def test_tables_of_version_0_1_0_are_refused_in_one_sentence(lasting: Place, rea
 
 def test_tables_of_an_older_version_are_not_only_read(lasting: Place) -> None:
     lasting.open().close()
-    lasting.run("DELETE FROM adhere_schema WHERE version = 3")
+    lasting.run(f"DELETE FROM adhere_schema WHERE version = {FORMAT}")
     with pytest.raises(StoreError, match="was written by an older adhere"):
         lasting.open(read_only=True)
 
@@ -149,7 +152,7 @@ def test_tables_that_are_not_those_of_their_version_are_refused(
     lasting.open().close()
     for statement in damage:
         lasting.run(statement)
-    with pytest.raises(StoreError, match=f"says it has tables of version 3, but {lacking}"):
+    with pytest.raises(StoreError, match=f"says it has tables of version {FORMAT}, but {lacking}"):
         lasting.open(read_only=read_only)
 
 
