@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "policies": "List the policies, or explain one.",
     "populations": "List the populations, or describe one.",
     "doctor": "What is installed here, and what is missing.",
+    "demo": "Watch two trials with invented patients in a browser.",
     "serve": "Serve live trials over HTTP.",
     "data": "Show the data that come with adhere, and check them.",
     "token": "Who may use the service.",

@@ -1,0 +1,142 @@
+"""`adhere demo`: two trials with invented patients, in a browser, in one command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import webbrowser
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from adhere.checks import check_count, check_integer
+from adhere.cli.options import integer, number
+from adhere.errors import InputError
+
+if TYPE_CHECKING:
+    from adhere.demo.demo import Demo
+    from adhere.demo.player import Player
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_NEEDED = ("uvicorn", "adhere_client", "scipy")  # of the extras service, client and analysis
+
+
+@app.command()
+def demo(
+    speed: Annotated[float, typer.Option(metavar="N", parser=number, help="Patients a second, in each trial.")] = 2.0,
+    patients: Annotated[
+        int | None, typer.Option(metavar="N", parser=integer, help="End after so many patients of each trial.")
+    ] = None,
+    port: Annotated[int, typer.Option(metavar="N", parser=integer, help="The port; 0 takes a free one.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="K", parser=integer, help="The same seed gives the same patients.")
+    ] = 8,  # of which the README tells
+    browser: Annotated[bool, typer.Option(help="Open a browser, where there is a display.")] = True,
+) -> None:
+    """Watch two trials with invented patients: nothing to set up, and nothing is left behind.
+
+    Starts the service on a temporary file, prints how four people sign in, creates two trials, and plays their
+    patients through the HTTP API, with reports that are late, missing, sent twice, or wrong and corrected. The first
+    500 patients of each trial come at once, then as many a second as --speed says.
+
+    \b
+      stroke          aspirin or none: little effect, and most patients comply
+      rich-and-poor   a harmful treatment, which the policy comes to believe in, since it believes what was taken
+
+    Ctrl-C stops the service and deletes the file.
+    """
+    if not 0.01 <= speed <= 1000:
+        raise InputError("--speed", speed, "a number from 0.01 to 1,000")
+    if patients is not None:
+        check_count("--patients", patients, at_least=1)
+    check_integer("--port", port, 0, 65535)
+    check_integer("--seed", seed, 0, 2**64 - 1)
+    _check_installed()
+    from adhere.demo.demo import running_demo
+    from adhere.demo.player import Pace, play
+
+    try:
+        with _ended_by_signals(), running_demo(port) as running:
+            _introduce(running, browser)
+            players = running.create_trials(seed)
+            _show(players, play(players, Pace(speed=speed, patients=patients)))
+            if patients is None:
+                typer.echo("All patients have been played; the pages stay until Ctrl-C.")
+                signal.pause()
+    except KeyboardInterrupt:
+        typer.echo("")
+    typer.echo("The demo has ended; its service, its trials and its file are gone.")
+
+
+def _check_installed() -> None:
+    if not all(find_spec(name) for name in _NEEDED):
+        sentence = (
+            "`adhere demo` needs the service, its client and the analysis: pip install ./packages/adhere-client "
+            "'.[service,client,analysis]' in a checkout, or simply make demo"
+        )
+        raise InputError("demo", None, "the extras service, client and analysis", sentence)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """End at SIGTERM, and when the terminal is closed, as at Ctrl-C; once it ends, a second one changes nothing."""
+    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def stop(*_: object) -> NoReturn:
+        for ending in endings:
+            signal.signal(ending, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {ending: signal.signal(ending, stop) for ending in endings}
+    try:
+        yield
+    finally:
+        for ending, handler in before.items():
+            signal.signal(ending, handler)
+
+
+def _introduce(running: Demo, browser: bool) -> None:
+    typer.echo(f"\nTwo trials with invented patients, at {running.url}/app\n")
+    typer.echo("Sign in as one of these people, with their token:\n")
+    for person, token in running.tokens.items():
+        typer.echo(f"  {person.title} ({person.sees})\n    {token}")
+    typer.echo("\nBegin with the statistician and the Monitor of rich-and-poor: the treatment harms, and the policy,")
+    typer.echo("which believes what was taken, recommends it more and more.\n\nCtrl-C stops it and deletes the file.")
+    if browser and _has_display():
+        webbrowser.open(f"{running.url}/app")
+
+
+def _has_display() -> bool:
+    """Whether somebody sits before a screen: webbrowser would otherwise start one that runs in the terminal."""
+    if not sys.stdout.isatty():
+        return False
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _show(players: Sequence[Player], requests: Iterable[None]) -> None:
+    """Play, and show on a terminal how far it is."""
+    with _line() as show:
+        for _ in requests:
+            show(" · ".join(_progress(player) for player in players))
+
+
+@contextmanager
+def _line() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal, if there is one, whose text changes."""
+    if not sys.stdout.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    with Console().status("creating the trials") as status:
+        yield status.update
+
+
+def _progress(player: Player) -> str:
+    played = player.played
+    return f"{player.trial.name}: {played.patients:,} patients, {played.reports:,} reports"

@@ -1,0 +1,37 @@
+"""The people of the demo, each with a token to sign in with, and the sites whose requests are played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from adhere.client import Client
+from adhere.demo.patients import SITES
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who signs in, and what their role lets them look at."""
+
+    title: str
+    role: str
+    sees: str
+    site: str | None = None
+
+
+PEOPLE: Final = (
+    Person("statistician", "statistician", "Monitor and Audit"),
+    Person(f"nurse in {SITES[0]}", "site", "the site's page, made for a phone", site=SITES[0]),
+    Person("coordinator", "coordinator", "Enrolment of all sites"),
+    Person("admin", "admin", "everything"),
+)
+
+
+def token_of(admin: Client, person: Person) -> str:
+    """A new token for a person."""
+    return admin.make_token(person.role, f"{person.title} of the demo", site=person.site).token
+
+
+def site_clients(url: str, admin: Client) -> dict[str, Client]:
+    """A client for each site, by its name."""
+    return {site: Client(url, admin.make_token("site", f"player, {site}", site=site).token) for site in SITES}

@@ -1,0 +1,92 @@
+"""Plays schedules through the HTTP API, as the sites of the trials would send their requests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from operator import itemgetter
+
+from adhere.client import Client, ConflictError
+from adhere.demo.schedule import Action, Call, schedule
+from adhere.demo.trials import DemoTrial
+
+
+@dataclass
+class Played:
+    """How much of a trial was played."""
+
+    patients: int = 0
+    reports: int = 0
+    corrections: int = 0
+    refused: int = 0  # somebody at the pages was faster, or paused or closed the trial
+
+
+class Player:
+    """The sites of one trial."""
+
+    def __init__(self, trial: DemoTrial, seed: int, run: int, clients: Mapping[str, Client]) -> None:
+        self.trial, self.played = trial, Played()
+        self.actions = schedule(trial, seed, run)
+        self._clients, self._arms = clients, trial.population.arms
+        self._recommended: dict[str, tuple[int, int]] = {}  # for each subject: its id, and the arm
+
+    def perform(self, action: Action) -> None:
+        """Send an action's request, and the same once more if it is sent twice."""
+        if action.call != "recommend" and action.patient.subject not in self._recommended:
+            return  # the recommendation was refused
+        try:
+            for _ in range(2 if action.twice else 1):
+                self._send(action, self._clients[action.patient.site])
+        except ConflictError:
+            self.played.refused += 1
+        else:
+            self._count(action.call)
+
+    def _send(self, action: Action, site: Client) -> None:
+        subject, trial = action.patient.subject, self.trial.name
+        if action.call == "recommend":
+            made = site.recommend(trial, subject, **action.said[0], request_id=action.key)
+            assert made.arm is not None  # the demo's trials are not blinded
+            self._recommended[subject] = made.id, self._arms.index(made.arm)
+        else:
+            recommendation, arm = self._recommended[subject]
+            getattr(site, action.call)(trial, recommendation, **action.said[arm], request_id=action.key)
+
+    def _count(self, call: Call) -> None:
+        self.played.patients += call == "recommend"
+        self.played.reports += call == "report"
+        self.played.corrections += call == "correct"
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast trials are played: the first patients of each at once, then so many a second; all, or the first."""
+
+    head_start: int = 500
+    speed: float = 2.0
+    patients: int | None = None
+
+
+def play(players: Sequence[Player], pace: Pace) -> Iterator[None]:
+    """Play all trials together, and yield after each request."""
+    began: float | None = None
+    for due, _, player, action in merge(*(_turns(player, pace) for player in players), key=itemgetter(0, 1)):
+        if due > 0.0:
+            began = time.monotonic() if began is None else began
+            time.sleep(max(0.0, began + due - time.monotonic()))
+        player.perform(action)
+        yield
+
+
+def _turns(player: Player, pace: Pace) -> Iterator[tuple[float, float, Player, Action]]:
+    """A trial's actions, with the seconds after the head start at which they are due, and their times."""
+    arrivals, ahead = 0, 0.0
+    for action in player.actions:
+        arrivals += action.call == "recommend"
+        if pace.patients is not None and arrivals > pace.patients:
+            return
+        if arrivals <= pace.head_start:
+            ahead = action.time
+        yield (action.time - ahead) / pace.speed, action.time, player, action

@@ -1,0 +1,103 @@
+"""The demo's service: a process of its own, in a temporary folder, that ends and cleans up however the demo ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from adhere.errors import InputError, UnavailableError
+
+_ADDRESS: Final = "Serving on "
+_TOKEN: Final = "admin-token"
+_STOP_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True)
+class DemoService:
+    """Where the service is, and its admin's token."""
+
+    url: str
+    admin_token: str
+
+
+@contextmanager
+def demo_service(port: int) -> Iterator[DemoService]:
+    """Serve a new store in a temporary folder until the block ends; nothing of it is left.
+
+    The process holds the other end of a pipe. If this process is killed, the pipe closes, and it ends and deletes the
+    folder by itself.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="adhere-demo-"))  # for its owner alone
+    try:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as log, _started(folder, port, log) as process:
+            try:
+                address = _address(process, log)
+                yield DemoService(address, (folder / _TOKEN).read_text(encoding="utf-8").strip())
+            finally:
+                _stop(process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(folder: Path, port: int, log: IO[str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-P", "-c", f"from {__name__} import main; main({str(folder)!r}, {port})"]
+    pipe = subprocess.PIPE
+    # In a session of its own: Ctrl-C is for the demo, which then ends the service.
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True, start_new_session=True)
+
+
+def _address(process: subprocess.Popen[str], log: IO[str]) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith(_ADDRESS):
+            return line.removeprefix(_ADDRESS).strip()
+    log.seek(0)
+    last = log.read().strip().rpartition("\n")[2]
+    raise UnavailableError(f"the demo's service did not start: {last or 'it gave no reason'}")
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def main(folder: str, port: int) -> None:
+    """Serve until standard input ends, as it does however the demo ends; then delete the folder."""
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    from adhere.service.serve import serve
+    from adhere.service.settings import ServiceSettings
+
+    place = Path(folder)
+    try:
+        serve(
+            ServiceSettings(
+                data=str(place / "adhere.db"),
+                port=port,
+                admin_token_file=str(place / _TOKEN),
+                log_level="warning",
+                shutdown_seconds=1,  # pages that listen would hold it up
+            )
+        )
+    except InputError as error:
+        sys.exit(str(error))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)

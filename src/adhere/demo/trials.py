@@ -1,0 +1,62 @@
+"""The two trials of the demo: their designs, and the populations that their patients come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from adhere.populations import Population, as_population
+
+
+@dataclass(frozen=True)
+class DemoTrial:
+    """A trial to be played: its design, as `POST /trials` takes it, and who its patients are."""
+
+    name: str
+    population_name: str
+    n_patients: int
+    took_other: str  # what those take who take none of the arms
+    design: dict[str, Any]
+    strata: tuple[str, ...] = ()
+
+    @property
+    def population(self) -> Population:
+        """Who its patients are."""
+        return as_population(self.population_name)
+
+    def fields(self, seed: int) -> dict[str, Any]:
+        """What creates it."""
+        arms = self.population.arms
+        given = {"name": self.name, "arms": arms, "control": arms[0], "n_patients": self.n_patients}
+        return given | {"strata": self.strata, "seed": seed} | self.design
+
+
+# Aspirin does little (0.4 points in 14-day survival), and most patients comply: what a calm monitor looks like.
+STROKE: Final = DemoTrial(
+    "stroke",
+    "stroke-aspirin",
+    n_patients=1500,
+    took_other="clopidogrel",
+    strata=("under 75", "75 and over"),
+    design={
+        "policy": "burn-in(floor(thompson, share=0.2), patients=60)",
+        "looks": {"every": 100},
+        "stopping": {"by": "z-test", "boundary": "obrien-fleming", "alpha": 0.05},
+    },
+)
+
+# The rich take a harmful treatment whatever they are told, and do well anyway. This policy believes what was taken:
+# it recommends the treatment, and its looks are as misled as it is. The intention-to-treat effect says the opposite.
+RICH_AND_POOR: Final = DemoTrial(
+    "rich-and-poor",
+    "rich-and-poor",
+    n_patients=1500,
+    took_other="a remedy of their own",
+    design={
+        "policy": "floor(thompson/actual, share=0.1)",
+        "looks": {"every": 100},
+        "stopping": {"by": "belief", "superiority": 0.95},
+    },
+)
+
+TRIALS: Final = (STROKE, RICH_AND_POOR)

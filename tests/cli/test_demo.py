@@ -1,0 +1,91 @@
+"""`adhere demo` as a process of its own: it plays, and however it ends, no process and no file is left."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from service.serving import wait_until
+
+from .running import check_complaint, in_this_process
+from .test_interrupt import HEARS_CTRL_C
+
+COMMAND = (sys.executable, "-c", f"{HEARS_CTRL_C}; from adhere.cli.main import main; sys.exit(main())", "demo")
+
+
+@contextmanager
+def demo(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A demo whose temporary files are in a folder, and its port."""
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    with subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            line = next(line for line in process.stdout if "http://" in line)
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+            assert found is not None
+            yield process, int(found[1])
+        finally:
+            process.kill()
+
+
+def serves(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except ConnectionError:
+        return False
+    return True
+
+
+def test_it_plays_so_many_patients_and_ends(tmp_path: Path) -> None:
+    with demo(tmp_path, "--patients", "10", "--no-browser") as (process, port):
+        assert process.stdout is not None
+        assert process.stdout.read().endswith("The demo has ended; its service, its trials and its file are gone.\n")
+        assert process.wait() == 0
+    assert not serves(port)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_it_no_process_and_no_file_is_left(tmp_path: Path, ending: signal.Signals) -> None:
+    with demo(tmp_path) as (process, port):
+        assert serves(port)
+        (folder,) = tmp_path.iterdir()
+        assert folder.stat().st_mode & 0o777 == 0o700
+        process.send_signal(ending)
+        assert process.wait(timeout=10) == (-ending if ending is signal.SIGKILL else 0)
+    # After SIGKILL it is the service that notices, and deletes the folder last.
+    wait_until(lambda: not (serves(port) or list(tmp_path.iterdir())))
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--speed", "0", "a number from 0.01 to 1,000"),
+        ("--speed", "fast", "a number"),
+        ("--patients", "0", "from 1"),
+        ("--port", "65536", "from 0 to 65,535"),
+        ("--seed", "-1", "from 0"),
+    ],
+)
+def test_bad_options(capsys: pytest.CaptureFixture[str], option: str, value: str, expected: str) -> None:
+    check_complaint(in_this_process(capsys, "demo", option, value), f"{option}: got", value, expected)
+
+
+def test_what_is_missing_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adhere.cli.demo.find_spec", lambda name: None)
+    check_complaint(in_this_process(capsys, "demo"), "needs the service", "pip install")
+
+
+def test_a_port_in_use_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        check_complaint(in_this_process(capsys, "demo", "--port", port), port, "in use")
