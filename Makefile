@@ -4,16 +4,20 @@ SHELL := /bin/bash
 unexport PYTHONDONTWRITEBYTECODE  # with it, every process would compile its libraries anew
 BIN := .venv/bin
 RUN := .venv/.installed-run
+DEMO := .venv/.installed-demo
 DEV := .venv/.installed-dev
 PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scripts/setup
 
-.PHONY: help run arena coverage test bench bench-gpu bench-service soak setup lint format clean
+.PHONY: help run demo arena coverage test bench bench-gpu bench-service soak setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: $(RUN) ## reproduce the paper: every figure and number, into report/index.html (about four minutes on two cores)
 	@$(BIN)/adhere reproduce
+
+demo: $(DEMO) ## two live trials with invented patients, to watch in a browser; Ctrl-C leaves nothing behind
+	@$(BIN)/adhere demo
 
 arena: $(RUN) ## every policy on the arena's whole grid, into arena/index.html (about 20 minutes on two cores, and to compile)
 	@$(BIN)/adhere arena
@@ -23,6 +27,9 @@ coverage: $(DEV) ## how often the intervals of analyses hold what is true, into 
 
 $(RUN): $(PINS)
 	@scripts/setup run
+
+$(DEMO): $(PINS)
+	@scripts/setup demo
 
 test: $(DEV) ## lint, types, layers, doctests and tests (ten minutes on two cores)
 	@scripts/check

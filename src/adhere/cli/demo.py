@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import webbrowser
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -40,9 +40,9 @@ def demo(
 ) -> None:
     """Watch two trials with invented patients: nothing to set up, and nothing is left behind.
 
-    Starts the service on a temporary file, prints how four people sign in, creates two trials, and plays their
-    patients through the HTTP API, with reports that are late, missing, sent twice, or wrong and corrected. The first
-    500 patients of each trial come at once, then as many a second as --speed says.
+    Starts the service on a temporary file, prints a link that signs in for each of four people, creates two trials,
+    and plays their patients through the HTTP API, with reports that are late, missing, sent twice, or wrong and
+    corrected. The first 500 patients of each trial come at once, then as many a second as --speed says.
 
     \b
       stroke          aspirin or none: little effect, and most patients comply
@@ -63,8 +63,11 @@ def demo(
     try:
         with _ended_by_signals(), running_demo(port) as running:
             _introduce(running, browser)
-            players = running.create_trials(seed)
-            _show(players, play(players, Pace(speed=speed, patients=patients)))
+            with _line() as show:
+                show("creating the trials; the first time, their policies are compiled")
+                players = running.create_trials(seed)
+                for _ in play(players, Pace(speed=speed, patients=patients)):
+                    show(" · ".join(_progress(player) for player in players))
             if patients is None:
                 typer.echo("All patients have been played; the pages stay until Ctrl-C.")
                 signal.pause()
@@ -101,14 +104,17 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _introduce(running: Demo, browser: bool) -> None:
+    from adhere.demo.people import PEOPLE, STATISTICIAN
+
     typer.echo(f"\nTwo trials with invented patients, at {running.url}/app\n")
-    typer.echo("Sign in as one of these people, with their token:\n")
-    for person, token in running.tokens.items():
-        typer.echo(f"  {person.title} ({person.sees})\n    {token}")
+    typer.echo("Sign in as one of these people; each link works once:\n")
+    for person in PEOPLE:
+        typer.echo(f"  {person.title} ({person.sees})\n    {running.link(person)}")
     typer.echo("\nBegin with the statistician and the Monitor of rich-and-poor: the treatment harms, and the policy,")
-    typer.echo("which believes what was taken, recommends it more and more.\n\nCtrl-C stops it and deletes the file.")
+    typer.echo("which believes what was taken, recommends it more and more. Explore, in the menu, says why.")
+    typer.echo("\nCtrl-C stops it all and deletes the file.\n")
     if browser and _has_display():
-        webbrowser.open(f"{running.url}/app")
+        webbrowser.open(running.link(STATISTICIAN))
 
 
 def _has_display() -> bool:
@@ -116,13 +122,6 @@ def _has_display() -> bool:
     if not sys.stdout.isatty():
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _show(players: Sequence[Player], requests: Iterable[None]) -> None:
-    """Play, and show on a terminal how far it is."""
-    with _line() as show:
-        for _ in requests:
-            show(" · ".join(_progress(player) for player in players))
 
 
 @contextmanager
@@ -133,7 +132,7 @@ def _line() -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console
 
-    with Console().status("creating the trials") as status:
+    with Console().status("") as status:
         yield status.update
 
 

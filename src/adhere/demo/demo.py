@@ -12,15 +12,21 @@ from adhere.demo.player import Player
 from adhere.demo.service_process import demo_service
 from adhere.demo.trials import TRIALS
 
+_LINK_MINUTES = 24 * 60
+
 
 @dataclass(frozen=True)
 class Demo:
-    """A service that runs, its admin, and the tokens of its people."""
+    """A service that runs, its admin, and the numbers of its people's tokens."""
 
     url: str
     admin: Client
-    tokens: dict[Person, str]
+    tokens: dict[Person, int]
     sites: dict[str, Client]
+
+    def link(self, person: Person) -> str:
+        """A new link that signs a person in, once."""
+        return self.url + self.admin.make_link(self.tokens[person], minutes=_LINK_MINUTES).path
 
     def create_trials(self, seed: int) -> list[Player]:
         """Create the two trials, whose sites are then ready to be played."""

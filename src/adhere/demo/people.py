@@ -1,4 +1,4 @@
-"""The people of the demo, each with a token to sign in with, and the sites whose requests are played."""
+"""The people of the demo, each with a token, and the sites whose requests are played."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ class Person:
     site: str | None = None
 
 
+STATISTICIAN: Final = Person("statistician", "statistician", "Monitor and Audit")
 PEOPLE: Final = (
-    Person("statistician", "statistician", "Monitor and Audit"),
+    STATISTICIAN,
     Person(f"nurse in {SITES[0]}", "site", "the site's page, made for a phone", site=SITES[0]),
     Person("coordinator", "coordinator", "Enrolment of all sites"),
     Person("admin", "admin", "everything"),
 )
 
 
-def token_of(admin: Client, person: Person) -> str:
-    """A new token for a person."""
-    return admin.make_token(person.role, f"{person.title} of the demo", site=person.site).token
+def token_of(admin: Client, person: Person) -> int:
+    """The number of a new token for a person."""
+    return admin.make_token(person.role, f"{person.title} of the demo", site=person.site).id
 
 
 def site_clients(url: str, admin: Client) -> dict[str, Client]:
