@@ -65,6 +65,9 @@ OF_A_TRIAL = (
     Row("site", "report", Recorded, (1,), {"took_other": "ibuprofen"}),
     Row("site", "correct", Recorded, (1, "a slip"), {"took_nothing": True}),
     Row("site", "withdraw", Recorded, (1, "moved away")),
+    Row("site", "recommend", IssuedRecommendation, ("S-3",)),
+    Row("site", "mark_in_error", Recorded, (2, "entered twice"), {"subject": "S-3"}),
+    Row("site", "recommendation", RecommendationDetails, (2,), raw="/recommendations/2"),
     Row("admin", "pause", Recorded, ("a look at the data",)),
     Row("admin", "resume", Recorded, ("all is well",)),
     Row("site", "trial", TrialDetails, raw=""),
@@ -103,7 +106,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
                 assert answer.to_dict() == service.send("GET", f"/trials/{trial}{row.raw}", role=row.who).json
             tried.add(row.call)
         found = admin.results(trial)
-        assert (found.recommendations, found.reported, found.withdrawn) == (2, 1, 1)
+        assert (found.recommendations, found.reported, found.withdrawn, found.in_error) == (3, 1, 1, 1)
         shown = admin.trial(trial)
         assert not hasattr(shown, "seed")
         assert admin.trials()[trial] == "closed"

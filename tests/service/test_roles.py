@@ -9,6 +9,7 @@ import pytest
 from adhere.service.api.requests import (
     Body,
     Ending,
+    ErrorMark,
     GivenDesign,
     NewCorrection,
     NewErasure,
@@ -35,6 +36,7 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     Reason: {"reason": "because"},
     Ending: {"reason": "because"},
     Withdrawal: {"reason": "because"},
+    ErrorMark: {"reason": "because"},
     NewUnblinding: {"kit": "0000-0000", "reason": "an emergency"},
     NewErasure: {"subject": "nobody"},
     Rotation: {},
@@ -87,7 +89,7 @@ def test_the_table_has_no_two_handlers_of_one_name() -> None:
     assert len({route.handler.__name__ for route in ROUTES}) == len(ROUTES)
 
 
-@pytest.mark.parametrize("what", ["", "/reports", "/corrections", "/withdrawal"])
+@pytest.mark.parametrize("what", ["", "/reports", "/corrections", "/withdrawal", "/error"])
 def test_another_sites_recommendation_looks_like_one_that_is_not_there(service: Service, what: str) -> None:
     trial = service.new_trial()
     number = service.client("site").recommend(trial, "S-1").id

@@ -18,7 +18,7 @@ from adhere.errors import ConflictError
 from adhere.policies import TOOK_NOTHING, TOOK_OTHER
 from adhere.store import open_store
 from adhere.trial import projection
-from adhere.trial.commands import Recommend, Withdraw
+from adhere.trial.commands import MarkInError, Recommend, Withdraw
 from adhere.trial.design_parts import Imputation
 from adhere.trial.events import decode
 from adhere.trial.history import history_of
@@ -99,6 +99,11 @@ class AnyOrder(RuleBasedStateMachine):
     def withdraw(self, made: int) -> None:
         with suppress(ConflictError):
             self.live.send(Withdraw(trial="t", request_id=self._request(), recommendation_id=made, reason="left"))
+
+    @rule(made=made)
+    def mark_in_error(self, made: int) -> None:
+        with suppress(ConflictError):  # something was reported of it
+            self.live.send(MarkInError(trial="t", request_id=self._request(), recommendation_id=made, reason="slip"))
 
     @rule(days=st.sampled_from([1, 7, 15]))
     def pass_days(self, days: int) -> None:

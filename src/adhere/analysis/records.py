@@ -17,6 +17,7 @@ from adhere.protocols import TOOK_OTHER as TOOK_OTHER
 
 NOT_KNOWN: Final = -3  # what was taken was not reported
 NEVER: Final = 2**62  # the place of a report that has not come
+IN_ERROR: Final = "entered in error"  # why an entry is left out that was only a slip
 MAX_COMPARED: Final = 12  # arms of which every pair is compared; of more there would be hundreds of pairs
 
 Ints = NDArray[np.int64]

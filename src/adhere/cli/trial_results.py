@@ -68,9 +68,9 @@ def results(
 
 def _show(found: Results, policy: str, status: str, estimated: bool) -> None:
     title = f"{found.trial}: {status}, {rounded_numbers(policy)}, {counted(found.recommendations, 'recommendation')}"
-    typer.echo(
-        f"{title} ({found.reported:,} reported in full, {found.open:,} open, {found.withdrawn:,} lost to follow-up)\n"
-    )
+    in_error = f", {found.in_error:,} entered in error" if found.in_error else ""
+    lost = f"{found.withdrawn:,} lost to follow-up{in_error}"
+    typer.echo(f"{title} ({found.reported:,} reported in full, {found.open:,} open, {lost})\n")
     sets = (found.intention_to_treat, found.as_treated, found.per_protocol)
     rows = [["", "intention-to-treat", "as-treated *", "per-protocol *"]]
     rows += [[arms[0].arm, *map(_estimate, arms)] for arms in zip(*sets, strict=True)]

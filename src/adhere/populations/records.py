@@ -35,9 +35,9 @@ class Records:
     """How many patients there are of each kind, and where that was read.
 
     `columns` says which columns were read as what, `unit` whether a row is a patient or has a count of them. `lost`
-    counts patients without an outcome who are marked as lost to follow-up; `imputed` outcomes and arms taken that the
-    table itself marks as assumed by a rule. `count_by_name` is a column that was taken for the count because it is
-    called n.
+    counts patients without an outcome who are marked as lost to follow-up, `in_error` those entered in error, who are
+    not among `patients`; `imputed` outcomes and arms taken that the table itself marks as assumed by a rule.
+    `count_by_name` is a column that was taken for the count because it is called n.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Records:
     columns: Mapping[str, str] = field(default_factory=dict)
     unit: str = "patients"
     lost: int = 0
+    in_error: int = 0
     imputed: Mapping[str, int] = field(default_factory=dict)
     separator: str = ""
     count_by_name: str = ""
@@ -58,8 +59,8 @@ class Records:
         return cls(counts.name, "", counts.arms, patients)
 
     def total(self) -> int:
-        """How many patients the table has."""
-        return sum(self.patients.values())
+        """How many patients the table has, those entered in error included."""
+        return sum(self.patients.values()) + self.in_error
 
     def left_out(self) -> dict[str, int]:
         """Why patients are left out of the population, and how many for each reason; each counts once."""
@@ -71,6 +72,7 @@ class Records:
                 found["without an outcome"] += count
             elif isinstance(record.taken, NoArm):
                 found[_REASONS[record.taken]] += count
+        found["entered in error"] = self.in_error
         return {reason: count for reason, count in found.items() if count}
 
     def note(self) -> str:

@@ -7,8 +7,8 @@ must be one of them.
 What is missing stays missing: an empty cell, NA, N/A, NaN, null or a point, in any case. An arm cannot be called so,
 unless a column PROB_… says that there is such an arm, as in an export. Who took none of the arms has "took nothing"
 or "took something else" in place of the arm taken. A table that `adhere trial export` wrote says so in TRTASTAT, and
-also who was lost to follow-up (WITHDFL) and what is only assumed (TRTADTYP, DTYPE); its arms are unescaped
-(`adhere.csv_cells`). ::
+also who was lost to follow-up (WITHDFL), what was entered in error (INERRFL) and what is only assumed (TRTADTYP,
+DTYPE); its arms are unescaped (`adhere.csv_cells`). ::
 
     chosen,actual,reward,count
     none,none,1,8666
@@ -67,6 +67,8 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
     def marked(title: str, word: str) -> Any:
         return cells[title].equals(word) if title in cells else np.zeros(len(chosen), dtype=np.bool_)
 
+    in_error = marked("INERRFL", "Y")
+    n_in_error, counts = int(counts[in_error].sum()), np.where(in_error, 0, counts)
     imputed = {
         part: int(counts[marked(title, "IMPUTED")].sum())
         for part, title in (("arms taken", "TRTADTYP"), ("outcomes", "DTYPE"))
@@ -80,10 +82,11 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
         name=name or table.name,
         source=table.source,
         arms=tuple(arms),
-        patients=_counted([*arms, ""], chosen, meanings, taken, rewards, counts),
+        patients=_counted([*arms, ""], chosen, meanings, taken, rewards, counts, ~in_error),
         columns=found,
         unit=unit,
         lost=int(counts[np.isnan(rewards) & marked("WITHDFL", "Y")].sum()),
+        in_error=n_in_error,
         imputed={part: n for part, n in imputed.items() if n},
         separator=table.separator,
         count_by_name=by_name,
@@ -101,11 +104,14 @@ def _taken(cells: dict[str, Cells], listed: set[str]) -> tuple[Any, list[Taken]]
     return taken, [*meanings, NoArm.UNKNOWN]
 
 
-def _counted(arms: list[str], chosen: Any, meanings: list[Taken], taken: Any, rewards: Any, counts: Any) -> Any:
+def _counted(
+    arms: list[str], chosen: Any, meanings: list[Taken], taken: Any, rewards: Any, counts: Any, kept: Any
+) -> Any:
     """How many patients there are of each kind, in order of first appearance."""
     import polars as pl
 
-    rows = pl.DataFrame({"chosen": chosen, "taken": taken, "reward": rewards, "count": counts})
+    columns = {"chosen": chosen, "taken": taken, "reward": rewards, "count": counts}
+    rows = pl.DataFrame({name: column[kept] for name, column in columns.items()})
     kinds = rows.group_by("chosen", "taken", "reward", maintain_order=True).agg(pl.col("count").sum())
     patients: dict[Record, int] = defaultdict(int)
     for arm, what, reward, count in kinds.rows():

@@ -69,6 +69,15 @@ class Withdraw(Command, frozen=True, kw_only=True):
     subject: str | None = None
 
 
+class MarkInError(Command, frozen=True, kw_only=True):
+    """Mark a recommendation as entered in error: a slip, by which nobody was to be treated."""
+
+    private: ClassVar[tuple[str, ...]] = ("subject",)
+    recommendation_id: int
+    reason: str
+    subject: str | None = None
+
+
 class ChangeStatus(Command, frozen=True, kw_only=True):
     """Pause a trial ("paused"), resume it ("open") or close it for good ("closed")."""
 
@@ -106,7 +115,7 @@ class Look(Command, frozen=True, kw_only=True):
 
 
 AnyCommand: TypeAlias = (
-    Recommend | Report | Correct | Withdraw | ChangeStatus | Unblind | Erase | ImputeMissing | Look
+    Recommend | Report | Correct | Withdraw | MarkInError | ChangeStatus | Unblind | Erase | ImputeMissing | Look
 )
 
 

@@ -16,9 +16,9 @@ from adhere.store import ReadTransaction, Record
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 
-LOG_FORMAT = 4  # raised by every change of what follows
-READABLE_FORMATS = (2, 3, LOG_FORMAT)  # other formats are refused
-DIGESTED_FORMATS = (LOG_FORMAT,)  # whose first record has the digest of the design
+LOG_FORMAT = 5  # raised by every change of what follows
+READABLE_FORMATS = (2, 3, 4, LOG_FORMAT)  # other formats are refused
+DIGESTED_FORMATS = (4, LOG_FORMAT)  # whose first record has the digest of the design
 _SEED_IN_DESIGN = 3  # formats up to this one had the seed in the design, and beside it the policy's horizon
 
 
@@ -148,6 +148,13 @@ class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
     reason: str
 
 
+class EnteredInError(Event, frozen=True, kw_only=True, tag="entered-in-error"):
+    """A recommendation was a slip: nobody was to be treated by it. What a rule assumed of it counts no longer."""
+
+    recommendation_id: int
+    reason: str
+
+
 class Paused(Event, frozen=True, kw_only=True, tag="paused"):
     """No more recommendations for now; reports are still accepted."""
 
@@ -196,6 +203,7 @@ AnyEvent: TypeAlias = (
     | LessonRefused
     | Looked
     | Withdrawn
+    | EnteredInError
     | Paused
     | Resumed
     | Closed

@@ -15,7 +15,16 @@ import msgspec
 from msgspec.structs import replace
 
 from adhere.trial.arms import MAX_ARMS
-from adhere.trial.events import AnyEvent, Corrected, Imputed, LessonRefused, Recommended, Reported, Withdrawn
+from adhere.trial.events import (
+    AnyEvent,
+    Corrected,
+    EnteredInError,
+    Imputed,
+    LessonRefused,
+    Recommended,
+    Reported,
+    Withdrawn,
+)
 from adhere.trial.lessons import Row
 
 
@@ -60,13 +69,14 @@ class History(msgspec.Struct, frozen=True, gc=False):
     was_imputed: bool = False
     was_retracted: bool = False
     refused: tuple[Refused, ...] = ()
+    in_error: bool = False
 
     @property
     def is_open(self) -> bool:
         """Whether a report is still expected; an imputed value may still be replaced by a reported one."""
         actual, reward = self.actual, self.reward
         complete = actual is not None and reward is not None and not actual.imputed and not reward.imputed
-        return not self.withdrawn and not complete
+        return not self.withdrawn and not self.in_error and not complete
 
     @property
     def may_be_imputed(self) -> bool:
@@ -141,6 +151,8 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
         )
     if isinstance(event, LessonRefused):
         return replace(history, refused=(*history.refused, _refused(history, event.place)))
+    if isinstance(event, EnteredInError):  # nobody is lost to follow-up, and nothing is assumed of anybody
+        return replace(history, in_error=True, withdrawn=False, actual=None, reward=None)
     return replace(history, withdrawn=True) if isinstance(event, Withdrawn) else history
 
 

@@ -156,7 +156,7 @@ def after_look(looks: LookState, event: Looked) -> LookState:
 
 
 def _is_awaited(history: History | None) -> bool:
-    return history is not None and history.reward is None and not history.withdrawn
+    return history is not None and history.reward is None and not history.withdrawn and not history.in_error
 
 
 def _with_outcome(looks: LookState, arm: int, old: float | None, new: float | None) -> LookState:

@@ -30,8 +30,8 @@ def read_patients(
 
 
 def decisions_of(patients: Iterable[tuple[Recommended, History]]) -> Decisions:
-    """The recommendations of a trial in order, and the order in which their outcomes came to be known."""
-    known = list(patients)
+    """The recommendations of a trial in order, but for slips, and the order in which their outcomes came."""
+    known = [one for one in patients if not one[1].in_error]
     made = np.array([event.position for event, _ in known], np.int64)
     heard = [(history.reward.place, t) for t, (_, history) in enumerate(known) if history.reward is not None]
     places, order = np.array(sorted(heard), np.int64).reshape(-1, 2).T

@@ -16,7 +16,7 @@ from adhere.errors import ConflictError, InputError
 from adhere.randomness import MAX_DECISIONS
 from adhere.store import Subject
 from adhere.trial.arms import TOOK_OTHER
-from adhere.trial.commands import Command, Correct, Erase, Recommend, Report, Withdraw
+from adhere.trial.commands import Command, Correct, Erase, MarkInError, Recommend, Report, Withdraw
 from adhere.trial.events import AnyEvent, Corrected, Reported
 from adhere.trial.log.chain import commitment
 from adhere.trial.transaction import TrialTransaction
@@ -75,7 +75,7 @@ def subject_of(transaction: TrialTransaction, command: Command) -> Subject | Non
     return new_subject(pseudonym)
 
 
-def check_subject(transaction: TrialTransaction, command: Report | Correct | Withdraw) -> None:
+def check_subject(transaction: TrialTransaction, command: Report | Correct | Withdraw | MarkInError) -> None:
     """Refuse what is said of another subject than the one it names, as after an older backup was restored."""
     if command.subject is None:
         return

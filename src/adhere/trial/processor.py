@@ -23,6 +23,7 @@ from adhere.trial.commands import (
     Erase,
     ImputeMissing,
     Look,
+    MarkInError,
     Receipt,
     Recommend,
     RecommendationResponse,
@@ -48,10 +49,11 @@ from adhere.trial.verbs.impute_missing import due, next_batch
 
 # As tuples: `isinstance` would make a union type anew at each command.
 _ABOUT_ARM = (Recommend, Unblind)
-_USES_POLICY = (Recommend, Report, Correct, ImputeMissing, Look)
-_REPORTS = (Report, Correct)
-_ABOUT_ONE = (Report, Correct, Withdraw)
-_QUICK = (Recommend, Report, Correct, Withdraw, ChangeStatus)
+_USES_POLICY = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)
+_REPORTS = (Report, Correct, MarkInError)
+_REPLACES_IMPUTED = (Report, MarkInError)
+_ABOUT_ONE = (Report, Correct, Withdraw, MarkInError)
+_QUICK = (Recommend, Report, Correct, Withdraw, MarkInError, ChangeStatus)
 
 
 def utc_now() -> datetime:
@@ -211,7 +213,7 @@ class CommandProcessor:
         live = self._trials.get(command.trial)
         if live is None or live.n_examined is None or not live.engine.is_loaded:
             return True
-        if isinstance(command, Report) and live.design.impute is not None:  # it may replace what was imputed
+        if isinstance(command, _REPLACES_IMPUTED) and live.design.impute is not None:
             return command.recommendation_id < live.n_examined
         return isinstance(command, Correct)
 

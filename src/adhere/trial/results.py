@@ -52,7 +52,10 @@ class Compliance(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """A trial's results: recommendations reported in full, open or withdrawn; estimates for three analysis sets."""
+    """A trial's results: what became of its recommendations, and estimates for three analysis sets.
+
+    Each is reported in full, open, withdrawn or entered in error; no estimate counts the last.
+    """
 
     trial: str
     head: str
@@ -70,6 +73,7 @@ class Results(msgspec.Struct, frozen=True):
     compliance: list[Compliance]
     probabilities: dict[str, float]
     note: str
+    in_error: int
 
 
 @dataclass
@@ -80,6 +84,7 @@ class _Tally:
     reported: int = 0
     open: int = 0
     withdrawn: int = 0
+    in_error: int = 0
     imputed: int = 0
     fallbacks: int = 0
     refused: int = 0
@@ -91,6 +96,9 @@ class _Tally:
         self.taken = [{} for _ in self.arms]
 
     def add(self, history: History) -> None:
+        if history.in_error:
+            self.in_error += 1
+            return
         self.withdrawn += history.withdrawn
         self.open += history.is_open
         self.reported += not history.withdrawn and not history.is_open
@@ -149,6 +157,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         reported=tally.reported,
         open=tally.open,
         withdrawn=tally.withdrawn,
+        in_error=tally.in_error,
         imputed_parts=tally.imputed,
         fallbacks=tally.fallbacks,
         refused_lessons=tally.refused,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from adhere.store import open_store
-from adhere.trial.commands import Recommend, RecommendationResponse
+from adhere.trial.commands import MarkInError, Recommend, RecommendationResponse
 from adhere.trial.events import LOG_FORMAT, Created, created_event, decode, encode
 from adhere.trial.log.chain import verify
 from adhere.trial.log.log_file import import_log, write_log
@@ -18,6 +18,8 @@ from adhere.trial.processor import CommandProcessor
 from trial.live import Live, send
 
 FORMAT_3 = Path(__file__).parent / "format-3.log"
+FORMAT_4 = Path(__file__).parent / "format-4.log"
+HEAD_4 = "c51f9c7fce98c578b71a38806313de6cbc0351fa2866745a4d96c1def7d90b2b"
 HEAD = "9e64897f53bb86f5dd81c6638fff37e81df987fb7b319068fa262a409a1bdd28"
 
 
@@ -37,6 +39,19 @@ def test_a_log_of_format_3_is_read_verified_replayed_and_goes_on(tmp_path: Path)
     assert isinstance(made, RecommendationResponse)
     assert made.recommendation_id == 6
     processor.create(created.design)  # which is there already
+    with store.reading() as view:
+        assert (verify(view, 1).fault, replay(view, 1).difference) == (None, None)
+
+
+def test_a_log_of_format_4_is_read_verified_replayed_and_goes_on() -> None:
+    store = open_store()
+    assert import_log(FORMAT_4, store, None) == ("t", None)
+    with store.reading() as view:
+        created = created_event(view, 1)
+        assert (created.log_format, created.design_digest) == (4, created.design.digest)
+        assert (verify(view, 1).fault, verify(view, 1).head) == (None, HEAD_4)
+    processor = CommandProcessor(store)
+    send(processor, MarkInError(trial="t", request_id="e", recommendation_id=4, reason="entered twice"))
     with store.reading() as view:
         assert (verify(view, 1).fault, replay(view, 1).difference) == (None, None)
 

@@ -12,7 +12,7 @@ from adhere.analysis.reading.from_table import read_records
 from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
 from adhere.errors import InputError
 from adhere.store import open_store
-from adhere.trial.commands import Withdraw
+from adhere.trial.commands import MarkInError, Withdraw
 from adhere.trial.design_parts import Imputation
 from adhere.trial.events import AnyEvent, Recommended
 from adhere.trial.log.chain import verify
@@ -43,6 +43,7 @@ def live() -> Live:
     live.correct(1, actual="aspirin", reward=0.0)
     live.correct(5, retract=("reward",))
     live.send(Withdraw(trial="t", request_id="w", recommendation_id=3, reason="moved away"))
+    live.send(MarkInError(trial="t", request_id="e", recommendation_id=15, reason="entered twice"))
     live.clock.pass_days(15)
     live.impute_missing()
     live.report(7, actual="walk", reward=1.0)
@@ -64,6 +65,7 @@ def test_the_columns_are_cdiscs(live: Live, tmp_path: Path) -> None:
     assert by_id[1] | {"USUBJID": "t/Leeds/s1", "TRTA": "aspirin", "TRTASTAT": "ARM", "AVAL": 0.0} == by_id[1]
     assert by_id[2] | {"TRTA": None, "TRTASTAT": "OTHER", "TRTAOTH": "tea, “green”"} == by_id[2]
     assert by_id[3] | {"TRTASTAT": None, "AVAL": None, "DTYPE": None, "WITHDFL": "Y"} == by_id[3]
+    assert by_id[15] | {"TRTASTAT": None, "AVAL": None, "DTYPE": None, "INERRFL": "Y"} == by_id[15]
     assert by_id[7] | {"TRTASTAT": "ARM", "AVAL": 1.0, "DTYPE": None, "TRTADTYP": None} == by_id[7]
     assert by_id[11] | {"TRTASTAT": "NOTHING", "AVAL": 0.0, "DTYPE": "IMPUTED", "TRTADTYP": "IMPUTED"} == by_id[11]
     for row in by_id.values():
@@ -78,7 +80,7 @@ def test_the_records_of_a_table_are_those_of_its_trial(live: Live, tmp_path: Pat
     with live.store.reading() as view:
         records = trial_records(view, 1, live.design)
     assert_same_records(read_records(path), records)
-    assert (records.name, records.arms, len(records), records.warnings) == ("t", live.design.arms, 20, ())
+    assert (records.name, records.arms, len(records), records.warnings) == ("t", live.design.arms, 19, ())
     by_id = list(zip(records.actual.tolist(), records.reward.tolist(), strict=True))
     assert (by_id[1], by_id[7], by_id[11]) == ((1, 0.0), (0, 1.0), (TOOK_NOTHING, 0.0))
     assert records.actual[2] == TOOK_OTHER
@@ -87,7 +89,7 @@ def test_the_records_of_a_table_are_those_of_its_trial(live: Live, tmp_path: Pat
     assert records.seen is not None
     assert records.reward_at is not None
     assert records.actual_at is not None
-    assert events[int(records.seen[19]) + 1] == live_recommendation(live, 19)
+    assert events[int(records.seen[18]) + 1] == live_recommendation(live, 19)  # 15 is left out
     assert (records.actual_at[3], records.reward_at[3]) == (NEVER, NEVER)
     assert records.actual_at[4] > records.reward_at[4] > records.seen[4]
     assert records.lost is not None

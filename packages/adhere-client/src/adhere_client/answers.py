@@ -215,6 +215,7 @@ class RecommendationDetails(Answer, frozen=True):
     at: datetime
     open: bool
     withdrawn: bool
+    in_error: bool = False
     arm: str | None = None
     kit: str | None = None
     took: str | None = None
@@ -248,7 +249,7 @@ class Compliance(Answer, frozen=True):
 
 
 class Results(Answer, frozen=True):
-    """A trial's results: recommendations reported in full, open or withdrawn; estimates for three analysis sets."""
+    """A trial's results: what became of its recommendations, and estimates for three analysis sets."""
 
     trial: str
     head: str
@@ -266,6 +267,7 @@ class Results(Answer, frozen=True):
     compliance: list[Compliance]
     probabilities: dict[str, float]
     note: str
+    in_error: int = 0
 
 
 class Access(Answer, frozen=True):

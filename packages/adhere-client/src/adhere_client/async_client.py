@@ -113,6 +113,7 @@ class AsyncClient(Connection):
     report = _awaiting(calls.report)
     correct = _awaiting(calls.correct)
     withdraw = _awaiting(calls.withdraw)
+    mark_in_error = _awaiting(calls.mark_in_error)
     pause = _awaiting(calls.pause)
     resume = _awaiting(calls.resume)
     end_trial = _awaiting(calls.end_trial)

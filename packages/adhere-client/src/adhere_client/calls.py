@@ -224,6 +224,22 @@ def withdraw(
     return write(trial_path(trial, "recommendations", id, "withdrawal"), Recorded, body, request_id)
 
 
+def mark_in_error(
+    trial: str,
+    id: int,  # noqa: A002
+    reason: str,
+    *,
+    subject: str | None = None,
+    request_id: str | None = None,
+) -> Steps[Recorded]:
+    """Mark a recommendation as entered in error: a slip, by which nobody was to be treated.
+
+    It is refused if something was reported of it, unless that is retracted first (`correct`).
+    """
+    body = {"reason": reason, "subject": subject}
+    return write(trial_path(trial, "recommendations", id, "error"), Recorded, body, request_id)
+
+
 def pause(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
     """Pause a trial, as when recruitment ends: nobody new gets a recommendation, reports are accepted."""
     return write(trial_path(trial, "pause"), Recorded, {"reason": reason}, request_id)

@@ -125,6 +125,7 @@ class Client(Connection):
     report = _blocking(calls.report)
     correct = _blocking(calls.correct)
     withdraw = _blocking(calls.withdraw)
+    mark_in_error = _blocking(calls.mark_in_error)
     pause = _blocking(calls.pause)
     resume = _blocking(calls.resume)
     end_trial = _blocking(calls.end_trial)

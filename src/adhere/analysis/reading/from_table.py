@@ -15,14 +15,14 @@ from adhere.analysis.reading.record_warnings import missing_places, unused_proba
 from adhere.analysis.reading.repeated_subjects import check_subjects
 from adhere.analysis.reading.table_arms import IN_WORDS, TableArms, table_arms, warnings_of
 from adhere.analysis.reading.table_probabilities import table_probabilities
-from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
+from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
 from adhere.errors import InputError
 from adhere.records.cells import Cells
 from adhere.records.columns import check_roles, find_columns, find_optional, may_hold_probabilities
 from adhere.records.table import Table, open_table
 
 _EXPORTED: Final[tuple[str, ...]] = (
-    *("TRTASTAT", "WITHDFL", "TRTADTYP", "DTYPE", "ESTFL"),
+    *("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "ESTFL"),
     *("RECOMMENDATION_ID", "RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"),
 )
 _SAID_OF: Final = {
@@ -101,8 +101,12 @@ def read_records(
     warnings: list[str] = []
     counts = _counts(table, cells, found, bool(count), warnings)
     patients = np.ones(len(arms.chosen), dtype=np.int64) if counts is None else counts
-    without_arm = int(patients[arms.chosen < 0].sum())
-    kept = (arms.chosen >= 0) & (patients > 0)
+    in_error = cells["INERRFL"].equals("Y") if "INERRFL" in cells else np.zeros(len(patients), dtype=np.bool_)
+    reasons = {
+        "without an assigned arm": int(patients[(arms.chosen < 0) & ~in_error].sum()),
+        IN_ERROR: int(patients[in_error].sum()),
+    }
+    kept = (arms.chosen >= 0) & (patients > 0) & ~in_error
     for word, rows in arms.without_arm.items():
         warnings.append(
             f"{word!r} is no arm: {_people(int(patients[rows].sum()))} left out, as without an assigned arm"
@@ -149,7 +153,7 @@ def read_records(
         imputed_actual=flags("TRTADTYP", "IMPUTED"),
         imputed_reward=flags("DTYPE", "IMPUTED"),
         columns=found,
-        left_out={"without an assigned arm": without_arm} if without_arm else {},
+        left_out={reason: n for reason, n in reasons.items() if n},
         warnings=tuple(warnings),
         order=says,
     )

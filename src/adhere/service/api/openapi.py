@@ -31,7 +31,8 @@ _SAME_TRIAL = {"trial": "$request.path.trial"}
 _SAME_RECOMMENDATION = {**_SAME_TRIAL, "id": "$response.body#/recommendation_id"}
 _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
     *(("create_trial", to, _NEW_TRIAL) for to in ("show_trial", "recommend", "results", "export", "close")),
-    *(("recommend", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "withdraw", "show_recommendation")),
+    *(("recommend", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "withdraw", "mark_in_error")),
+    ("recommend", "show_recommendation", _SAME_RECOMMENDATION),
     *(("report", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "show_recommendation")),
     ("export", "list_accesses", _SAME_TRIAL),
     ("pause", "resume", _SAME_TRIAL),

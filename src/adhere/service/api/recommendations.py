@@ -1,4 +1,4 @@
-"""Handlers of recommendations: recommend, report, correct, withdraw, show."""
+"""Handlers of recommendations: recommend, report, correct, withdraw, mark in error, show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from adhere.service.api.responses import Derivation, HistoryLine, Recommendation
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.commands import Correct, Recommend, Report, Response, Withdraw
+from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Recommended, decode
 from adhere.trial.history import History, Part, history_of
@@ -37,6 +37,11 @@ async def withdraw(context: RequestContext) -> Response:
     return await context.execute(Withdraw, recommendation_id=context.id, **asdict(context.body))
 
 
+async def mark_in_error(context: RequestContext) -> Response:
+    """Mark as entered in error: a slip, by which nobody was to be treated."""
+    return await context.execute(MarkInError, recommendation_id=context.id, **asdict(context.body))
+
+
 @reading
 def show_recommendation(context: RequestContext, view: ReadTransaction) -> RecommendationView:
     """Show a recommendation; a site sees its own, without probabilities."""
@@ -56,8 +61,9 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
     return RecommendationView(
         recommendation_id=number,
         at=first.at,
-        open=not history.withdrawn and (actual is None or reward is None),
+        open=not history.withdrawn and not history.in_error and (actual is None or reward is None),
         withdrawn=history.withdrawn,
+        in_error=history.in_error,
         arm=None if design.blinded else design.arms[first.chosen],
         kit=kit,
         took=took,

@@ -160,6 +160,12 @@ class Withdrawal(Reason, frozen=True, kw_only=True):
     subject: OfSubject = None
 
 
+class ErrorMark(Reason, frozen=True, kw_only=True):
+    """Why a recommendation was entered in error, and whose it is."""
+
+    subject: OfSubject = None
+
+
 class Ending(Reason, frozen=True, kw_only=True):
     """The reason of an end, and whether reports that are still awaited are given up."""
 
@@ -215,6 +221,7 @@ EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     Reason: {"reason": "planned"},
     Ending: {"reason": "as planned"},
     Withdrawal: {"reason": "moved away"},
+    ErrorMark: {"reason": "typing error in the subject's code"},
     NewUnblinding: {"kit": "4K7T-9QXA", "reason": "adverse event"},
     NewErasure: {"subject": "S-001", "site": "Leeds"},
     Rotation: {"overlap_seconds": 3600},

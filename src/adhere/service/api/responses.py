@@ -153,6 +153,7 @@ class RecommendationView(Struct, frozen=True, omit_defaults=True):
     at: datetime
     open: bool
     withdrawn: bool
+    in_error: Annotated[bool, Meta(description="Entered in error: a slip.")] = False
     arm: str | None = None
     kit: str | None = None
     took: str | None = None

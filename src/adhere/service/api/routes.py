@@ -81,6 +81,7 @@ ROUTES: Final = (
     ),
     _write(f"{_RECOMMENDATION}/corrections", SITE_ROLES, recommendations.correct, Receipt, requests.NewCorrection),
     _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Receipt, requests.Withdrawal),
+    _write(f"{_RECOMMENDATION}/error", SITE_ROLES, recommendations.mark_in_error, Receipt, requests.ErrorMark),
     _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, Receipt, requests.Reason),
     _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, Receipt, requests.Reason),
     _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Ending),

@@ -14,6 +14,7 @@ from adhere.trial.events import (
     AnyEvent,
     Corrected,
     Created,
+    EnteredInError,
     Imputed,
     LessonRefused,
     Recommended,
@@ -108,6 +109,8 @@ def _told(design: Design, event: AnyEvent, words: str | None) -> str:
         return f"the policy refused the lesson of record {event.place}, which it skips from here on ({event.reason})"
     if isinstance(event, Withdrawn):
         return f"lost to follow-up ({event.reason})"
+    if isinstance(event, EnteredInError):
+        return f"entered in error ({event.reason})"
     if isinstance(event, Unblinded):
         return f"unblinded ({event.reason})"
     return "something else"

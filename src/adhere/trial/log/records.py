@@ -13,7 +13,7 @@ from adhere.analysis.reading.control import control_of
 from adhere.analysis.reading.digest import digest_of
 from adhere.analysis.reading.names import sorted_names
 from adhere.analysis.reading.record_warnings import missing_probabilities, repeated_subjects
-from adhere.analysis.records import NEVER, NOT_KNOWN, Records
+from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Records
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
 from adhere.trial.events import Recommended, decode
@@ -86,6 +86,7 @@ def records_of_histories(
         lost=np.array(rows.lost, dtype=np.bool_),
         imputed_actual=np.array(rows.imputed_actual, dtype=np.bool_),
         imputed_reward=np.array(rows.imputed_reward, dtype=np.bool_),
+        left_out={IN_ERROR: rows.n_in_error} if rows.n_in_error else {},
         warnings=tuple(warnings),
         order="that of the log",
     )
@@ -110,10 +111,14 @@ class _Rows:
     sites: list[str] = field(default_factory=list)
     strata: list[int | None] = field(default_factory=list)
     subjects: Counter[str] = field(default_factory=Counter)
+    n_in_error: int = 0
     n_without_probabilities: int = 0
     first_without: int = 0
 
     def add(self, made: Recommended, history: History) -> None:
+        if history.in_error:
+            self.n_in_error += 1
+            return
         actual, reward = history.actual, history.reward
         self.chosen.append(made.chosen)
         self.actual.append(NOT_KNOWN if actual is None else int(actual.value))

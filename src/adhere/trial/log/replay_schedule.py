@@ -23,6 +23,7 @@ from adhere.trial.events import (
     AnyEvent,
     Corrected,
     Created,
+    EnteredInError,
     Imputed,
     LessonRefused,
     Looked,
@@ -83,7 +84,7 @@ class _Steps:
                 self._refuse("an arm was dropped at a look, which is not redrawn")
         elif isinstance(event, LessonRefused):
             self._refuse("the policy failed at a report, and what it would do under another allocation is not known")
-        elif isinstance(event, Reported | Imputed | Corrected):
+        elif isinstance(event, Reported | Imputed | Corrected | EnteredInError):
             before = self._histories[event.recommendation_id]
             after = self._histories[event.recommendation_id] = evolve_history(before, event)
             self._learn(before, after)

@@ -9,9 +9,10 @@ TRTAOTH    what else was taken, in words          AVAL      the reward
 RANDDTM    when it was recommended                TRTADTM   when it was taken or, unless said, reported
 ADTM       when the outcome was observed or, unless said, reported
 TRTADTYP   IMPUTED if TRTA is only assumed        DTYPE     IMPUTED if AVAL is only assumed
-WITHDFL    Y if withdrawn                         PROPENS   the probability of TRTP
-PROB_…     the probability of each arm            ESTFL     Y if they were estimated by drawing
-RECOMMENDATION_ID                                 FALLBACK  why arms had equal probabilities
+WITHDFL    Y if lost to follow-up                 INERRFL   Y if entered in error
+PROPENS    the probability of TRTP                PROB_…    the probability of each arm
+ESTFL      Y if they were estimated by drawing    FALLBACK  why arms had equal probabilities
+RECOMMENDATION_ID
 RECPOS     the record it stands in                SEENPOS   the last record the policy had learned from
 TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL counts from
 MEMO       what the policy remembers of it        RANDKEY, ALGORITHM_VERSION, SOFTWARE
@@ -60,6 +61,7 @@ def schema(arms: Sequence[str], has_strata: bool = False) -> dict[str, Any]:
         "TRTADTYP": pl.String,
         "DTYPE": pl.String,
         "WITHDFL": pl.String,
+        "INERRFL": pl.String,
         "PROPENS": pl.Float64,
         **{f"PROB_{arm}": pl.Float64 for arm in arms},
         "ESTFL": pl.String,
@@ -117,6 +119,7 @@ def _row(
         "IMPUTED" if history.actual and history.actual.imputed else None,
         "IMPUTED" if history.reward and history.reward.imputed else None,
         "Y" if history.withdrawn else None,
+        "Y" if history.in_error else None,
         made.probabilities[made.chosen] if made.probabilities else None,
         *(made.probabilities or (None,) * len(design.arms)),
         "Y" if made.estimated else None,

@@ -21,7 +21,7 @@ from adhere.store import Store
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.creation import create_trial, seed_or_drawn
 from adhere.trial.design import Design
-from adhere.trial.events import Imputed, Recommended, Reported, Withdrawn
+from adhere.trial.events import EnteredInError, Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.table_reading import number_of, text_of
 from adhere.trial.lookups import new_salt, new_subject
@@ -75,8 +75,9 @@ def _steps(number: int, row: Mapping[str, Any]) -> list[_Step]:
         # The arm first: a reward that stands at the same place was learned together with it.
         for turn, (kind, said) in enumerate(sorted(told.items(), key=lambda item: "actual" not in item[1]), 1):
             steps.append(_Step((at, number, turn), number, f"{kind} {' '.join(said)}"))
-    if text_of(row, "WITHDFL").upper() == "Y":
-        steps.append(_Step((float("inf"), number, 3), number, "withdrawn"))
+    for flag, what in _ENDS.items():
+        if text_of(row, flag).upper() == "Y":
+            steps.append(_Step((float("inf"), number, 3), number, what))
     return steps
 
 
@@ -84,6 +85,7 @@ def _kind(row: Mapping[str, Any], part: str) -> str:
     return "imputed" if text_of(row, _IMPUTED[part]).upper() == "IMPUTED" else "reported"
 
 
+_ENDS = {"WITHDFL": "withdrawn", "INERRFL": "entered-in-error"}
 _IMPUTED = {"actual": "TRTADTYP", "reward": "DTYPE"}
 
 
@@ -96,6 +98,8 @@ def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: 
     stamp = {"position": state.position + 1, "by": "import", "recommendation_id": row["_id"]}
     if kind == "withdrawn":
         return Change(Withdrawn(**stamp, at=now(), reason="imported"))
+    if kind == "entered-in-error":
+        return Change(EnteredInError(**stamp, at=now(), reason="imported"))
     at = _time(row, "TRTADTM" if "actual" in parts else "ADTM", now)
     actual, other = _taken(state.design, row) if "actual" in parts else (None, None)
     reward = state.engine.check_reward(number_of(row, "AVAL", 0.0, reward_in)) if "reward" in parts else None

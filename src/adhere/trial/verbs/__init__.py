@@ -7,7 +7,17 @@ from typing import Any
 
 from adhere.trial import commands
 from adhere.trial.state import TrialState
-from adhere.trial.verbs import change_status, correct, erase, impute_missing, recommend, report, unblind, withdraw
+from adhere.trial.verbs import (
+    change_status,
+    correct,
+    erase,
+    impute_missing,
+    mark_in_error,
+    recommend,
+    report,
+    unblind,
+    withdraw,
+)
 from adhere.trial.verbs.context import Change, Context
 
 DECIDE: dict[type[commands.Command], Callable[[TrialState, Any, Context], list[Change]]] = {
@@ -15,6 +25,7 @@ DECIDE: dict[type[commands.Command], Callable[[TrialState, Any, Context], list[C
     commands.Report: report.decide,
     commands.Correct: correct.decide,
     commands.Withdraw: withdraw.decide,
+    commands.MarkInError: mark_in_error.decide,
     commands.ChangeStatus: change_status.decide,
     commands.Unblind: unblind.decide,
     commands.Erase: erase.decide,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from adhere.checks import check_text
-from adhere.errors import InputError, UnknownError
+from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store import Subject
 from adhere.trial.commands import Command
 from adhere.trial.events import AnyEvent
@@ -67,6 +67,14 @@ def find_history(state: TrialState, recommendation_id: int, site: str | None) ->
     if history is None or site not in (None, history.site):
         raise UnknownError("recommendation", recommendation_id, "the number of a recommendation made for this site")
     return history
+
+
+def check_not_in_error(history: History) -> None:
+    """Refuse what is said of an entry that was only a slip."""
+    if history.in_error:
+        number = history.recommendation_id
+        sentence = f"recommendation {number} was entered in error; nothing more can be reported of it"
+        raise ConflictError("recommendation", number, "one that was not entered in error", sentence)
 
 
 def needed_recommendations(state: TrialState, command: Command, kits: Kits) -> list[int]:

@@ -7,7 +7,7 @@ from adhere.errors import ConflictError, InputError
 from adhere.trial.commands import Correct
 from adhere.trial.events import Corrected
 from adhere.trial.state import TrialState
-from adhere.trial.verbs.context import Change, Context, find_history
+from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
 from adhere.trial.verbs.report import reported_arm
 
 _PARTS = ("actual", "reward")
@@ -16,6 +16,7 @@ _PARTS = ("actual", "reward")
 def decide(state: TrialState, command: Correct, context: Context) -> list[Change]:
     """A correction of something that was reported."""
     history = find_history(state, command.recommendation_id, command.site)
+    check_not_in_error(history)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     taken, kit = reported_arm(state, command, context.kits)
     reward = None if command.reward is None else state.engine.check_reward(command.reward)

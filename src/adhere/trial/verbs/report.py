@@ -13,7 +13,7 @@ from adhere.trial.events import Repeated, Reported
 from adhere.trial.history import History, is_new
 from adhere.trial.kits import Kits
 from adhere.trial.state import TrialState
-from adhere.trial.verbs.context import Change, Context, find_history
+from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
 
 CLOCK_SKEW = timedelta(minutes=5)
 _CORRECT = "to change it, send a correction"
@@ -22,6 +22,7 @@ _CORRECT = "to change it, send a correction"
 def decide(state: TrialState, command: Report, context: Context) -> list[Change]:
     """A report, unless it contradicts an earlier one."""
     history = find_history(state, command.recommendation_id, command.site)
+    check_not_in_error(history)
     taken, kit = reported_arm(state, command, context.kits)
     reward = None if command.reward is None else state.engine.check_reward(command.reward)
     if taken is None and reward is None:

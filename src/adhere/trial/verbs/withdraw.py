@@ -6,13 +6,14 @@ from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.trial.commands import Withdraw
 from adhere.trial.events import Repeated, Withdrawn
 from adhere.trial.state import TrialState
-from adhere.trial.verbs.context import Change, Context, find_history
+from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
 
 
 def decide(state: TrialState, command: Withdraw, context: Context) -> list[Change]:
     """A withdrawal; again, it is only acknowledged."""
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
+    check_not_in_error(history)
     stamp, number = context.stamp(state), history.recommendation_id
     if history.withdrawn:
         return [Change(Repeated(**stamp, recommendation_id=number))]

@@ -1,0 +1,34 @@
+"""Mark a recommendation as entered in error: a slip, by which nobody was to be treated. No analysis counts it."""
+
+from __future__ import annotations
+
+from adhere.checks import MAX_TEXT_LENGTH, check_text
+from adhere.errors import ConflictError
+from adhere.trial.commands import MarkInError
+from adhere.trial.events import EnteredInError, Repeated
+from adhere.trial.history import History
+from adhere.trial.state import TrialState
+from adhere.trial.verbs.context import Change, Context, find_history
+
+
+def decide(state: TrialState, command: MarkInError, context: Context) -> list[Change]:
+    """A mark, unless something was reported; again, it is only acknowledged."""
+    history = find_history(state, command.recommendation_id, command.site)
+    reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
+    stamp, number = context.stamp(state), history.recommendation_id
+    if history.in_error:
+        return [Change(Repeated(**stamp, recommendation_id=number))]
+    _check_nothing_reported(history)
+    return [Change(EnteredInError(**stamp, recommendation_id=number, reason=reason))]
+
+
+def _check_nothing_reported(history: History) -> None:
+    """Refuse to leave out somebody of whom something is known: an outcome must not decide who counts."""
+    parts = {"actual": history.actual, "reward": history.reward}
+    if reported := [name for name, part in parts.items() if part is not None and not part.imputed]:
+        number, said = history.recommendation_id, " and ".join(reported)
+        sentence = (
+            f"{said} of recommendation {number} {'was' if len(reported) == 1 else 'were'} reported, so it cannot be "
+            "marked as entered in error; retract what was reported first, by a correction with its reason"
+        )
+        raise ConflictError("recommendation", number, "one of which nothing was reported", sentence)
