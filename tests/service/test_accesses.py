@@ -47,7 +47,9 @@ def asked(service: Service, route: Route, role: str, trial: str) -> Iterator[Rep
     body = BODIES[route.body] if route.body is not None else None
     if route.body is NewTrial:
         body = {"name": trial, "policy": "thompson/actual", "arms": ARMS, "blinded": True}
-    for name, values in route.query or (("", ("",)),):
+    # Numbers and texts of one's own, as of an exploration, choose no format.
+    formats = [(name, values) for name, values in route.query if isinstance(values, tuple)]
+    for name, values in formats or [("", ("",))]:
         for value in values or ("0",):
             yield service.send(route.method, f"{path}?{name}={value}" if name else path, body, role=role)
 

@@ -126,6 +126,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
         assert tried >= NAMES - {
             "create_trial_from",
             "check_design",
+            "explore",
             "policies",
             "make_token",
             "rotate_token",

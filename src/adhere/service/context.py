@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from adhere.service.access_log import AccessLog
 from adhere.service.group_commit import GroupCommit
+from adhere.service.jobs.exploring import Explorer
 from adhere.service.jobs.jobs import Jobs
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
@@ -40,6 +41,7 @@ class Service:
         self.sessions = Sessions(store, self.tokens, settings.session_hours)
         self.results = ResultsCache()
         self.jobs = Jobs(self.processor)
+        self.explorer = Explorer()
         self.loaded = False  # whether it was tried to load the policy of every open trial
         self.unservable: set[str] = set()  # trials whose policy is not known here
         self.probe = StoreProbe(store.check)
@@ -73,6 +75,7 @@ class Service:
         self.probe.stop()
         self.group_commit.close()
         self.jobs.close()
+        self.explorer.close()
         self._readers.shutdown()
         self._background.shutdown(cancel_futures=True)
         self.store.close()

@@ -31,3 +31,4 @@ from adhere_client.errors import ConflictError as ConflictError
 from adhere_client.errors import InputError as InputError
 from adhere_client.errors import ServiceError as ServiceError
 from adhere_client.errors import UnknownError as UnknownError
+from adhere_client.exploration import Exploration as Exploration

@@ -122,6 +122,7 @@ class AsyncClient(Connection):
     results = _awaiting(calls.results)
     looks = _awaiting(calls.looks)
     accesses = _awaiting(calls.accesses)
+    explore = _awaiting(calls.explore)
     export = _awaiting(calls.export)
     make_token = _awaiting(calls.make_token)
     rotate_token = _awaiting(calls.rotate_token)

@@ -29,8 +29,10 @@ from adhere_client.answers import (
 )
 from adhere_client.design_files import AnyDesign, fields_of
 from adhere_client.errors import InputError
+from adhere_client.exploration import Exploration
 from adhere_client.request import Request, Steps, ask, get, trial_path, write
 
+_STRATUM = "three numbers: share, mean reward on control, mean reward on treatment"
 _FORMATS = ("csv", "parquet", "log")
 
 
@@ -293,6 +295,32 @@ def accesses(trial: str) -> Steps[list[Access]]:
         found += page.accesses
         after = page.next
     return found
+
+
+def explore(
+    preset: str = "rich-and-poor",
+    *,
+    strata: Mapping[str, Sequence[float]] | None = None,
+    policies: Sequence[str] = (),
+    patients: int = 1_000,
+    runs: int = 1_000,
+    seed: int = 0,
+) -> Steps[Exploration]:
+    """Who is fooled in a population of four strata, and how policies fare there, by simulated trials.
+
+    `strata` replaces the preset's: {"compliers": (share, mean reward on control, on treatment), …}, of never-takers,
+    always-takers, compliers and defiers.
+    """
+    query: dict[str, Any] = {"preset": preset, "patients": patients, "runs": runs, "seed": seed}
+    for name, numbers in (strata or {}).items():
+        word = name.replace("-", "_")
+        values = _list("strata", numbers, _STRATUM)
+        if len(values) != 3:
+            raise InputError(f"strata, {name}", values, _STRATUM)
+        query |= dict(zip((word, f"{word}_control", f"{word}_treatment"), values, strict=True))
+    if policies:
+        query["policies"] = ",".join(_list("policies", policies, 'policies, such as ["thompson"]'))
+    return get(f"/explorations?{urlencode(query)}", Exploration)
 
 
 def export(trial: str, path: str | Path, format: str | None = None) -> Steps[str]:  # noqa: A002

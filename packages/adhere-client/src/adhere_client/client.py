@@ -134,6 +134,7 @@ class Client(Connection):
     results = _blocking(calls.results)
     looks = _blocking(calls.looks)
     accesses = _blocking(calls.accesses)
+    explore = _blocking(calls.explore)
     export = _blocking(calls.export)
     make_token = _blocking(calls.make_token)
     rotate_token = _blocking(calls.rotate_token)

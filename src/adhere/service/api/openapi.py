@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from adhere.service.api.parameters import Number, Text
 from adhere.service.api.requests import EXAMPLES
 from adhere.service.api.responses import DESCRIPTION
 from adhere.service.api.route import HTML, JSON, Route
@@ -92,9 +93,14 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         for name in re.findall(r"\{(\w+)\}", route.path)
     ]
     for name, values in route.query:
-        schema = {"enum": list(values), "default": values[0]} if values else {**_PARAMETERS["id"], "default": 0}
-        found.append({"name": name, "in": "query", "schema": schema})
+        found.append({"name": name, "in": "query", "schema": _query_schema(values)})
     return [*found, _IDEMPOTENCY_KEY] if route.idempotent else found
+
+
+def _query_schema(values: tuple[str, ...] | Number | Text) -> dict[str, Any]:
+    if isinstance(values, (Number, Text)):
+        return values.schema
+    return {"enum": list(values), "default": values[0]} if values else {**_PARAMETERS["id"], "default": 0}
 
 
 def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:

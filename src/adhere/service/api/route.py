@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from adhere.service.api import requests, responses
+from adhere.service.api.parameters import Number, Text
 from adhere.service.context import RequestContext
 
 JSON: Final = "application/json"
@@ -42,7 +43,8 @@ class Route:
     idempotent: bool = False
     media: tuple[str, ...] = (JSON,)
     problems: tuple[str, ...] = ()
-    query: tuple[tuple[str, tuple[str, ...]], ...] = ()  # their values, the default first; none: a whole number
+    # Their values, the default first; none: a whole number.
+    query: tuple[tuple[str, tuple[str, ...] | Number | Text], ...] = ()
     reveals: str = ""
 
     @property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from adhere.exploration.results import Exploration
 from adhere.service.api import (
     accesses,
     design_views,
     designs,
+    explorations,
     health,
     recommendations,
     requests,
@@ -146,6 +148,15 @@ ROUTES: Final = (
     ),
     Route("GET", "/tokens", ADMIN_ROLES, tokens.list_tokens, responses.TokenList),
     Route("DELETE", "/tokens/{id}", ADMIN_ROLES, tokens.revoke_token, None, status=204, problems=("conflict",)),
+    Route(
+        "GET",
+        "/explorations",
+        TRIAL_ROLES,
+        explorations.explore,
+        Exploration,
+        query=explorations.QUERY,
+        problems=("conflict",),
+    ),
     Route("GET", "/healthz", PUBLIC, health.alive, responses.Healthy),
     Route("GET", "/readyz", PUBLIC, health.ready, responses.Healthy),
     Route("GET", "/metrics", METRICS_ROLES, health.metrics, bytes, media=(METRICS_TYPE,)),

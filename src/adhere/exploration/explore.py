@@ -1,0 +1,68 @@
+"""Explore: what is true, what each protocol believes, and how some policies fare, by `adhere.simulate`."""
+
+from __future__ import annotations
+
+from adhere.exploration.beliefs import PROTOCOLS, belief_of, truth_of
+from adhere.exploration.groups import population_of
+from adhere.exploration.policies import TITLES
+from adhere.exploration.results import Curve, Exploration, Interval, PolicyOutcome
+from adhere.exploration.sentences import headline, with_sentences
+from adhere.exploration.settings import Settings
+from adhere.intervals import Estimate
+from adhere.simulation import simulate
+from adhere.simulation.outcome import Outcome
+
+_POINTS = 50
+
+
+def explore(settings: Settings) -> Exploration:
+    """What is true and believed, exactly, and how the policies fare in simulated trials.
+
+    >>> explore(Settings(runs=20, patients=50)).sentence[:37]
+    'Actual is fooled and prefers the trea'
+    """
+    result = simulate(
+        settings.policies,
+        population_of(settings.groups),
+        settings.patients,
+        settings.runs,
+        settings.seed,
+        grid=min(_POINTS, settings.patients),
+        n_threads=1,
+        progress=False,
+    )
+    truth = truth_of(settings.groups)
+    beliefs = [belief_of(settings.groups, protocol) for protocol in PROTOCOLS]
+    return Exploration(
+        settings,
+        headline(settings.groups, truth, beliefs),
+        truth,
+        with_sentences(settings.groups, truth, beliefs),
+        list(result.config.grid),
+        [_outcome(one) for one in result],
+    )
+
+
+def _outcome(one: Outcome) -> PolicyOutcome:
+    return PolicyOutcome(
+        one.policy,
+        TITLES[one.policy],
+        _interval(one.surplus),
+        _interval(one.regret),
+        _interval(one.allocation[one.arms[1]]),
+        _interval(one.worse_than_randomisation),
+        one.quantile(0.05),
+        _curve(one, "surplus"),
+        _curve(one, "regret"),
+    )
+
+
+def _interval(one: Estimate) -> Interval:
+    return Interval(one.mean, one.lo, one.hi)
+
+
+def _curve(one: Outcome, measure: str) -> Curve:
+    along = one.trajectory(measure)
+    if one.moments.n < 2:
+        return Curve(along.mean.tolist(), None, None)
+    return Curve(along.mean.tolist(), along.lo.tolist(), along.hi.tolist())

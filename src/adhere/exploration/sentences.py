@@ -1,0 +1,150 @@
+"""Who is fooled and why, in one sentence, and what each protocol believes, in one each; true for every setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from adhere.exploration.beliefs import TINY, Belief, Truth, sign_of, wrong_shares
+from adhere.exploration.groups import COMPLIERS, DEFIERS, Group
+from adhere.exploration.reasons import number, percent, why_fooled
+from adhere.populations.examples import ARMS
+
+_FEW = 0.2  # compliers and defiers; with fewer the arms differ little for Chosen
+_LITTLE = 0.01  # of a reward
+_MUCH_MORE = 1.25
+
+
+def with_sentences(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> list[Belief]:
+    """The beliefs, each with what it means."""
+    return [replace(one, sentence=f"{_about(groups, truth, one)}.") for one in beliefs]
+
+
+def headline(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> str:
+    """Who is fooled, and why."""
+    if sign_of(truth.effect) == 0:
+        return _no_effect(groups, beliefs)
+    best = ARMS[truth.effect > 0]
+    gain = f"recommending the {best} is better by {number(abs(truth.effect))} per patient"
+    misled = [one for one in beliefs if one.verdict in ("fooled", "depends")]
+    others = [_aside(one) for one in beliefs if one.verdict in ("undecided", "uninformed")]
+    if not misled:
+        seen = [one.protocol.capitalize() for one in beliefs if one.verdict == "right"]
+        all_see = f"{joined(seen)} {'all see' if len(seen) == 3 else 'see' if len(seen) > 1 else 'sees'} it"
+        return _capital(f"nobody is fooled: {gain}, and {all_see}{_ease(groups, truth, beliefs)}{_listed(others)}.")
+    other = ARMS[truth.effect < 0]
+    whys = {one.protocol.capitalize(): why_fooled(groups, one.protocol) for one in misled if one.verdict == "fooled"}
+    at_times = [_when(groups, one) for one in misled if one.verdict == "depends"]
+    if not whys:
+        return _capital(f"Actual is fooled at times: {gain}, but {at_times[0]}{_listed(others)}.")
+    verb, wrong = ("are", "prefer") if len(whys) > 1 else ("is", "prefers")
+    start = f"{joined(list(whys))} {verb} fooled and {wrong} the {other}, although {gain}"
+    return f"{start}, {_because(whys)}{_listed([*at_times, *others])}."
+
+
+def _because(whys: Mapping[str, str]) -> str:
+    """One reason, or each protocol's own."""
+    if len(set(whys.values())) == 1:
+        return f"because {next(iter(whys.values()))}"
+    return ", ".join(f"{name} because {why}" for name, why in whys.items())
+
+
+def _no_effect(groups: Sequence[Group], beliefs: Sequence[Belief]) -> str:
+    """Where both arms are as good to recommend."""
+    following = [group for group in groups if group.name in (COMPLIERS, DEFIERS) and group.share > 0]
+    if sum(group.share for group in following) < TINY:
+        why = "next to nobody takes another arm for being told to"
+    elif all(abs(group.treatment - group.control) < _LITTLE for group in following):
+        why = f"it makes next to no difference to {joined([group.name for group in following])} which arm they take"
+    elif len(following) > 1:
+        why = "what it does for compliers, it undoes for defiers"
+    else:
+        why = f"those to whom it matters ({following[0].name}) are very few"
+    start = f"it does not matter which arm is recommended, because {why}"
+    believers = [one for one in beliefs if one.verdict == "fooled"]
+    if not believers:
+        return _capital(f"nobody is fooled: {start}.")
+    seen = [f"{one.protocol.capitalize()} sees the {_preferred(one)} ahead by {_gap(one)}" for one in believers]
+    return _capital(f"{start}; yet {joined(seen)}, which costs nothing here but is not true.")
+
+
+def _about(groups: Sequence[Group], truth: Truth, one: Belief) -> str:
+    """What one protocol believes, and whether that is so."""
+    if one.verdict == "uninformed":
+        return _aside(one)
+    if one.verdict == "depends":
+        return _capital(_when(groups, one))
+    sees = (
+        f"sees the {_preferred(one)} ahead by {_gap(one)}" if sign_of(one.difference or 0.0) else "sees no difference"
+    )
+    if one.verdict == "fooled" and sign_of(truth.effect):
+        return f"Fooled: {sees}, because {why_fooled(groups, one.protocol)}"
+    if one.verdict == "fooled":
+        return f"Fooled: {sees}, where there is no difference"
+    if one.verdict == "undecided":
+        return f"Undecided: {sees}, though there is one"
+    return f"Right: {sees}"
+
+
+def _when(groups: Sequence[Group], one: Belief) -> str:
+    """With which allocations a protocol is not right."""
+    wrong = wrong_shares(groups, one.protocol)
+    low, high = min(wrong), max(wrong)
+    if len(wrong) < round((high - low) * 100) + 1:
+        when = "with some shares of recommendations and not with others"
+    elif high > 0.985:
+        when = f"once {percent(low)} or more are told to take the {ARMS[1]}"
+    elif low < 0.015:
+        when = f"while at most {percent(high)} are told to take the {ARMS[1]}"
+    else:
+        when = f"while {percent(low)} to {percent(high)} are told to take the {ARMS[1]}"
+    return f"{one.protocol.capitalize()} does not see it {when}"
+
+
+def _aside(one: Belief) -> str:
+    """What there is to say of a protocol that is neither right nor fooled."""
+    name = one.protocol.capitalize()
+    if one.verdict == "undecided":
+        return f"{name} sees no difference"
+    missing = [arm for arm, mean in zip(ARMS, one.means, strict=True) if mean is None]
+    arms = "either arm" if len(missing) == 2 else f"the {missing[0]}"
+    return f"{name} credits nobody to {arms} and learns nothing of it"
+
+
+def _ease(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> str:
+    """Whether the difference is hard to see, or wider by what was taken."""
+    right = [one for one in beliefs if one.verdict == "right" and one.difference is not None]
+    widest = max(right, key=lambda one: abs(one.difference or 0.0))
+    following = sum(group.share for group in groups if group.name in (COMPLIERS, DEFIERS))
+    notes = []
+    if following < _FEW:
+        notes.append(f"only {percent(following)} take another arm for being told to, so Chosen sees little")
+    if widest.protocol != "chosen" and abs(widest.difference or 0.0) > _MUCH_MORE * abs(truth.effect):
+        notes.append(f"{widest.protocol.capitalize()} sees a wider difference ({_gap(widest)})")
+    return _listed(notes)
+
+
+def _preferred(one: Belief) -> str:
+    return ARMS[(one.difference or 0.0) > 0]
+
+
+def _gap(one: Belief) -> str:
+    return number(abs(one.difference or 0.0))
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names as in a sentence.
+
+    >>> joined(["Chosen", "Actual", "Comply"])
+    'Chosen, Actual and Comply'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _listed(asides: Sequence[str]) -> str:
+    return "".join(f"; {aside}" for aside in asides)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

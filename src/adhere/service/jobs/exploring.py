@@ -1,0 +1,80 @@
+"""Explorations: simulated in a process of their own, one after the other, and kept by their settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Final
+
+from adhere.exploration.results import Exploration
+from adhere.exploration.settings import Settings
+from adhere.service.http.problems import ProblemError
+from adhere.service.jobs.child_process import ChildProcess
+
+_MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each
+
+
+def start() -> Callable[[Settings], Exploration]:
+    """What the process does; its policies stay loaded from one exploration to the next."""
+    from adhere.exploration.explore import explore  # the service itself need not load the simulation
+
+    return explore
+
+
+class Explorer:
+    """The explorations of a service.
+
+    Each user has at most one that waits: whoever moves a slider again wants the newest alone.
+    """
+
+    def __init__(self) -> None:
+        self._process = ChildProcess(__name__)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="exploring")  # waits for the process
+        self._waiting: dict[int, tuple[Settings, asyncio.Future[Exploration]]] = {}
+        self._kept: OrderedDict[Settings, Exploration] = OrderedDict()
+        self._busy = False
+
+    async def explore(self, user: int, settings: Settings) -> Exploration:
+        """An exploration, or a `ProblemError` if the same user asked for a newer one before it began."""
+        if settings in self._kept:
+            self._kept.move_to_end(settings)
+            return self._kept[settings]
+        if user in self._waiting:
+            _, older = self._waiting.pop(user)
+            if not older.done():
+                older.set_exception(ProblemError("conflict", "a newer exploration took the place of this one"))
+        future: asyncio.Future[Exploration] = asyncio.get_running_loop().create_future()
+        self._waiting[user] = settings, future
+        self._next()
+        return await future
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        self._thread.shutdown(cancel_futures=True)
+        self._process.close()
+
+    def _next(self) -> None:
+        if self._busy or not self._waiting:
+            return
+        settings, future = self._waiting.pop(next(iter(self._waiting)))
+        self._busy = True
+        work = asyncio.get_running_loop().run_in_executor(self._thread, self._process.call, settings)
+        work.add_done_callback(partial(self._done, settings, future))
+
+    def _done(self, settings: Settings, future: asyncio.Future[Exploration], work: asyncio.Future[Any]) -> None:
+        self._busy = False
+        error = work.exception() if not work.cancelled() else asyncio.CancelledError()
+        if error is None:
+            self._kept[settings] = work.result()
+            if len(self._kept) > _MAX_KEPT:
+                self._kept.popitem(last=False)
+        if not future.done():
+            if error is None:
+                future.set_result(work.result())
+            else:
+                future.set_exception(error)
+        self._next()
