@@ -50,7 +50,7 @@ def type_words(schema: dict[str, Any]) -> str:
         return ", ".join(f"<code>{escape(str(value))}</code>" for value in schema["enum"])
     if schema.get("type") == "array":
         if "prefixItems" in schema:  # of a fixed length
-            return f"list of {len(schema['prefixItems'])}: {', '.join(type_words(one) for one in schema['prefixItems'])}"
+            return f"list of {len(schema['prefixItems'])}: {', '.join(map(type_words, schema['prefixItems']))}"
         return f"list of {type_words(schema['items'])}" if "items" in schema else "list"
     if "anyOf" in schema:
         return " or ".join(type_words(part) for part in schema["anyOf"])
