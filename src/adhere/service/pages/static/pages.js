@@ -14,6 +14,11 @@
       time.dataset.local = "";
     }
   }
+  // What cannot be undone is asked about first.
+  document.addEventListener("click", (event) => {
+    const question = event.target.closest("[data-confirm]")?.dataset.confirm;
+    if (question && !confirm(question)) event.preventDefault();
+  });
   document.addEventListener("htmx:load", (event) => showTimes(event.target));
   showTimes(document);
 })();

@@ -1,0 +1,97 @@
+"""Access: who may do what here. Tokens, made and revoked, and one-time links to sign in, for admins."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, get_args
+
+from starlette.responses import Response
+
+from adhere.errors import InputError
+from adhere.service.http.problems import ProblemError
+from adhere.service.pages.page_request import PageRequest
+from adhere.tokens import Role
+
+_MEANINGS: Final = {
+    "site": "recommends and reports for one site; sees its own subjects only",
+    "coordinator": "sees enrolment and waiting reports of all sites; no outcomes, no allocation",
+    "statistician": "sees results, looks and the log; changes nothing",
+    "admin": "may do everything, in every trial",
+    "metrics": "a program that reads metrics; opens no page",
+}
+ROLES: Final = tuple((role, _MEANINGS[role]) for role in get_args(Role))
+
+
+async def access_page(page: PageRequest) -> Response:
+    """All tokens, and a form for another."""
+    return await _shown(page)
+
+
+async def new_token(page: PageRequest) -> Response:
+    """Make a token, and show it, or a link for who is to have it, once."""
+    form = page.form
+    body = {name: form[name] for name in ("role", "label", "site", "trial") if form.get(name)}
+    try:
+        if days := form.get("days"):
+            body["expires_at"] = _in_days(days)
+        made = await page.call("make_token", body=body)
+    except (InputError, ProblemError) as error:
+        return await _shown(page, problem=error, status=422)
+    if form.get("as") == "token":
+        return await _shown(page, made=made)
+    return await _shown(page, made=made, link=await page.call("make_link", id=made.id, body={}))
+
+
+async def link_of_token(page: PageRequest) -> Response:
+    """Make another link to sign in for the holder of a token."""
+    try:
+        return await _shown(page, link=await page.call("make_link", body={}))
+    except (InputError, ProblemError) as error:
+        return await _shown(page, problem=error, status=409)
+
+
+async def revoked_token(page: PageRequest) -> Response:
+    """Revoke a token."""
+    try:
+        await page.call("revoke_token")
+    except (InputError, ProblemError) as error:
+        return await _shown(page, problem=error, status=409)
+    return page.redirect(page.address("access"))
+
+
+async def _shown(
+    page: PageRequest, *, problem: InputError | ProblemError | None = None, status: int = 200, **values: Any
+) -> Response:
+    tokens = (await page.call("list_tokens")).tokens
+    trials = (await page.call("list_trials")).trials
+    return page.render(
+        "access.html",
+        status,
+        tokens=[token for token in reversed(tokens) if token.status == "valid"],
+        ended=[token for token in reversed(tokens) if token.status != "valid"],
+        trials=[trial.name for trial in trials],
+        roles=ROLES,
+        form={} if values else page.form,
+        origin=f"{'https' if page.auth.is_secure(page.scope) else 'http'}://{page.headers.get('host', '')}",
+        problem=_sentence(problem),
+        problem_field=_field(problem),
+        **{"made": None, "link": None, **values},
+    )
+
+
+def _in_days(text: str) -> str:
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) <= 3650):
+        raise InputError("expires_at", text, "a whole number of days from 1 to 3650")
+    return (datetime.now(UTC) + timedelta(days=int(text))).isoformat(timespec="seconds")
+
+
+def _sentence(problem: InputError | ProblemError | None) -> str:
+    if problem is None:
+        return ""
+    return problem.sentence if isinstance(problem, InputError) else problem.body.detail
+
+
+def _field(problem: InputError | ProblemError | None) -> str:
+    if problem is None:
+        return ""
+    return (problem.field if isinstance(problem, InputError) else problem.body.field) or ""
