@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -36,9 +37,9 @@ class Browser:
         return reply
 
     def sign_in(self, token: str, **fields: str) -> Reply:
-        return self.post("/app/sign-in", csrf="", token=token, **fields)
+        return self.post("/app/sign-in", "", None, token=token, **fields)
 
-    def _headers(self, more: dict[str, str]) -> dict[str, str]:
+    def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
         return {"Cookie": f"adhere_session={self.secret}" if self.secret else "", **more}
 
 
