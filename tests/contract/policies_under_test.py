@@ -8,7 +8,7 @@ parameters) cost nothing. Hybrids are chosen so that each part meets each other 
 
 from __future__ import annotations
 
-ARM_COUNTS = (2, 3, 5)
+ARM_COUNTS = (2, 3)  # code for more is that for three; `simulation/test_many_arms` has many
 
 LEARNERS = {
     "uniform": ("uniform",),
@@ -115,10 +115,8 @@ def every_policy(n_arms: int) -> list[str]:
 
 
 def is_compiled(subject: str, n_arms: int) -> bool:
-    """Whether tests compile a policy for so many arms, which takes seconds; nothing depends on more than three."""
-    if n_arms == 3:
-        return subject not in HYBRIDS or subject in COMPILED_FOR_THREE
-    return n_arms == 2 or (subject in LEARNERS and subject not in NEWER_THAN_GOLDENS)
+    """Whether tests compile a policy for so many arms, which takes seconds."""
+    return n_arms == 2 or subject not in HYBRIDS or subject in COMPILED_FOR_THREE
 
 
 def usual_arms(subject: str) -> int:

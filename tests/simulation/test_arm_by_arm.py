@@ -21,7 +21,7 @@ from .mixed_populations import engine_population, rows_for
 from .stream_oracle import arms_of as oracle_arms_of
 from .twins import twin_of
 
-N_PATIENTS, N_RUNS, SEED = 300, 6, 11
+N_PATIENTS, N_RUNS, SEED = 300, 3, 11
 ARM_COUNTS = (2, 3)
 COMPILED = NESTED[::3]  # a hierarchy, a bound and a guard: compiling all of them takes a minute
 
