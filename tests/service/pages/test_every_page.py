@@ -1,0 +1,54 @@
+"""Every page of the table in a real browser: nothing goes wrong, sticks out, is out of reach or hard to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from adhere.service.pages.page_route import PageRoute
+
+from .addresses import READ, addresses, name_of
+from .visitor import LAPTOP, Visitor, assert_fits
+
+FIRST = ("site", "coordinator", "statistician", "admin")  # who sees a page: the first whose page it is
+
+
+def is_whole(visitor: Visitor, path: str) -> bool:
+    """Whether an address is a page of its own, not a part of one, a stream or a file."""
+    reply = visitor.person.get(path)
+    html = reply.headers["content-type"].startswith("text/html")
+    return html and reply.body.lstrip().lower().startswith(b"<!doctype html")
+
+
+@pytest.mark.parametrize("route", READ, ids=name_of)
+def test_a_page(as_role: Callable[[str | None], Visitor], route: PageRoute) -> None:
+    visitor = as_role("admin" if "admin" in route.roles else next(role for role in FIRST if role in route.roles))
+    for path in addresses(route):
+        if not is_whole(visitor, path):
+            assert not route.tab
+            continue
+        look_at(visitor, path)
+
+
+@pytest.mark.parametrize("path", ["/app/sign-in", "/app/sign-in?link=lnk_used", "/app/nowhere"])
+def test_a_page_for_everybody(as_role: Callable[[str | None], Visitor], path: str) -> None:
+    visitor = as_role(None)
+    visitor.expected = ("console: Failed to load resource",) if path != "/app/sign-in" else ()  # 403, 404
+    look_at(visitor, path)
+
+
+def look_at(visitor: Visitor, path: str) -> None:
+    """Open a page once and look at everything that must hold of any page."""
+    visitor.page.set_viewport_size(LAPTOP)
+    visitor.open(path)
+    assert visitor.page.title(), path
+    assert visitor.page.locator("h1").count() == 1, path
+    assert visitor.axe_issues() == [], path
+    visitor.page.emulate_media(color_scheme="dark")
+    assert visitor.axe_issues("color-contrast") == [], f"{path}, dark"
+    visitor.page.emulate_media(color_scheme="light")
+    assert visitor.focus_faults() == [], path
+    visitor.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert_fits(visitor)
+    assert visitor.faults == [], path
