@@ -41,8 +41,8 @@ def demo(
     """Watch two trials with invented patients: nothing to set up, and nothing is left behind.
 
     Starts the service on a temporary file, prints a link that signs in for each of four people, creates two trials,
-    and plays their patients through the HTTP API, with reports that are late, missing, sent twice, or wrong and
-    corrected. The first 500 patients of each trial come at once, then as many a second as --speed says.
+    and plays their patients through the HTTP API: reports come late, twice, never, or wrong and are corrected, and some
+    patients are entered in error. The first 500 of each trial come at once, then as many a second as --speed says.
 
     \b
       stroke          aspirin or none: little effect, and most patients comply
@@ -109,8 +109,8 @@ def _introduce(running: Demo, browser: bool) -> None:
     typer.echo(f"\nTwo trials with invented patients, at {running.url}/app\n")
     typer.echo("Sign in as one of these people; each link works once:\n")
     for person in PEOPLE:
-        typer.echo(f"  {person.title} ({person.sees})\n    {running.link(person)}")
-    typer.echo("\nBegin with the statistician and the Monitor of rich-and-poor: the treatment harms, and the policy,")
+        typer.echo(f"  {person.name}, {person.title} ({person.sees})\n    {running.link(person)}")
+    typer.echo("\nBegin with Ines and the Monitor of rich-and-poor: the treatment harms, and the policy,")
     typer.echo("which believes what was taken, recommends it more and more. Explore, in the menu, says why.")
     typer.echo("\nCtrl-C stops it all and deletes the file.\n")
     if browser and _has_display():

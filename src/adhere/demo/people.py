@@ -11,28 +11,29 @@ from adhere.demo.patients import SITES
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who signs in, and what their role lets them look at."""
+    """Somebody who signs in: their name, what they are called at work, and what they come for."""
 
+    name: str
     title: str
     role: str
     sees: str
     site: str | None = None
 
 
-STATISTICIAN: Final = Person("statistician", "statistician", "Monitor and Audit")
-PEOPLE: Final = (
-    STATISTICIAN,
-    Person(f"nurse in {SITES[0]}", "site", "the site's page, made for a phone", site=SITES[0]),
-    Person("coordinator", "coordinator", "Enrolment of all sites"),
-    Person("admin", "admin", "everything"),
-)
+STATISTICIAN: Final = Person("Ines", "statistician", "statistician", "Monitor and Audit")
+NURSE: Final = Person("Ruth", f"nurse in {SITES[0]}", "site", "the site's page, made for a phone", site=SITES[0])
+COORDINATOR: Final = Person("Tom", "coordinator", "coordinator", "Enrolment of all sites")
+ADMIN: Final = Person("Ada", "admin", "admin", "everything")
+PEOPLE: Final = (STATISTICIAN, NURSE, COORDINATOR, ADMIN)
 
 
 def token_of(admin: Client, person: Person) -> int:
     """The number of a new token for a person."""
-    return admin.make_token(person.role, f"{person.title} of the demo", site=person.site).id
+    return admin.make_token(person.role, person.name, site=person.site).id
 
 
 def site_clients(url: str, admin: Client) -> dict[str, Client]:
     """A client for each site, by its name."""
-    return {site: Client(url, admin.make_token("site", f"player, {site}", site=site).token) for site in SITES}
+    return {
+        site: Client(url, admin.make_token("site", f"demo, {site}", site=site).token) for site in SITES
+    }

@@ -13,8 +13,10 @@ from adhere.demo.draws import Draws
 from adhere.demo.patients import Patient, draw_patients
 from adhere.demo.trials import DemoTrial
 
-Call: TypeAlias = Literal["recommend", "report", "correct", "withdraw"]
-Trouble: TypeAlias = Literal["nothing heard", "no outcome", "lost", "took other", "wrong outcome", "wrong arm"]
+Call: TypeAlias = Literal["recommend", "report", "correct", "withdraw", "mark_in_error"]
+Trouble: TypeAlias = Literal[
+    "nothing heard", "no outcome", "lost", "took other", "wrong outcome", "wrong arm", "entered in error"
+]
 
 _UNTIL_TAKEN, _UNTIL_OUTCOME, _UNTIL_NOTICED = 2.0, 15.0, 10.0  # means
 _IN_PARTS: Final = 0.5  # of patients: what was taken is reported first, the outcome later
@@ -26,6 +28,7 @@ _TROUBLES: Final[dict[Trouble, float]] = {  # shares of patients
     "took other": 0.01,
     "wrong outcome": 0.03,
     "wrong arm": 0.02,
+    "entered in error": 0.01,
 }
 
 
@@ -69,6 +72,9 @@ def _actions(patient: Patient, arrival: float, took_other: str, draws: Draws) ->
     outcome = patient.outcome(wrong=trouble == "wrong outcome")
 
     if trouble == "nothing heard":
+        return
+    if trouble == "entered in error":
+        yield Action(at_taken, patient, "mark_in_error", patient.same(reason="entered at the wrong site"))
         return
     if trouble in ("no outcome", "lost"):
         yield Action(at_taken, patient, "report", taken, twice)
