@@ -41,7 +41,7 @@ def demo(
     """Watch two trials with invented patients: nothing to set up, and nothing is left behind.
 
     Starts the service on a temporary file, prints a link that signs in for each of four people, creates two trials,
-    and plays their patients through the HTTP API: reports come late, twice, never, or wrong and are corrected, and some
+    and plays their patients through the HTTP API: reports come late, twice, never, or wrong and corrected, and some
     patients are entered in error. The first 500 of each trial come at once, then as many a second as --speed says.
 
     \b
