@@ -128,6 +128,10 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             "check_design",
             "explore",
             "policies",
+            "start_simulation",
+            "simulation",
+            "stop_simulation",
+            "simulation_report",
             "make_token",
             "rotate_token",
             "make_link",
@@ -207,7 +211,7 @@ def test_type_checkers_know_the_answers() -> None:
 
 
 def test_answers_hold_what_the_service_sends() -> None:
-    from adhere.service.api import design_views, responses
+    from adhere.service.api import design_views, responses, simulation_views
     from adhere.trial import commands, look_thresholds, look_view, results
 
     pairs: dict[type[Answer], type] = {
@@ -222,6 +226,9 @@ def test_answers_hold_what_the_service_sends() -> None:
         adhere_client.CheckedDesign: design_views.DesignChecked,
         adhere_client.PolicyDetails: design_views.PolicyView,
         adhere_client.PolicyParameter: design_views.ParameterView,
+        adhere_client.Characteristic: simulation_views.CharacteristicView,
+        adhere_client.SimulatedScenario: simulation_views.ScenarioView,
+        adhere_client.Simulation: simulation_views.SimulationView,
         TrialDetails: responses.TrialView,
         adhere_client.ArmAtLook: look_view.ArmAtLook,
         adhere_client.LookThreshold: look_thresholds.LookThreshold,

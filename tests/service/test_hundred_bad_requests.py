@@ -171,7 +171,15 @@ def test_by_hand(asking: Asking) -> None:
 
 # Every route that takes a body has an example of one that would be accepted.
 WRITING = [route for route in ROUTES if route.body is not None]
-OBJECTS_BELONG = {"delay", "enrolment", "impute", "looks", "missing", "stopping"}  # {} may be all right there
+OBJECTS_BELONG = {
+    "delay",
+    "enrolment",
+    "impute",
+    "looks",
+    "missing",
+    "scenarios",
+    "stopping",
+}  # {} may be all right there
 OBJECTS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -16,6 +16,7 @@ from adhere.service.api.requests import (
     NewLink,
     NewRecommendation,
     NewReport,
+    NewSimulation,
     NewToken,
     NewTrial,
     NewUnblinding,
@@ -30,6 +31,11 @@ from service.serving import ARMS, Service
 BODIES: dict[type[Body], dict[str, Any]] = {
     NewTrial: {"name": "of a role", "policy": "uniform", "arms": ARMS, "seed": 1},
     GivenDesign: {"design": {"name": "checked", "policy": "uniform", "arms": ARMS}},
+    NewSimulation: {
+        "design": {"name": "simulated", "policy": "thompson", "arms": ARMS, "n_patients": 20},
+        "scenarios": {"effect": [0.2]},
+        "n_trials": 10,
+    },
     NewRecommendation: {"subject": "S-1"},
     NewReport: {"reward": 1},
     NewCorrection: {"reason": "a slip", "reward": 0},

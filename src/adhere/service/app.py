@@ -55,11 +55,11 @@ encode = msgspec.json.Encoder().encode
 class App:
     """The service as an ASGI application."""
 
-    def __init__(self, store: Store, settings: ServiceSettings) -> None:
+    def __init__(self, store: Store, settings: ServiceSettings, shared_folder: str | None = None) -> None:
         table = routes(metrics_open=settings.metrics_open)
         self._router: Router[Route | PageRoute] = Router((*table, *PAGES), settings.root_path)
         self._decoders = {route: BodyDecoder(route.body) for route in table if route.body is not None}
-        self._service = Service(store, settings, document(table, settings.root_path))
+        self._service = Service(store, settings, document(table, settings.root_path), shared_folder)
         self._auth = Authenticator(self._service)
         self._pages = Pages(self._service, self._auth, PAGES)
         self._metrics = self._service.metrics
@@ -136,10 +136,10 @@ class App:
             service.close()
 
 
-def make_app(store: Store, settings: ServiceSettings | None = None) -> ASGIApp:
-    """The service over a store, which it closes when it ends."""
+def make_app(store: Store, settings: ServiceSettings | None = None, shared_folder: str | None = None) -> ASGIApp:
+    """The service over a store, which it closes when it ends; several processes of it share a folder."""
     settings = settings or ServiceSettings()
-    app = App(store, settings)
+    app = App(store, settings, shared_folder)
     return with_cors(app, settings.cors_origins) if settings.cors_origins else app
 
 

@@ -13,6 +13,7 @@ from adhere.service.access_log import AccessLog
 from adhere.service.group_commit import GroupCommit
 from adhere.service.jobs.exploring import Explorer
 from adhere.service.jobs.jobs import Jobs
+from adhere.service.jobs.simulations import Simulations
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
@@ -31,7 +32,9 @@ _BACKGROUND_THREADS = 2  # for what may take seconds, as compiling does
 class Service:
     """The parts of a running service, shared by all requests."""
 
-    def __init__(self, store: Store, settings: ServiceSettings, openapi: bytes) -> None:
+    def __init__(
+        self, store: Store, settings: ServiceSettings, openapi: bytes, shared_folder: str | None = None
+    ) -> None:
         self.store, self.settings, self.openapi = store, settings, openapi
         self.metrics = Metrics(are_open=settings.metrics_open)
         self.processor = CommandProcessor(store, on_events=self.metrics.count_events)
@@ -42,6 +45,7 @@ class Service:
         self.results = ResultsCache()
         self.jobs = Jobs(self.processor)
         self.explorer = Explorer()
+        self.simulations = Simulations(shared_folder)
         self.loaded = False  # whether it was tried to load the policy of every open trial
         self.unservable: set[str] = set()  # trials whose policy is not known here
         self.probe = StoreProbe(store.check)
@@ -76,6 +80,7 @@ class Service:
         self.group_commit.close()
         self.jobs.close()
         self.explorer.close()
+        self.simulations.close()
         self._readers.shutdown()
         self._background.shutdown(cancel_futures=True)
         self.store.close()

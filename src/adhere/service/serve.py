@@ -64,9 +64,10 @@ def serve(settings: ServiceSettings | None = None) -> None:
         _run(make_app(store, settings), settings, listening)
         return
     store.close()
-    with tempfile.TemporaryDirectory(prefix="adhere-metrics-") as folder:
+    temporary = tempfile.TemporaryDirectory
+    with temporary(prefix="adhere-metrics-") as folder, temporary(prefix="adhere-simulations-") as shared:
         os.environ[FOLDER_VARIABLE] = folder
-        workers = Workers(partial(_work, settings, listening), settings.workers, settings.shutdown_seconds)
+        workers = Workers(partial(_work, settings, listening, shared), settings.workers, settings.shutdown_seconds)
         if not workers.run():
             sys.exit(STARTUP_FAILURE)
 
@@ -77,12 +78,12 @@ def _prepare(settings: ServiceSettings) -> None:
         import_policies(Path(file))
 
 
-def _work(settings: ServiceSettings, listening: socket.socket, on_started: Callable[[], None]) -> None:
+def _work(settings: ServiceSettings, listening: socket.socket, shared: str, on_started: Callable[[], None]) -> None:
     """What a worker process does."""
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     try:
         _prepare(settings)
-        app = make_app(open_store(settings.store, deadline=settings.store_deadline), settings)
+        app = make_app(open_store(settings.store, deadline=settings.store_deadline), settings, shared)
     except (InputError, StoreError) as error:
         log.error("worker cannot start: %s", error)
     except Exception:

@@ -6,6 +6,7 @@ from adhere_client.answers import Access as Access
 from adhere_client.answers import Answer as Answer
 from adhere_client.answers import ArmAtLook as ArmAtLook
 from adhere_client.answers import ArmEstimate as ArmEstimate
+from adhere_client.answers import Characteristic as Characteristic
 from adhere_client.answers import CheckedDesign as CheckedDesign
 from adhere_client.answers import Compliance as Compliance
 from adhere_client.answers import Derivation as Derivation
@@ -23,6 +24,8 @@ from adhere_client.answers import RecommendationDetails as RecommendationDetails
 from adhere_client.answers import Recorded as Recorded
 from adhere_client.answers import Results as Results
 from adhere_client.answers import SignInLink as SignInLink
+from adhere_client.answers import SimulatedScenario as SimulatedScenario
+from adhere_client.answers import Simulation as Simulation
 from adhere_client.answers import TokenDetails as TokenDetails
 from adhere_client.answers import TrialDetails as TrialDetails
 from adhere_client.async_client import AsyncClient as AsyncClient

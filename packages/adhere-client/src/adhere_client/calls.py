@@ -24,10 +24,11 @@ from adhere_client.answers import (
     Recorded,
     Results,
     SignInLink,
+    Simulation,
     TokenDetails,
     TrialDetails,
 )
-from adhere_client.design_files import AnyDesign, fields_of
+from adhere_client.design_files import AnyDesign, fields_of, scenarios_of
 from adhere_client.errors import InputError
 from adhere_client.exploration import Exploration
 from adhere_client.request import Request, Steps, ask, get, trial_path, write
@@ -128,6 +129,33 @@ def create_trial_from(design: AnyDesign, *, seed: int | None = None) -> Steps[De
 def check_design(design: AnyDesign) -> Steps[CheckedDesign]:
     """Check a design, as for `create_trial_from`, without creating a trial."""
     return ask(Request("POST", "/designs", CheckedDesign, {"design": fields_of(design)}))
+
+
+def start_simulation(
+    design: AnyDesign, scenarios: Mapping[str, Any] | None = None, *, n_trials: int = 2_000, seed: int = 0
+) -> Steps[Simulation]:
+    """Simulate trials of a design in a grid of scenarios; left out, those in its file, or else a usual grid.
+
+    It waits while another simulation of this token is not done.
+    """
+    table = scenarios_of(design) if scenarios is None else scenarios
+    body = {"design": fields_of(design), "scenarios": _grid(table), "n_trials": n_trials, "seed": str(seed)}
+    return ask(Request("POST", "/simulations", Simulation, body, repeatable=False))
+
+
+def simulation(id: int) -> Steps[Simulation]:  # noqa: A002
+    """How far a simulation is, and at its end the operating characteristics."""
+    return get(f"/simulations/{id}", Simulation)
+
+
+def stop_simulation(id: int) -> Steps[None]:  # noqa: A002
+    """Stop a simulation that waits or runs; one that has ended is forgotten."""
+    return ask(Request("DELETE", f"/simulations/{id}", type(None)))
+
+
+def simulation_report(id: int, path: str | Path) -> Steps[None]:  # noqa: A002
+    """Write the report on a simulation that is done to an HTML file."""
+    return ask(Request("GET", f"/simulations/{id}/report", type(None), into=Path(path)))
 
 
 def policies() -> Steps[list[PolicyDetails]]:
@@ -379,6 +407,17 @@ def tokens() -> Steps[list[TokenDetails]]:
 def revoke_token(id: int) -> Steps[None]:  # noqa: A002
     """Revoke a token; once more changes nothing."""
     return ask(Request("DELETE", f"/tokens/{id}", type(None)))
+
+
+def _grid(table: object) -> object:
+    """A grid of scenarios; a single number may stand for a list of one."""
+    if not isinstance(table, Mapping):
+        return table
+    lists = ("effect", "compliance", "confounding")
+    return {
+        name: [value] if name in lists and not isinstance(value, (list, tuple)) else value
+        for name, value in table.items()
+    }
 
 
 def _list(field: str, values: Iterable[Any], of: str) -> list[Any]:

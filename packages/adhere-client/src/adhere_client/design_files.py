@@ -24,13 +24,22 @@ AnyDesign: TypeAlias = str | PathLike[str] | Mapping[str, Any] | HasJson
 
 def fields_of(design: AnyDesign) -> dict[str, Any]:
     """The fields of a design; what to simulate it with, which may stand beside them in a file, is not sent."""
+    return {name: value for name, value in _document(design).items() if name != "scenarios"}
+
+
+def scenarios_of(design: AnyDesign) -> Any:
+    """What to simulate it with, where that stands beside its fields."""
+    return _document(design).get("scenarios")
+
+
+def _document(design: AnyDesign) -> Mapping[str, Any]:
     if isinstance(design, (str, PathLike)):
         fields: Any = _read(Path(design))
     else:
         fields = design if isinstance(design, Mapping) else json.loads(design.to_json())
     if not isinstance(fields, Mapping):
         raise InputError("design", type(fields).__name__, "the fields of a design")
-    return {name: value for name, value in fields.items() if name != "scenarios"}
+    return fields
 
 
 def _read(path: Path) -> Any:

@@ -126,7 +126,12 @@ def _parts(
     return list(parts.values())
 
 
-def _figure(name: str, caption: str, parts: Sequence[dict[str, Any]], *, x_label: str, y_label: str) -> ReportFigure:
+def _figure(
+    name: str, caption: str, parts: Sequence[dict[str, Any]], *, x_label: str, y_label: str
+) -> ReportFigure | None:
+    """Curves; none of a design without a stopping rule, whose trials claim nothing."""
+    if not parts:
+        return None
     import polars as pl
 
     from adhere.report.curves import Level, curves

@@ -64,11 +64,12 @@ def parse_trial(parameters: dict[str, str]) -> str:
 
 
 def parse_id(parameters: dict[str, str], path: str) -> int:
-    """The id of a recommendation or a token."""
+    """The id of a recommendation, a token or a simulation."""
     text = parameters["id"]
     if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
         return int(text)
-    what = "token" if path.startswith("/tokens") else "recommendation"
+    kinds = {"/tokens": "token", "/simulations": "simulation"}
+    what = next((kind for start, kind in kinds.items() if path.startswith(start)), "recommendation")
     raise UnknownError(what, text, f"the number of a {what}")
 
 

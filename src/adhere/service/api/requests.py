@@ -107,6 +107,32 @@ class GivenDesign(Body, frozen=True, kw_only=True):
     design: AnyDesign
 
 
+class ScenarioTable(Body, frozen=True, kw_only=True):
+    """A grid of scenarios: every effect at every compliance and confounding, each with both nulls."""
+
+    baseline: Annotated[float, Meta(ge=0.0, le=1.0, description="The mean outcome of those who comply.")] = 0.5
+    effect: Annotated[
+        tuple[float | dict[str, float], ...],
+        Meta(description="What taking the treatment adds, or each arm that is named."),
+    ] = ()
+    compliance: Annotated[tuple[float, ...], Meta(description="The share who take what is recommended.")] = (1.0,)
+    confounding: Annotated[
+        tuple[float, ...], Meta(description="By how much those do better or worse who take one arm regardless.")
+    ] = (0.0,)
+    average_null: Annotated[
+        float | None, Meta(description="What half of those who comply gain, and half lose, under the average null.")
+    ] = None
+
+
+class NewSimulation(Body, frozen=True, kw_only=True):
+    """A design to simulate, and in which scenarios: left out, those of its file, or else a usual grid."""
+
+    design: AnyDesign
+    scenarios: ScenarioTable | None = None
+    n_trials: Annotated[int, Meta(ge=1, le=100_000, description="Trials simulated in each scenario.")] = 2_000
+    seed: Annotated[Seed, Meta(description="The same seed gives the same numbers.")] = 0
+
+
 def seed_of(given: int | str | None) -> int | None:
     """A seed that was sent as a string or as a number that no JSON parser rounds."""
     if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) <= 20 and int(given) < 2**64:
@@ -215,6 +241,11 @@ class NewLink(Body, frozen=True, kw_only=True):
 EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     NewTrial: {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]},
     GivenDesign: {"design": {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]}},
+    NewSimulation: {
+        "design": {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"], "n_patients": 200},
+        "scenarios": {"effect": [0.2], "compliance": [0.8]},
+        "n_trials": 1000,
+    },
     NewRecommendation: {"subject": "S-001"},
     NewReport: {"actual": "aspirin", "reward": 1},
     NewCorrection: {"reason": "typing error", "reward": 0},

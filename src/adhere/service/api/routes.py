@@ -14,6 +14,8 @@ from adhere.service.api import (
     recommendations,
     requests,
     responses,
+    simulation_views,
+    simulations,
     tokens,
     trials,
 )
@@ -21,6 +23,7 @@ from adhere.service.api.exports import export
 from adhere.service.api.route import (
     ADMIN_ROLES,
     ANALYST_ROLES,
+    HTML,
     METRICS_ROLES,
     PUBLIC,
     RECOMMENDATION_ROLES,
@@ -38,6 +41,7 @@ def _write(path: str, roles: frozenset[str], handler: Any, response: type, body:
 
 
 _TRIAL = "/trials/{trial}"
+_SIMULATION = "/simulations/{id}"
 _RECOMMENDATION = "/trials/{trial}/recommendations/{id}"
 
 ROUTES: Final = (
@@ -56,6 +60,18 @@ ROUTES: Final = (
     Route(
         "POST", "/designs", ANALYST_ROLES, designs.check_design, design_views.DesignChecked, body=requests.GivenDesign
     ),
+    Route(
+        "POST",
+        "/simulations",
+        ANALYST_ROLES,
+        simulations.start_simulation,
+        simulation_views.SimulationView,
+        status=201,
+        body=requests.NewSimulation,
+    ),
+    Route("GET", _SIMULATION, ANALYST_ROLES, simulations.show_simulation, simulation_views.SimulationView),
+    Route("DELETE", _SIMULATION, ANALYST_ROLES, simulations.stop_simulation, None, status=204),
+    Route("GET", f"{_SIMULATION}/report", ANALYST_ROLES, simulations.simulation_report, bytes, media=(HTML,)),
     Route("GET", "/trials", TRIAL_ROLES, trials.list_trials, responses.TrialList),
     Route("GET", _TRIAL, TRIAL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.TRIAL),
     _write(

@@ -1,0 +1,121 @@
+"""Handlers of simulations: how would trials of a design behave?"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from adhere.design.plan import DesignPlan, max_patients
+from adhere.design.scenario_grid import USUAL_GRID
+from adhere.design.scenarios import read_scenarios
+from adhere.errors import InputError, UnknownError
+from adhere.service.api.designs import read_design
+from adhere.service.api.requests import NewSimulation, ScenarioTable, seed_of
+from adhere.service.api.simulation_views import ScenarioView, SimulationView
+from adhere.service.context import RequestContext
+from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState
+from adhere.trial.design import Design
+
+MAX_PATIENTS: Final = 20_000_000  # in all: some ten seconds of one core with the quick policies
+_REPORT_SECONDS = 30.0  # to wait for a report that is being made
+_POLL_SECONDS = 0.1
+
+
+async def start_simulation(context: RequestContext) -> SimulationView:
+    """Simulate trials of a design in scenarios; a token has one simulation at a time."""
+    token, body, service = context.holder.id, context.body, context.service
+    design, scenarios, total = await service.in_background(partial(_read, body))
+    seed = seed_of(body.seed) or 0
+    start = partial(service.simulations.start, token, design, scenarios, body.n_trials, seed, total)
+    number = await service.in_thread(start)
+    return await service.in_thread(partial(_view, *service.simulations.find(token, number)))
+
+
+async def show_simulation(context: RequestContext) -> SimulationView:
+    """Show how far a simulation is, and at its end the operating characteristics."""
+    service = context.service
+    return await service.in_thread(lambda: _view(*service.simulations.find(context.holder.id, context.id)))
+
+
+async def stop_simulation(context: RequestContext) -> None:
+    """Stop a simulation that waits or runs; one that has ended is forgotten."""
+    service = context.service
+    await service.in_background(lambda: service.simulations.stop(context.holder.id, context.id))
+
+
+async def simulation_report(context: RequestContext) -> Response:
+    """The report on a simulation that is done, as one HTML file."""
+    service = context.service
+    files, state = await service.in_thread(lambda: service.simulations.find(context.holder.id, context.id))
+    until = time.monotonic() + _REPORT_SECONDS
+    while state.state == "done" and _report(files) == "being made" and time.monotonic() < until:
+        await asyncio.sleep(_POLL_SECONDS)
+    if state.state != "done" or not (page := await service.in_thread(lambda: files.report)):
+        sentence = files.failure or f"simulation {context.id} has no report: it is {state.state}"
+        raise UnknownError("simulation", context.id, "one that is done", sentence)
+    name = f'attachment; filename="simulation-{context.id}.html"'
+    return Response(page, media_type="text/html", headers={"content-disposition": name, "cache-control": "no-store"})
+
+
+def _read(body: NewSimulation) -> tuple[Design, Mapping[str, Any] | None, int]:
+    """What is to be simulated, if it is valid and not too much."""
+    design, own = read_design(body.design)
+    scenarios = own if body.scenarios is None else _table(body.scenarios)
+    if scenarios is not None and (not isinstance(scenarios, Mapping) or "populations" in scenarios):
+        expected = "a grid: baseline, effect, compliance, confounding (adhere design run takes populations)"
+        raise InputError("scenarios.populations", scenarios, expected, f"scenarios: expected {expected}")
+    if design.n_patients is None:
+        sentence = "n_patients is needed to simulate a trial: the largest number of its patients"
+        raise InputError("n_patients", None, "the largest number of patients of a trial", sentence)
+    found = read_scenarios(USUAL_GRID if scenarios is None else scenarios, design)
+    total = DesignPlan((design,), found, body.n_trials, 0).total_patients
+    if total > MAX_PATIENTS:
+        most = MAX_PATIENTS // (len(found) * max_patients(design))
+        sentence = (
+            f"{body.n_trials:,} trials of {design.n_patients:,} patients in {len(found)} scenarios are "
+            f"{total:,} patients, more than the {MAX_PATIENTS:,} simulated here: "
+            + (f"at most {most:,} trials" if most else "use adhere design run for so many patients or scenarios")
+        )
+        raise InputError("n_trials", body.n_trials, f"at most {most:,} trials", sentence)
+    return design, scenarios, total
+
+
+def _table(given: ScenarioTable) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(given).items() if value not in (None, ())}
+
+
+def _view(files: SimulationFiles, state: SimulationState) -> SimulationView:
+    about = files.id, state.state, state.n_trials, str(state.seed)
+    if state.state != "done":
+        progress = files.progress
+        return SimulationView(*about, progress.done, progress.total, progress.doing, state.reason)
+    found = msgspec.json.decode(files.results)
+    progress = files.progress
+    return SimulationView(
+        *about,
+        progress.total,
+        progress.total,
+        design_digest=found["designs"][0]["digest"],
+        scenarios=_scenarios(found),
+        meanings=found["meanings"],
+        notes=tuple(found["notes"]),
+        report=_report(files),
+    )
+
+
+def _scenarios(found: Mapping[str, Any]) -> list[ScenarioView]:
+    pairs = zip(found["scenarios"], found["results"], strict=True)
+    every = [{**scenario, "characteristics": result["characteristics"]} for scenario, result in pairs]
+    return msgspec.convert(every, list[ScenarioView])
+
+
+def _report(files: SimulationFiles) -> Literal["being made", "ready", "not available"]:
+    if (files.folder / "report").exists():
+        return "ready"
+    return "not available" if files.failure else "being made"

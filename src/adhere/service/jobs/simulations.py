@@ -1,0 +1,188 @@
+"""Simulations of designs: one at a time, in a process of its own; others wait, and results are kept for a while."""
+
+from __future__ import annotations
+
+import fcntl
+import pickle
+import secrets
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from adhere.errors import UnknownError
+from adhere.service.http.problems import ProblemError
+from adhere.service.jobs.jobs import policy_files
+from adhere.service.jobs.simulation_child import end, has_ended, started
+from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState, State, all_in
+from adhere.trial.design import Design
+
+_MAX_WAITING = 8
+_MAX_KEPT, _KEPT_SECONDS = 20, 3600.0
+_MAX_SECONDS = 180.0  # in which one must be done, compiling included
+_POLL_SECONDS = 0.1
+
+
+class Simulations:
+    """The simulations of a service. Its processes share a folder; without one given it has its own."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._given, self._own = folder, None if folder else _OwnFolder()
+        self._threads: list[threading.Thread] = []
+        self._closing = threading.Event()
+
+    def start(
+        self, token: int, design: Design, scenarios: Mapping[str, Any] | None, n_trials: int, seed: int, total: int
+    ) -> int:
+        """Simulate a design for a token, which has one at a time; returns the simulation's number."""
+        self._check_room(token)
+        files = self._new()
+        files.state = SimulationState(token, n_trials, seed, "waiting")
+        request = pickle.dumps((design, scenarios, n_trials, seed, policy_files(), total))
+        thread = threading.Thread(target=self._look_after, args=(files, request), name=f"simulation {files.id}")
+        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
+        thread.start()
+        return files.id
+
+    def find(self, token: int, number: int) -> tuple[SimulationFiles, SimulationState]:
+        """A simulation of a token, and where it stands."""
+        files = SimulationFiles(self._folder / str(number))
+        state = files.state
+        if state is None or state.token != token:
+            raise UnknownError("simulation", number, "one that this token started, within the last hour")
+        return files, state
+
+    def stop(self, token: int, number: int) -> None:
+        """Stop a simulation that waits or runs, and forget one that has ended."""
+        files, state = self.find(token, number)
+        if not state.is_active:
+            files.delete()
+            return
+        files.ask_to_stop()
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until and files.is_active:
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        """End what is running and leave nothing behind."""
+        self._closing.set()
+        for thread in self._threads:
+            thread.join()
+        if self._own is not None:
+            self._own.delete()
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self._given) if self._given else self._own.path  # type: ignore[union-attr]
+
+    def _check_room(self, token: int) -> None:
+        """Refuse a second one of a token, or one too many; forget the oldest that have ended."""
+        known = [(files, state) for files in all_in(self._folder) if (state := files.state) is not None]
+        active = [state for _, state in known if state.is_active]
+        if any(state.token == token for state in active):
+            raise _too_many("a simulation for this token is not done yet; stop it, or wait for it")
+        if len(active) > _MAX_WAITING:
+            raise _too_many("too many simulations are waiting for their turn; try again in a minute")
+        ended = sorted((files.age(), files.id, files) for files, state in known if not state.is_active)
+        for place, (age, _, files) in enumerate(ended, start=1):
+            if place >= _MAX_KEPT or age > _KEPT_SECONDS:
+                files.delete()
+
+    def _new(self) -> SimulationFiles:
+        folder = self._folder / str(secrets.randbelow(9 * 10**14) + 10**14)  # that no other process draws
+        folder.mkdir(mode=0o700, parents=True)
+        return SimulationFiles(folder)
+
+    def _look_after(self, files: SimulationFiles, request: bytes) -> None:
+        """Wait for its turn, run it, and note how it ended."""
+        begun = files.state
+        assert begun is not None
+
+        def note(state: State, reason: str = "") -> None:
+            files.state = replace(begun, state=state, reason=reason)
+
+        try:
+            with self._turn(files) as has_turn:
+                if not has_turn:
+                    note("stopped")
+                    return
+                note("running")
+                process = started(files, request)
+                try:
+                    note(*self._ended(files, process))
+                except BaseException:
+                    end(process)
+                    raise
+            self._await_report(files, process)  # the next may begin
+        except OSError as error:
+            if files.folder.exists():
+                note("failed", f"the machine is out of resources ({error.strerror})")
+
+    @contextmanager
+    def _turn(self, files: SimulationFiles) -> Iterator[bool]:
+        """Hold the lock of all processes; False if it was stopped before it had its turn."""
+        with (self._folder / "turn").open("wb") as lock:  # which the system frees, however this process ends
+            while not self._is_to_stop(files):
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    files.touch()
+                    self._closing.wait(_POLL_SECONDS)
+                else:
+                    yield True
+                    return
+            yield False
+
+    def _ended(self, files: SimulationFiles, process: subprocess.Popen[bytes]) -> tuple[State, str]:
+        """Wait until it is done or has failed, or must stop."""
+        until = time.monotonic() + _MAX_SECONDS
+        while not files.results:
+            if self._is_to_stop(files):
+                end(process)
+                return "stopped", ""
+            if time.monotonic() > until:
+                end(process)
+                return "failed", f"it took longer than {_MAX_SECONDS:.0f} seconds; simulate fewer trials"
+            if has_ended(process, _POLL_SECONDS) and not files.results:
+                end(process)
+                return "failed", files.failure or "its process ended, perhaps for lack of memory"
+            files.touch()
+        return "done", ""
+
+    def _await_report(self, files: SimulationFiles, process: subprocess.Popen[bytes]) -> None:
+        until = time.monotonic() + _MAX_SECONDS
+        while not has_ended(process, _POLL_SECONDS) and not self._is_to_stop(files) and time.monotonic() < until:
+            pass
+        end(process)
+
+    def _is_to_stop(self, files: SimulationFiles) -> bool:
+        return self._closing.is_set() or files.is_to_stop or not files.folder.exists()
+
+
+def _too_many(detail: str) -> ProblemError:
+    return ProblemError("too-many", detail, headers={"retry-after": "2"})
+
+
+class _OwnFolder:
+    """A temporary folder, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._made: tempfile.TemporaryDirectory[str] | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def path(self) -> Path:
+        with self._lock:
+            if self._made is None:
+                self._made = tempfile.TemporaryDirectory(prefix="adhere-simulations-", ignore_cleanup_errors=True)
+            return Path(self._made.name)
+
+    def delete(self) -> None:
+        if self._made is not None:
+            self._made.cleanup()

@@ -1,0 +1,117 @@
+"""How a design would behave, simulated by the service in a process of its own, one at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import adhere
+from adhere.service.jobs.job_process import NICENESS
+from service.both_clients import BOTH, MakeClient
+from service.serving import ARMS, Service, as_process, in_file, wait_until
+
+DESIGN: dict[str, Any] = {"name": "never made", "policy": "thompson", "arms": ARMS, "n_patients": 100}
+GRID = {"effect": [0.3], "compliance": [0.8]}
+OF_A_FILE = 'name = "a"\npolicy = "uniform"\narms = ["a", "b"]\n[scenarios]\npopulations = ["/etc/hosts"]'
+LONG = {"design": {**DESIGN, "n_patients": 2_000}, "scenarios": {}, "n_trials": 5_000}
+
+
+@pytest.fixture(scope="module")
+def simulating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with in_file(tmp_path_factory.mktemp("simulating") / "trials.db") as running:
+        running.token("statistician")
+        yield running
+
+
+def children_of(parent: int) -> list[int]:
+    """The processes of simulations that a process has."""
+    found = [
+        int(number) for file in Path(f"/proc/{parent}/task").glob("*/children") for number in file.read_text().split()
+    ]
+    return [number for number in found if b"simulation_process" in Path(f"/proc/{number}/cmdline").read_bytes()]
+
+
+def state_of(service: Service, number: int, role: str = "admin") -> dict[str, Any]:
+    found: dict[str, Any] = service.send("GET", f"/simulations/{number}", role=role).json
+    return found
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_it_finds_what_evaluate_finds_with_the_same_seed(
+    simulating: Service, make: MakeClient, tmp_path: Path
+) -> None:
+    expected = adhere.evaluate(adhere.load_design(DESIGN), GRID, n_trials=200, seed=7, progress=False).to_json()
+    with make(simulating.url, simulating.admin) as client:
+        started = client.start_simulation(DESIGN, GRID, n_trials=200, seed=7)
+        wait_until(lambda: client.simulation(started.id).state == "done", 60)
+        found = client.simulation(started.id)
+        client.simulation_report(started.id, tmp_path / "report.html")
+        client.stop_simulation(started.id)
+        with pytest.raises(adhere.UnknownError, match="simulation"):
+            client.simulation(started.id)
+    assert (found.seed, found.n_trials, found.done, found.total) == ("7", 200, 60_000, 60_000)
+    assert found.scenarios is not None
+    assert [one.name for one in found.scenarios] == [one["name"] for one in expected["scenarios"]]
+    for ours, theirs in zip(found.scenarios, expected["results"], strict=True):
+        assert ours.to_dict()["characteristics"] == theirs["characteristics"]
+    assert "never made" in (tmp_path / "report.html").read_text()
+
+
+def test_progress_rises_a_second_one_waits_and_both_stop(simulating: Service) -> None:
+    first = simulating.send("POST", "/simulations", LONG)
+    assert first.status == 201, first.json
+    number = first.json["id"]
+    refused = simulating.send("POST", "/simulations", LONG)
+    assert (refused.status, refused.headers["retry-after"]) == (429, "2")
+    assert "not done yet" in refused.json["detail"]
+    second = simulating.send("POST", "/simulations", LONG, role="statistician").json["id"]
+    wait_until(lambda: state_of(simulating, number).get("done", 0) > 0, 60)
+    seen = state_of(simulating, number)
+    assert seen["total"] == 2_000 * 5_000 * 2
+    wait_until(lambda: state_of(simulating, number)["done"] > seen["done"])
+    assert state_of(simulating, second, "statistician")["state"] == "waiting"
+    (process,) = children_of(os.getpid())
+    assert os.getpriority(os.PRIO_PROCESS, process) == NICENESS
+    assert simulating.send("GET", f"/simulations/{number}/report").status == 404
+    for one, role in ((second, "statistician"), (number, "admin")):
+        assert simulating.send("GET", f"/simulations/{one}", role="other").status == 403
+        assert simulating.send("DELETE", f"/simulations/{one}", role=role).status == 204
+        assert state_of(simulating, one, role)["state"] == "stopped"
+    assert simulating.send("GET", f"/simulations/{number}", role="statistician").status == 404
+    assert children_of(os.getpid()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "said"),
+    [
+        ({"n_trials": 100_000}, "n_trials", "at most 5,000 trials"),
+        ({"design": {**DESIGN, "n_patients": None}}, "n_patients", "needed to simulate"),
+        ({"scenarios": {"effect": [0.9]}}, "scenarios", "expected from 0 to 1"),
+        ({"design": OF_A_FILE, "scenarios": None}, "scenarios.populations", "a grid"),
+    ],
+)
+def test_what_is_too_much_or_wrong_is_refused_before_it_starts(
+    simulating: Service, change: dict[str, Any], field: str, said: str
+) -> None:
+    body = {"design": {**DESIGN, "n_patients": 2_000}, "scenarios": {}, "n_trials": 10, **change}
+    reply = simulating.send("POST", "/simulations", body)
+    assert (reply.status, reply.json["field"]) == (422, field)
+    assert said in reply.json["detail"]
+
+
+def test_it_ends_with_a_service_that_was_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with as_process(tmp_path / "trials.db", tmp_path) as running:
+        service = running.service
+        number = service.send("POST", "/simulations", LONG).json["id"]
+        wait_until(lambda: state_of(service, number)["state"] == "running", 30)
+        (process,) = children_of(running.process.pid)
+        environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        folder = Path(next(one for one in environment if one.startswith(b"TMPDIR=")).decode().partition("=")[2])
+        assert folder.name == str(number)
+        running.process.kill()
+        running.process.wait()
+        wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.parent.exists())
