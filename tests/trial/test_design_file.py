@@ -57,6 +57,7 @@ designs = st.builds(
     reward_values=st.lists(unit, min_size=1, max_size=3),
     blinded=st.booleans(),
     repeats=st.booleans(),
+    rehearsal=st.booleans(),
     impute=st.none()
     | st.builds(Imputation, st.floats(0.1, 100.0), took_nothing=st.just(True), reward=st.none() | unit),
     control=st.sampled_from(ARMS),

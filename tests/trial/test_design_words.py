@@ -20,6 +20,7 @@ ADAPTIVE: dict[str, Any] = {
     "reward_values": [0, 0.5, 1],
     "blinded": True,
     "repeats": True,
+    "rehearsal": True,
     "enrolment": {"per_day": 2, "random": True},
     "delay": {"days": 3, "distribution": "exponential", "by_arm": {"tea": 1}},
     "missing": {"outcome": {"rate": 0.05, "by_stratum": {"old": 0.1}},
@@ -39,6 +40,7 @@ ADAPTIVE: dict[str, Any] = {
 
 def test_everything_a_design_has_is_said() -> None:
     assert in_words(load_design(ADAPTIVE)) == [
+        "Rehearsal: not data of a trial.",
         "At most 400 patients are recommended walk, aspirin or tea; walk is the control.",
         "An outcome is 0, 0.5 or 1.",
         "Sites get kit codes instead of arms.",

@@ -98,6 +98,7 @@ def analyse_records(
         verdict=(),
         lower_is_better=lower_is_better,
         fixed_allocation=fixed_allocation,
+        rehearsal=records.rehearsal,
     )
     draft = without_promises(draft)
     draft = replace(draft, warnings=warnings(draft))

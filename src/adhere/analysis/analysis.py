@@ -38,7 +38,8 @@ class Analysis:
     one patient to the next, `order` where the order of decisions comes from. `digest` is that of the data, so that
     another analysis can be known to be of the same.
     `lower_is_better` says that outcomes were read as 1 − the value given, `fixed_allocation` that whoever analysed
-    declared the probabilities of arms fixed in advance, and this the only look.
+    declared the probabilities of arms fixed in advance, and this the only look. `rehearsal` says that the records are
+    not data of a trial.
     """
 
     name: str
@@ -74,6 +75,12 @@ class Analysis:
     lower_is_better: bool = False
     fixed_allocation: bool = False
     refuted: Mapping[str, str] = field(default_factory=dict)
+    rehearsal: bool = False
+
+    @property
+    def title(self) -> str:
+        """The name, which says if it is that of a rehearsal."""
+        return f"{self.name} (rehearsal)" if self.rehearsal else self.name
 
     def summary(self, width: int = 100) -> str:
         """Everything in plain text, in lines of a width."""
@@ -94,7 +101,7 @@ class Analysis:
         return analysis_page(self)
 
     def __repr__(self) -> str:
-        return f"<Analysis of {self.name}: {self.n_patients:,} patients, arms {', '.join(self.arms)}>"
+        return f"<Analysis of {self.title}: {self.n_patients:,} patients, arms {', '.join(self.arms)}>"
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -17,6 +17,7 @@ from adhere.protocols import TOOK_OTHER as TOOK_OTHER
 
 NOT_KNOWN: Final = -3  # what was taken was not reported
 NEVER: Final = 2**62  # the place of a report that has not come
+REHEARSAL: Final = "Rehearsal: not data of a trial."
 IN_ERROR: Final = "entered in error"  # why an entry is left out that was only a slip
 MAX_COMPARED: Final = 12  # arms of which every pair is compared; of more there would be hundreds of pairs
 
@@ -49,7 +50,7 @@ class Records:
     report count (NEVER where they are missing); without them every outcome is taken as known before the next
     decision. Entries with the same number in `batch`, which does not decrease, were decided in an order that is not
     known. `order` says where the order of the entries comes from. `left_out` counts rows that no analysis can use, by
-    the reason. `digest` is that of the data, `head` the hash of the last record of a log.
+    the reason. `digest` is that of the data, `head` the hash of the last record of a log. A `rehearsal` is no trial.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Records:
     order: str = "as given"
     head: str = ""
     digest: str = ""
+    rehearsal: bool = False
 
     def __post_init__(self) -> None:
         for name, column in checked_columns(vars(self), NOT_KNOWN).items():

@@ -54,6 +54,7 @@ def list_trials(source: Source) -> None:
             if (stop := stop_to_confirm(view, number)) is not None:
                 status = f"{status}, look {stop.look + 1} recommends to stop"
             counts = [counted(n_recommendations, "recommendation"), counted(head.position, "record")]
+            name = f"{name} (rehearsal)" if design.rehearsal else name
             typer.echo(f"{name}: {', '.join([status, *counts, rounded_numbers(design.policy)])}")
 
 

@@ -30,6 +30,7 @@ def looks(
     """
     import msgspec
 
+    from adhere.analysis.records import REHEARSAL
     from adhere.trial.events import created_event
     from adhere.trial.log.standing import standing
     from adhere.trial.look_view import logged_looks, recommended_stop
@@ -42,6 +43,8 @@ def looks(
     if as_json:
         typer.echo(msgspec.json.format(msgspec.json.encode(made), indent=2).decode())
     else:
+        if design.rehearsal:
+            typer.echo(REHEARSAL)
         planned = planned_looks(design)
         typer.echo(f"{found.name}: {counted(len(made), 'look')} of {planned} planned")
         for look in made:

@@ -61,7 +61,7 @@ def import_trial(
     OTHER. Policies that remember something of each recommendation need MEMO.
     """
     from adhere.trial.log.table_import import import_table
-    from adhere.trial.log.table_reading import arms_in, read_table
+    from adhere.trial.log.table_reading import arms_in, is_rehearsal, read_table
     from adhere.trial.make_design import make_design
     from adhere.trial.sources import is_log
 
@@ -88,7 +88,8 @@ def import_trial(
     table = read_table(path)
     values = _rewards(table) if rewards is None else _listed(rewards)
     names = arms_in(table) if arms is None else arms.split(",")
-    design = make_design(name, policy, names, n_patients=patients, reward_values=values)
+    rehearsal = is_rehearsal(table)
+    design = make_design(name, policy, names, n_patients=patients, reward_values=values, rehearsal=rehearsal)
     with writing_into(into) as store, bar("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, seed, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"

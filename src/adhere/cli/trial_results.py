@@ -67,6 +67,10 @@ def results(
 
 
 def _show(found: Results, policy: str, status: str, estimated: bool) -> None:
+    from adhere.analysis.records import REHEARSAL
+
+    if found.rehearsal:
+        typer.echo(f"{REHEARSAL}\n")
     title = f"{found.trial}: {status}, {rounded_numbers(policy)}, {counted(found.recommendations, 'recommendation')}"
     in_error = f", {found.in_error:,} entered in error" if found.in_error else ""
     lost = f"{found.withdrawn:,} lost to follow-up{in_error}"

@@ -51,6 +51,7 @@ class Records:
     imputed: Mapping[str, int] = field(default_factory=dict)
     separator: str = ""
     count_by_name: str = ""
+    rehearsal: bool = False
 
     @classmethod
     def of(cls, counts: Counts) -> Records:
@@ -77,7 +78,7 @@ class Records:
 
     def note(self) -> str:
         """One sentence on what a reader may not expect: a count known by its name, arms alike, who is left out."""
-        said = []
+        said = ["these are records of a rehearsal, not data of a trial"] if self.rehearsal else []
         if name := self.count_by_name:
             said.append(f"column {name} is taken as a count of patients (count={name!r} says so)")
         alike: dict[str, str] = {}

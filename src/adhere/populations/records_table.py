@@ -90,6 +90,7 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
         imputed={part: n for part, n in imputed.items() if n},
         separator=table.separator,
         count_by_name=by_name,
+        rehearsal=bool(marked("REHEARSAL", "Y").any()),
     )
 
 

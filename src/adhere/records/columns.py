@@ -16,7 +16,7 @@ _VOCABULARIES: tuple[dict[str, str], ...] = (
 )
 _COUNTS = ("count", "n")
 # What an export of adhere's says besides, wherever the table has it.
-EXPORTED = ("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE")
+EXPORTED = ("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "REHEARSAL")
 ROLES = ("chosen", "actual", "reward", "count")
 _OPTIONAL = {
     "stratum": ("stratum",),

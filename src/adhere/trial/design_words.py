@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from adhere.analysis.records import REHEARSAL
 from adhere.policies import BurnIn, Floor, Learner, Uniform, as_policy
 from adhere.policies.guard import Guard
 from adhere.report.numbers import counted, rounded_numbers
@@ -60,6 +61,8 @@ def percent(share: float) -> str:
 
 
 def _patients(design: Design) -> Iterator[str]:
+    if design.rehearsal:
+        yield REHEARSAL
     many = "Patients" if design.n_patients is None else f"At most {counted(design.n_patients, 'patient')}"
     control = "" if design.control is None else f"; {design.control} is the control"
     yield f"{many} {'is' if design.n_patients == 1 else 'are'} recommended {listed(design.arms, 'or')}{control}."

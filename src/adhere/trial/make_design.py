@@ -40,6 +40,7 @@ def make_design(
     enrolment: Enrolment | None = None,
     delay: Delay | None = None,
     missing: Missing | None = None,
+    rehearsal: bool = False,
 ) -> Design:
     """A valid design.
 

@@ -51,7 +51,7 @@ class Compliance(msgspec.Struct, frozen=True):
     high: float
 
 
-class Results(msgspec.Struct, frozen=True):
+class Results(msgspec.Struct, frozen=True, omit_defaults=True):
     """A trial's results: what became of its recommendations, and estimates for three analysis sets.
 
     Each is reported in full, open, withdrawn or entered in error; no estimate counts the last.
@@ -73,7 +73,8 @@ class Results(msgspec.Struct, frozen=True):
     compliance: list[Compliance]
     probabilities: dict[str, float]
     note: str
-    in_error: int
+    in_error: int = 0
+    rehearsal: bool = False
 
 
 @dataclass
@@ -166,6 +167,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         per_protocol=tally.estimates(View.PER_PROTOCOL),
         compliance=[tally.compliance(chosen) for chosen in range(len(design.arms))],
         probabilities=dict(zip(design.arms, next_probabilities(state), strict=True)),
+        rehearsal=design.rehearsal,
         note=NOTE + _IMPUTED * bool(tally.imputed),
     )
 

@@ -68,6 +68,7 @@ class Design(Answer, frozen=True):
     enrolment: dict[str, Any] = {}
     delay: dict[str, Any] = {}
     missing: dict[str, Any] = {}
+    rehearsal: bool = False
 
 
 class CheckedDesign(Answer, frozen=True):
@@ -217,6 +218,7 @@ class TrialDetails(Answer, frozen=True):
     algorithm_version: str | None = None
     last_look: LookSummary | None = None
     recommended_stop: LookSummary | None = None
+    rehearsal: bool = False
 
 
 class HistoryLine(Answer, frozen=True):
@@ -312,6 +314,7 @@ class Results(Answer, frozen=True):
     probabilities: dict[str, float]
     note: str
     in_error: int = 0
+    rehearsal: bool = False
 
 
 class Access(Answer, frozen=True):

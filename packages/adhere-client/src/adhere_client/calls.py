@@ -86,6 +86,7 @@ def create_trial(
     enrolment: Mapping[str, Any] | None = None,
     delay: Mapping[str, Any] | None = None,
     missing: Mapping[str, Any] | None = None,
+    rehearsal: bool = False,
     seed: int | None = None,
 ) -> Steps[Design]:
     """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
@@ -110,6 +111,7 @@ def create_trial(
         "enrolment": enrolment,
         "delay": delay,
         "missing": missing,
+        "rehearsal": rehearsal,
         "seed": None if seed is None else str(seed),
     }
     created = yield from ask(Request("POST", "/trials", _Created, body))

@@ -39,7 +39,7 @@ def analysis_page(analysis: Analysis) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
     opening = Opening("In words", unique(analysis.verdict), unique(analysis.warnings))
-    title = f"{analysis.name}: what the records say"
+    title = f"{analysis.title}: what the records say"
     foot = _foot(analysis)
     return page(
         title, sections, drawn, foot, lead=_lead(analysis), glossary=WORDS, figure_files=False, opening=opening

@@ -59,7 +59,7 @@ def headline(analysis: Analysis) -> str:
     digest = f"; data {analysis.digest.rpartition(':')[2][:_DIGEST]}" if analysis.digest else ""
     digest += f", head {analysis.head[:_DIGEST]}" if analysis.head else ""
     patients = counted(analysis.n_patients, "patient")
-    said = f"{analysis.name}: {patients}; {arms}; {allocation_words(analysis)}{digest}"
+    said = f"{analysis.title}: {patients}; {arms}; {allocation_words(analysis)}{digest}"
     return f"{said}; adhere {analysis.version}; {outcome_words(analysis)}"
 
 

@@ -22,7 +22,7 @@ from adhere.records.columns import check_roles, find_columns, find_optional, may
 from adhere.records.table import Table, open_table
 
 _EXPORTED: Final[tuple[str, ...]] = (
-    *("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "ESTFL"),
+    *("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "ESTFL", "REHEARSAL"),
     *("RECOMMENDATION_ID", "RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"),
 )
 _SAID_OF: Final = {
@@ -156,6 +156,7 @@ def read_records(
         left_out={reason: n for reason, n in reasons.items() if n},
         warnings=tuple(warnings),
         order=says,
+        rehearsal="REHEARSAL" in cells and bool(cells["REHEARSAL"].equals("Y").any()),
     )
     records = sorted_ties(_with_places(records, cells, order))
     return replace(records, digest=digest_of(records))

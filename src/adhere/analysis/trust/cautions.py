@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adhere.analysis.output.texts import unique
+from adhere.analysis.records import REHEARSAL
 from adhere.analysis.trust.refuted import MONOTONICITY
 from adhere.analysis.view import View
 
@@ -19,7 +20,8 @@ _SOME_MISSING, _MANY_MISSING = 0.05, 0.20  # shares of outcomes, by Schulz & Gri
 
 def warnings(analysis: Analysis) -> tuple[str, ...]:
     """Those that the records came with, and those that the results call for."""
-    return tuple(unique([*map(_sentence, analysis.warnings), *_warnings(analysis)]))
+    first = [REHEARSAL] if analysis.rehearsal else []
+    return tuple(unique([*first, *map(_sentence, analysis.warnings), *_warnings(analysis)]))
 
 
 def _sentence(text: str) -> str:

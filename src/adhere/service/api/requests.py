@@ -90,6 +90,7 @@ class NewTrial(Body, frozen=True, kw_only=True):
     enrolment: Annotated[Enrolment | None, Meta(description="When patients are expected; for simulations.")] = None
     delay: Annotated[Delay | None, Meta(description="When outcomes are expected; for simulations.")] = None
     missing: Annotated[Missing | None, Meta(description="What is expected to stay missing; for simulations.")] = None
+    rehearsal: Annotated[bool, Meta(description="To try things out: marked everywhere as no trial's data.")] = False
     seed: Annotated[
         Seed | None,
         Meta(description="As text if 2**53 or more. Left out, one is drawn that nobody can guess."),

@@ -49,6 +49,7 @@ class TrialLine(Struct, frozen=True, omit_defaults=True):
 
     name: str
     status: str
+    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
     recommended_stop: (
         Annotated[LookSummary, Meta(description="Of a trial that is not closed yet. Not for sites and coordinators.")]
         | None
@@ -92,12 +93,14 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
         Annotated[LookSummary, Meta(description="Closing the trial confirms it. Not for sites and coordinators.")]
         | None
     ) = None
+    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
 
 
 class LookList(Struct, frozen=True):
     """The looks at a trial so far."""
 
     looks: list[LookView]
+    rehearsal: bool = False
 
 
 class DesignView(Design, frozen=True, forbid_unknown_fields=False, omit_defaults=False):

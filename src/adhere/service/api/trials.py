@@ -23,7 +23,7 @@ from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design
 from adhere.trial.design_checks import check
-from adhere.trial.events import Looked
+from adhere.trial.events import Looked, created_event
 from adhere.trial.log.standing import count_open, standing
 from adhere.trial.look_view import decision_of, logged_looks, look_events, stop_to_confirm
 from adhere.trial.looks import GO_ON
@@ -68,7 +68,8 @@ def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
 
     def line(name: str, number: int) -> TrialLine:
         stop = None if is_blind else stop_to_confirm(view, number)
-        return TrialLine(name, standing(view, number).status, _summary(stop) if stop else None)
+        design = created_event(view, number).design
+        return TrialLine(name, standing(view, number).status, design.rehearsal, _summary(stop) if stop else None)
 
     return TrialList([line(name, number) for name, number in numbers.items()])
 
@@ -90,7 +91,8 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
     snapshot = _snapshot(context, view, context.trial)
     if context.holder.role in BLIND_ROLES:
         arms = None if design.blinded else design.arms
-        return TrialView(design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata)
+        shown = design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata
+        return TrialView(*shown, rehearsal=design.rehearsal)
     looks = look_events(view, live.number)
     stop = next((look for look in looks if look.decision != GO_ON), None)
     return TrialView(
@@ -116,7 +118,7 @@ def _summary(look: Looked) -> LookSummary:
 def list_looks(context: RequestContext, view: ReadTransaction) -> LookList:
     """List the looks at a trial so far: what was found of each arm, and whether to stop."""
     live = context.service.processor.trial(context.trial)
-    return LookList(logged_looks(view, live.number, live.design))
+    return LookList(logged_looks(view, live.number, live.design), live.design.rehearsal)
 
 
 async def pause(context: RequestContext) -> Response:

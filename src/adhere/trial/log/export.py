@@ -37,7 +37,7 @@ def write_table(
             rows = Path(folder) / "rows.csv"
             _write_csv(view, trial, design, rows, lambda table: table, on_progress)
             try:
-                pl.scan_csv(rows, schema=schema(design.arms, bool(design.strata))).sink_parquet(path)
+                pl.scan_csv(rows, schema=schema(design)).sink_parquet(path)
             except pl.exceptions.PolarsError as error:  # as Polars says that a disk is full
                 raise OSError(f"the Parquet file could not be written: {error}") from None
     else:
@@ -54,6 +54,6 @@ def _write_csv(
     on_progress: Callable[[int], None],
 ) -> None:
     with path.open("wb") as file:
-        written(pl.DataFrame(schema=schema(design.arms, bool(design.strata)))).write_csv(file)
+        written(pl.DataFrame(schema=schema(design))).write_csv(file)
         for table in tables(view, trial, design, on_progress):
             written(table).write_csv(file, include_header=False, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")

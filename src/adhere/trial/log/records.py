@@ -89,6 +89,7 @@ def records_of_histories(
         left_out={IN_ERROR: rows.n_in_error} if rows.n_in_error else {},
         warnings=tuple(warnings),
         order="that of the log",
+        rehearsal=design.rehearsal,
     )
     return replace(records, digest=digest_of(records))
 

@@ -18,7 +18,8 @@ TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL coun
 MEMO       what the policy remembers of it        RANDKEY, ALGORITHM_VERSION, SOFTWARE
 =========  ==========================================================================================
 
-A design with strata has STRATUM too, behind SITEID.
+A design with strata has STRATUM too, behind SITEID; a rehearsal has REHEARSAL, which is Y in every row, behind
+STUDYID.
 
 In CSV, not in Parquet, text that a spreadsheet would take for a formula is escaped (`adhere.csv_cells`).
 """
@@ -43,12 +44,13 @@ _TIME = pl.Datetime("us", "UTC")
 _STATUS = {TOOK_NOTHING: "NOTHING", TOOK_OTHER: "OTHER"}
 
 
-def schema(arms: Sequence[str], has_strata: bool = False) -> dict[str, Any]:
+def schema(design: Design) -> dict[str, Any]:
     """The columns and their types."""
     return {
         "STUDYID": pl.String,
+        **({"REHEARSAL": pl.String} if design.rehearsal else {}),
         "SITEID": pl.String,
-        **({"STRATUM": pl.String} if has_strata else {}),
+        **({"STRATUM": pl.String} if design.strata else {}),
         "USUBJID": pl.String,
         "TRTP": pl.String,
         "TRTA": pl.String,
@@ -63,7 +65,7 @@ def schema(arms: Sequence[str], has_strata: bool = False) -> dict[str, Any]:
         "WITHDFL": pl.String,
         "INERRFL": pl.String,
         "PROPENS": pl.Float64,
-        **{f"PROB_{arm}": pl.Float64 for arm in arms},
+        **{f"PROB_{arm}": pl.Float64 for arm in design.arms},
         "ESTFL": pl.String,
         "RECOMMENDATION_ID": pl.Int64,
         "FALLBACK": pl.String,
@@ -87,7 +89,7 @@ def tables(
     first = 0
     while bodies := view.histories(trial, range(first, first + AT_ONCE)):
         rows = [_row(design, [decode(body) for body in bodies[number]], who, notes) for number in sorted(bodies)]
-        yield pl.DataFrame(rows, schema=schema(design.arms, bool(design.strata)), orient="row")
+        yield pl.DataFrame(rows, schema=schema(design), orient="row")
         first += AT_ONCE
         on_progress(len(rows))
 
@@ -105,6 +107,7 @@ def _row(
     other = notes.get(actual_from.position) if actual_from is not None and taken == TOOK_OTHER else None
     return (
         design.name,
+        *(("Y",) if design.rehearsal else ()),
         made.site,
         *(() if made.stratum is None else (design.strata[made.stratum],)),
         f"{design.name}/{who.get(made.subject, made.subject)}",

@@ -98,6 +98,11 @@ def arms_in(table: pl.DataFrame) -> list[str]:
     return listed or sorted(table["TRTP"].drop_nulls().unique())
 
 
+def is_rehearsal(table: pl.DataFrame) -> bool:
+    """Whether a table says that it is one of a rehearsal."""
+    return "REHEARSAL" in table.columns and bool((table["REHEARSAL"] == "Y").any())
+
+
 def rewards_in(table: pl.DataFrame) -> list[float]:
     """Every reward a table holds."""
     values = table["AVAL"].drop_nulls().unique().to_list() if "AVAL" in table.columns else []
