@@ -8,7 +8,7 @@ DEMO := .venv/.installed-demo
 DEV := .venv/.installed-dev
 PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scripts/setup
 
-.PHONY: help run demo arena coverage test bench bench-gpu bench-service soak setup lint format clean
+.PHONY: help run demo arena coverage test bench bench-gpu bench-service soak screenshots setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -51,6 +51,9 @@ bench-service: $(DEV) ## measure the service against a bare log, Optuna and its 
 
 soak: $(DEV) ## faults for ten minutes, then is everything acknowledged in the log? (needs root)
 	@$(BIN)/python -m benchmarks.soak
+
+screenshots: $(DEV) ## photograph each page of a demo, into docs/pictures/pages/ (about a minute)
+	@$(BIN)/python scripts/screenshots.py
 
 lint: $(DEV) ## only lint, types and layers
 	@scripts/check --lint

@@ -89,6 +89,7 @@ def main(folder: str, port: int) -> None:
                 port=port,
                 admin_token_file=str(place / _TOKEN),
                 log_level="warning",
+                last_use_every=5.0,  # seen on the page Access
                 shutdown_seconds=1,  # pages that listen would hold it up
             )
         )

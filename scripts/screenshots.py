@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Photograph each page of a demo with a fixed seed, for the docs: scripts/screenshots.py [NAME ...].
+
+Needs what `make setup` installs. Pictures go to docs/pictures/pages/; without a name, all are made again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from adhere.demo.demo import Demo, running_demo
+from adhere.demo.people import ADMIN, Person
+from adhere.demo.player import Pace, play
+
+FOLDER = Path(__file__).parent.parent / "docs" / "pictures" / "pages"
+SEED, PATIENTS = 8, 800
+PHONE, DESK = 390, 1280
+COLOURS = 192  # of a picture: pages have few, and the file is a third of the size
+
+
+def as_it_is(page: Page) -> None:
+    """Photograph a page as it opens."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: who sees what, in a window of which width, and what is done before it is taken."""
+
+    name: str
+    person: Person | None
+    path: str
+    prepare: Callable[[Page], None] = as_it_is
+    width: int = DESK
+    dark: bool = False
+    height: int | None = None  # of the picture, if not the whole page
+
+
+SHOTS = (
+    Shot("sign-in", None, "/app/sign-in"),
+    Shot("trials", ADMIN, "/app/trials"),
+    Shot("access", ADMIN, "/app/access"),
+)
+
+
+@contextmanager
+def window(browser: Browser, demo: Demo, shot: Shot) -> Iterator[Page]:
+    """A window in which the person has signed in."""
+    context = browser.new_context(
+        viewport={"width": shot.width, "height": 844 if shot.width == PHONE else 800},
+        device_scale_factor=2 if shot.width == PHONE else 1.5,
+        color_scheme="dark" if shot.dark else "light",
+        timezone_id="Europe/London",
+        locale="en-GB",
+    )
+    page = context.new_page()
+    if shot.person is not None:
+        page.goto(demo.link(shot.person))
+        page.wait_for_selector("form.who")  # signed in
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+def photograph(page: Page, demo: Demo, shot: Shot) -> bytes:
+    """A picture of the page, drawn to the end."""
+    page.goto(demo.url + shot.path, wait_until="load")
+    shot.prepare(page)
+    page.wait_for_function("[...document.querySelectorAll('figure.chart')].every(one => 'drawn' in one.dataset)")
+    clip = {"x": 0, "y": 0, "width": shot.width, "height": shot.height} if shot.height else None
+    return page.screenshot(full_page=True, clip=clip, animations="disabled")
+
+
+def save(picture: bytes, name: str) -> None:
+    """Write a picture with few colours."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{name}.png"
+    Image.open(BytesIO(picture)).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+    print(f"{path.relative_to(FOLDER.parents[2])}  {path.stat().st_size / 1000:.0f} kB")
+
+
+def main(names: Sequence[str]) -> None:
+    """Play a demo and photograph the pages with these names, or all."""
+    shots = [shot for shot in SHOTS if not names or shot.name in names]
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with running_demo() as demo, sync_playwright() as playwright:
+        for _ in play(demo.create_trials(SEED), Pace(head_start=PATIENTS, patients=PATIENTS)):
+            pass
+        browser = playwright.chromium.launch(executable_path=chromium)
+        for shot in shots:
+            with window(browser, demo, shot) as page:
+                save(photograph(page, demo, shot), shot.name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
