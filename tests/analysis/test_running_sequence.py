@@ -8,17 +8,52 @@ from typing import Any
 import numpy as np
 import pytest
 
+from adhere.analysis.adaptive import running_bets
 from adhere.analysis.adaptive.confidence_sequence import (
     ConfidenceSequence,
     RunningSequence,
 )
-from adhere.analysis.records import NEVER
+from adhere.analysis.records import NEVER, Records
 from adhere.analysis.view import View
 from adhere.errors import InputError
 
 from .adaptive_trial import adaptive_trial, known_by
 
 EXACT = (View.INTENTION_TO_TREAT, View.COMPLIERS)
+
+
+@pytest.mark.parametrize("view", EXACT)
+def test_records_revised_give_the_same_bits_as_at_once(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More decisions, late reports, corrections of the first outcome and at a checkpoint, and one taken back."""
+    monkeypatch.setattr(running_bets, "_CHECKPOINT_EVERY", 64)
+    records = adaptive_trial(5, 400, delay=40, missing=0.02)
+    assert records.seen is not None
+    revised, last = RunningSequence(1, 0, view), None
+    for end in (1, 150, 151, 400):
+        kept = np.arange(len(records)) < end
+        last = _revised(revised, last, known_by(records, int(records.seen[end - 1])).where(kept), view)
+    last = _revised(revised, last, records, view)
+    for entry, value in ((0, None), (200, None), (63, np.nan), (64, None)):
+        reward, places = records.reward.copy(), np.array(records.reward_at)
+        reward[entry] = 1.0 - reward[entry] if value is None else value
+        places[entry] = NEVER if np.isnan(reward[entry]) else places[entry]
+        records = replace(records, reward=reward, reward_at=places)
+        last = _revised(revised, last, records, view)
+
+
+def _revised(running: RunningSequence, last: Records | None, records: Records, view: View) -> Records:
+    """Revise by what is the same as the last time, and compare with a sequence that is new."""
+    n_same = 0
+    if last is not None:
+        columns = ((one.reward, one.actual, one.reward_at, one.actual_at) for one in (last, records))
+        pairs = zip(*columns, strict=True)
+        same = [np.equal(old, new[: len(old)]) | ((old != old) & (new != new)[: len(old)]) for old, new in pairs]
+        n_same = int(np.append(np.all(same, axis=0), False).argmin())
+    running.revise(records, n_same)
+    new = RunningSequence(1, 0, view)
+    new.update(records)
+    assert_same(running.sequence(), new.sequence())
+    return records
 
 
 @pytest.mark.parametrize("view", EXACT)

@@ -75,6 +75,7 @@ OF_A_TRIAL = (
     Row("site", "recommendation", RecommendationDetails, (0,), raw="/recommendations/0"),
     Row("admin", "recommendation", RecommendationDetails, (1,), raw="/recommendations/1"),
     Row("admin", "results", Results, raw="/results"),
+    Row("admin", "monitor", adhere_client.Monitor, raw="/monitor"),
     Row("admin", "erase", Recorded, ("S-1",), {"site": "A"}),
     Row("admin", "end_trial", Recorded, ("done",)),
 )
@@ -94,7 +95,7 @@ def test_both_have_every_call_with_the_same_arguments_and_answer() -> None:
 
 @pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
 def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path, make: MakeClient) -> None:
-    trial, tried = f"whole-{uuid.uuid4().hex[:12]}", {"trials", "accesses", "export", "looks"}
+    trial, tried = f"whole-{uuid.uuid4().hex[:12]}", {"trials", "accesses", "export", "analysis", "looks"}
     with make(service.url, service.admin) as admin, make(service.url, service.token("site")) as site:
         for row in OF_A_TRIAL:
             client = {"admin": admin, "site": site}[row.who]
@@ -116,6 +117,9 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             assert file.stat().st_size > 100
             assert file.stat().st_mode & 0o777 == 0o600
         assert pl.read_parquet(tmp_path / "trial.parquet")["TRTP"].to_list()[0] == admin.recommendation(trial, 0).arm
+        file = tmp_path / "analysis.json"
+        assert admin.analysis(trial, file) == admin.trial(trial).head
+        assert json.loads(file.read_text())["n_patients"] == 2
         assert admin.looks(trial) == []  # as its design has none; tests/service/test_looks.py has some
         rows = admin.accesses(trial)
         raw = service.send("GET", f"/trials/{trial}/accesses").json["accesses"]
@@ -213,6 +217,7 @@ def test_type_checkers_know_the_answers() -> None:
 def test_answers_hold_what_the_service_sends() -> None:
     from adhere.service.api import design_views, responses, simulation_views
     from adhere.trial import commands, look_thresholds, look_view, results
+    from adhere.trial.monitoring import monitor
 
     pairs: dict[type[Answer], type] = {
         Access: responses.AccessLine,
@@ -235,6 +240,7 @@ def test_answers_hold_what_the_service_sends() -> None:
         adhere_client.Look: look_view.LookView,
         adhere_client.LookSummary: responses.LookSummary,
         adhere_client.ArmEstimate: results.ArmEstimate,
+        adhere_client.Monitor: monitor.Monitor,
         adhere_client.Compliance: results.Compliance,
         adhere_client.Derivation: responses.Derivation,
         adhere_client.HistoryLine: responses.HistoryLine,

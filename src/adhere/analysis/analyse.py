@@ -17,6 +17,7 @@ from adhere.checks import is_number
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
+    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
     from adhere.analysis.adaptive.randomisation_test import RandomisationTest
 
 MAX_SUBGROUPS = 50
@@ -44,28 +45,51 @@ def analyse_records(
         if not isinstance(value, bool):
             raise InputError(name, value, "True or False")
     from adhere.analysis.adaptive.aipw import aipw
-    from adhere.analysis.adaptive.allocation_check import allocation_check
     from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
+
+    records = records if records.digest else replace(records, digest=digest_of(records))
+    if lower_is_better:
+        records = replace(records, reward=1.0 - records.reward)
+    if fixed_allocation and is_adaptive(records):
+        raise InputError("fixed_allocation", True, "records in which the probabilities of arms did not change")
+    tests = [_turned(one) if lower_is_better else one for one in randomisation()]
+    has_sequences = not why_not(records)
+    draft = replace(
+        _drafted(records, confidence_sequences(records, level) if has_sequences else (), level, margin),
+        aipw=aipw(records, level) if has_sequences else (),
+        randomisation=tuple(tests),
+        subgroups=_subgroups(records, level),
+        lower_is_better=lower_is_better,
+        fixed_allocation=fixed_allocation,
+    )
+    return _judged(draft)
+
+
+def analyse_running(
+    records: Records, sequences: tuple[ConfidenceSequence, ...], *, level: float = 0.95, margin: float = 0.05
+) -> Analysis:
+    """The records of a trial that goes on, with confidence sequences that were kept up to date with them.
+
+    As `analyse_records`, without what takes longer or holds for one look only: no AIPW, no subgroups, no
+    randomisation test.
+    """
+    return _judged(_drafted(records, sequences, level, margin))
+
+
+def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level: float, margin: float) -> Analysis:
+    """What follows from the records alone, not yet judged."""
+    from adhere.analysis.adaptive.allocation_check import allocation_check
+    from adhere.analysis.adaptive.confidence_sequence import why_not
     from adhere.analysis.bounding.bounds import bounds
     from adhere.analysis.bounding.missing import missing
     from adhere.analysis.fixed_sample.effects import effects
     from adhere.analysis.fixed_sample.principal_strata import principal_strata
     from adhere.analysis.fixed_sample.stratum_balance import stratum_balance
     from adhere.analysis.flow import flow
-    from adhere.analysis.trust.cautions import warnings
-    from adhere.analysis.trust.estimands import estimands
     from adhere.analysis.trust.mediation import mediation
-    from adhere.analysis.trust.refuted import without_promises
-    from adhere.analysis.trust.verdict import verdict
 
-    records = records if records.digest else replace(records, digest=digest_of(records))
-    if lower_is_better:
-        records = replace(records, reward=1.0 - records.reward)
     adaptive, reason = is_adaptive(records), why_not(records)
-    if adaptive and fixed_allocation:
-        raise InputError("fixed_allocation", True, "records in which the probabilities of arms did not change")
-    tests = [_turned(one) if lower_is_better else one for one in randomisation()]
-    draft = Analysis(
+    return Analysis(
         name=records.name,
         source=records.source,
         digest=records.digest,
@@ -86,20 +110,27 @@ def analyse_records(
         strata=principal_strata(records, adaptive=adaptive, level=level),
         bounds=bounds(records, adaptive=adaptive, level=level),
         mediation=mediation(records, adaptive=adaptive, margin=margin, level=level),
-        sequences=() if reason else confidence_sequences(records, level),
+        sequences=sequences,
         why_no_sequences=reason,
-        aipw=() if reason else aipw(records, level),
+        aipw=(),
         allocation=None if reason else allocation_check(records, level),
         balance=stratum_balance(records, adaptive=adaptive),
-        randomisation=tuple(tests),
-        subgroups=_subgroups(records, level),
+        randomisation=(),
+        subgroups={},
         estimands=(),
         warnings=records.warnings,
         verdict=(),
-        lower_is_better=lower_is_better,
-        fixed_allocation=fixed_allocation,
         rehearsal=records.rehearsal,
     )
+
+
+def _judged(draft: Analysis) -> Analysis:
+    """With what can be trusted of it, and what cannot."""
+    from adhere.analysis.trust.cautions import warnings
+    from adhere.analysis.trust.estimands import estimands
+    from adhere.analysis.trust.refuted import without_promises
+    from adhere.analysis.trust.verdict import verdict
+
     draft = without_promises(draft)
     draft = replace(draft, warnings=warnings(draft))
     words = estimands(

@@ -124,21 +124,22 @@ class HierarchicalParameters(Policy):
 
     def learners(self) -> tuple[AnyLearner, ...]:
         """The experts, then the top."""
-        return (*self._all_experts(), self.top)
+        return (*self.all_experts(), self.top)
 
-    def _all_experts(self) -> tuple[AnyLearner, ...]:
+    def all_experts(self) -> tuple[AnyLearner, ...]:
+        """The experts, in the order of the top's arms."""
         if self.base is not None:
             return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))
         return self.experts or ()
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
         """Every learner settled for its own number of arms; the top's arms are the experts."""
-        top = self.top.resolved(len(self._all_experts()), horizon)
+        top = self.top.resolved(len(self.all_experts()), horizon)
         return Policy.resolved(dataclasses.replace(self, top=top), n_arms, horizon)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rules of the top and of the experts; a certified expert's takes weights, unless it recycles."""
-        experts = self._all_experts()
+        experts = self.all_experts()
         certificates = [certified and expert.is_certified(shape.n_arms) for expert in experts]
         recycles = self.recycle and any(certificates)
         weighted = [is_certified and not recycles for is_certified in certificates]

@@ -14,6 +14,7 @@ from adhere.service.group_commit import GroupCommit
 from adhere.service.jobs.exploring import Explorer
 from adhere.service.jobs.jobs import Jobs
 from adhere.service.jobs.simulations import Simulations
+from adhere.service.jobs.monitors import Monitors
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
@@ -46,6 +47,7 @@ class Service:
         self.jobs = Jobs(self.processor)
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)
+        self.monitors = Monitors(self.processor)
         self.loaded = False  # whether it was tried to load the policy of every open trial
         self.unservable: set[str] = set()  # trials whose policy is not known here
         self.probe = StoreProbe(store.check)
@@ -81,6 +83,7 @@ class Service:
         self.jobs.close()
         self.explorer.close()
         self.simulations.close()
+        self.monitors.close()
         self._readers.shutdown()
         self._background.shutdown(cancel_futures=True)
         self.store.close()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from adhere.trial.buffers import Buffers
 from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS
 
 Floats = NDArray[np.float64]
+Result = TypeVar("Result")
 _SUM_TOLERANCE = 1e-6
 
 
@@ -134,6 +135,14 @@ class PolicySteps:
         point(buffers.rng, recommendation_id, ESTIMATE)
         write_beliefs(self._rule, buffers.named_state, buffers.named_memo, buffers.out, buffers.rng)
         return [float(p) for p in buffers.out[: self.n_arms]]
+
+    def inspect(self, state: Floats, recommendation_id: int, look: Callable[[Any, Any, Any, Any], Result]) -> Result:
+        """What a function makes of the rule, state, memo and stream at a recommendation that is still to come."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        point(buffers.rng, recommendation_id, ESTIMATE)
+        return look(self._rule, buffers.named_state, buffers.named_memo, buffers.rng)
 
     def probabilities(self, state: Floats, recommendation_id: int, memo: Sequence[float]) -> list[float]:
         """The probability of each arm at a recommendation, from the state before it and its memo."""

@@ -18,6 +18,7 @@ from adhere_client.answers import IssuedToken as IssuedToken
 from adhere_client.answers import Look as Look
 from adhere_client.answers import LookSummary as LookSummary
 from adhere_client.answers import LookThreshold as LookThreshold
+from adhere_client.answers import Monitor as Monitor
 from adhere_client.answers import PolicyDetails as PolicyDetails
 from adhere_client.answers import PolicyParameter as PolicyParameter
 from adhere_client.answers import RecommendationDetails as RecommendationDetails

@@ -368,3 +368,33 @@ class TokenDetails(Answer, frozen=True):
     expires_at: str | None = None
     revoked_at: str | None = None
     last_used_at: str | None = None
+
+
+class Monitor(Answer, frozen=True):
+    """A trial as a statistician watches it; its parts are dictionaries, as docs/client.md and the API have them."""
+
+    trial: str
+    status: str
+    head: str
+    records: int
+    at: datetime | None
+    n_patients: int | None
+    level: float
+    recommendations: int
+    outcomes: int
+    waiting: int
+    lost: int
+    compliance: dict[str, Any]
+    arms: list[dict[str, Any]]
+    adaptive: bool
+    effects: list[dict[str, Any]]
+    why_no_sequences: str
+    taken: dict[str, Any]
+    surplus: dict[str, Any] | None
+    allocation: dict[str, Any]
+    allocation_check: dict[str, Any] | None
+    beliefs: dict[str, Any]
+    looks: list[dict[str, Any]]
+    planned_looks: int
+    present: dict[str, Any] | None
+    warnings: list[str]

@@ -125,6 +125,8 @@ class AsyncClient(Connection):
     erase = _awaiting(calls.erase)
     results = _awaiting(calls.results)
     looks = _awaiting(calls.looks)
+    monitor = _awaiting(calls.monitor)
+    analysis = _awaiting(calls.analysis)
     accesses = _awaiting(calls.accesses)
     explore = _awaiting(calls.explore)
     export = _awaiting(calls.export)

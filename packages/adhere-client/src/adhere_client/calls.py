@@ -19,6 +19,7 @@ from adhere_client.answers import (
     IssuedRecommendation,
     IssuedToken,
     Look,
+    Monitor,
     PolicyDetails,
     RecommendationDetails,
     Recorded,
@@ -35,6 +36,7 @@ from adhere_client.request import Request, Steps, ask, get, trial_path, write
 
 _STRATUM = "three numbers: share, mean reward on control, mean reward on treatment"
 _FORMATS = ("csv", "parquet", "log")
+_ANALYSES = ("html", "json")
 
 
 class _Created(msgspec.Struct):
@@ -351,6 +353,19 @@ def explore(
     if policies:
         query["policies"] = ",".join(_list("policies", policies, 'policies, such as ["thompson"]'))
     return get(f"/explorations?{urlencode(query)}", Exploration)
+
+
+def monitor(trial: str) -> Steps[Monitor]:
+    """A trial as a statistician watches it: numbers as in its analysis, now and over time."""
+    return get(trial_path(trial, "monitor"), Monitor)
+
+
+def analysis(trial: str, path: str | Path) -> Steps[str]:
+    """Write a trial's analysis to a file that ends in .html or .json; returns the hash of the last record in it."""
+    form = Path(path).suffix.removeprefix(".").lower()
+    if form not in _ANALYSES:
+        raise InputError("path", str(path), "a file that ends in .html or .json")
+    return ask(Request("GET", f"{trial_path(trial, 'analysis')}?format={form}", str, into=Path(path)))
 
 
 def export(trial: str, path: str | Path, format: str | None = None) -> Steps[str]:  # noqa: A002

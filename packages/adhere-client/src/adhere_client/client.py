@@ -137,6 +137,8 @@ class Client(Connection):
     erase = _blocking(calls.erase)
     results = _blocking(calls.results)
     looks = _blocking(calls.looks)
+    monitor = _blocking(calls.monitor)
+    analysis = _blocking(calls.analysis)
     accesses = _blocking(calls.accesses)
     explore = _blocking(calls.explore)
     export = _blocking(calls.export)

@@ -103,6 +103,10 @@ class RunningSequence:
         Places in the log, if any, are those of the whole log. A batch of decisions must be whole: those of the next
         call are taken as later.
         """
+        self._check(records)
+        self._bets.add(records)
+
+    def _check(self, records: Records) -> None:
         treatment, control = self._pair
         for name, arm in (("treatment", treatment), ("control", control)):
             if arm >= records.n_arms:
@@ -110,7 +114,17 @@ class RunningSequence:
         if records.probabilities is None:
             raise InputError("records", records.name, "records with the probabilities of the arms", why_not(records))
         self._names = records.arms[treatment], records.arms[control]
-        self._bets.add(records)
+
+    def revise(self, records: Records, n_same: int = 0) -> None:
+        """Take all records again, as after a correction; not for a sequence that was updated piece by piece.
+
+        The first `n_same` decisions, and what is known of them, must be as they were the last time: most of what
+        was played of them is not played again. Decisions of one batch are not allowed for.
+        """
+        self._check(records)
+        if records.batch is not None:
+            raise InputError("records", records.name, "records in the order of decision, without batches")
+        self._bets.revise(records, n_same)
 
     def report(
         self, entry: int, *, reward: float | None = None, actual: int | None = None, at: int | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from adhere.analysis.adaptive.batches import batch_ends, batch_starts
@@ -16,8 +18,23 @@ from adhere.protocols import TOOK_NOTHING, TOOK_OTHER
 _PIECE = 2**16  # decisions whose rows are in memory at a time, or a few more to the end of a batch
 
 
+_CHECKPOINT_EVERY = 4096  # decisions, of all arms
+
+
+class _Checkpoint(NamedTuple):
+    """The wealth after so many decisions, of all arms, with what was known of them then."""
+
+    n_entries: int
+    wealth: Wealth
+    past: Past
+
+
 class RunningBets:
-    """The wealth up to the first pending outcome, and the decisions from there on."""
+    """The wealth up to the first pending outcome, and the decisions from there on.
+
+    Records come piece by piece (`add`, `report`), or whole, again and again, each time with what has changed
+    (`revise`); not both ways in turn.
+    """
 
     def __init__(self, treatment: int, control: int, view: View, level: float, n_grid: int) -> None:
         self._treatment, self._control, self._view, self._level = treatment, control, view, level
@@ -26,6 +43,10 @@ class RunningBets:
         self._open: PairScores | None = None
         self._is_played = bytearray()  # of every decision, whether it is one between the two arms
         self._has_places = False
+        self._checkpoints = [_Checkpoint(0, self._settled.copy(), self._past)]
+        self._forget_description()
+
+    def _forget_description(self) -> None:
         self.n_entries = 0  # decisions, of all arms
         self.n_refused = 0  # those whose probabilities were not logged or were estimated
         self.n_took_neither = 0
@@ -61,6 +82,26 @@ class RunningBets:
         self._describe(records, scores)
         self._open = scores if self._open is None else self._open.followed_by(scores)
         self._settle()
+
+    def revise(self, records: Records, n_same: int) -> None:
+        """Take all records again; the first `n_same` decisions, and what is known of them, are as the last time.
+
+        Bets on those are not played again, but for some since the last checkpoint. Batches are not allowed for.
+        """
+        scores = pair_scores(records, self._treatment, self._control, self._view)
+        self._forget_description()
+        self.n_entries = len(records)
+        self._describe(records, scores)
+        kept = [one for one in self._checkpoints if one.n_entries <= min(n_same, len(records))]
+        for end in range(kept[-1].n_entries + _CHECKPOINT_EVERY, len(records) + 1, _CHECKPOINT_EVERY):
+            begin, wealth, self._past = kept[-1]
+            wealth = wealth.copy()
+            first, last = np.searchsorted(scores.entry, (begin, end), side="right")
+            kept.append(_Checkpoint(end, wealth, self._play(wealth, scores[first:last])))
+        self._checkpoints = kept
+        begin, self._settled, self._past = kept[-1]
+        n_closed = int(np.searchsorted(scores.entry, begin, side="right"))
+        self._n_closed_known, self._open = int(scores.is_known[:n_closed].sum()), scores[n_closed:]
 
     def _describe(self, records: Records, scores: PairScores) -> None:
         """Count what a note has to say."""

@@ -22,9 +22,10 @@ from adhere.store.accesses import accesses
 from adhere.trial.processor import utc_now
 
 TRIAL, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
-RESULTS, LOOKS, EXPORT = "results", "looks", "export"
-_OF_UNBLINDED: Final = frozenset({RESULTS, LOOKS, EXPORT})  # what is logged of a trial that is not blinded
-_COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS})  # one row for all reads of a token in ten minutes
+RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS = "results", "looks", "export", "monitor", "analysis"
+# What is logged of a trial that is not blinded.
+_OF_UNBLINDED: Final = frozenset({RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS})
+_COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS, MONITOR})  # one row for all reads of a token in ten minutes
 _WINDOW_MINUTES: Final = 10
 _PAGE: Final = 1000
 

@@ -27,7 +27,13 @@ _CHUNK = 256 * 1024  # bytes
 
 async def export(context: RequestContext) -> Response:
     """Export a trial as a table (csv, parquet) or its log; X-Adhere-Head is the hash of the last record."""
-    form, service = _format(context.query), context.service
+    form = chosen_format(context.query, _MEDIA)
+    return await as_file(context, "log" if form == "log" else "table", form, {"content-type": _MEDIA[form]})
+
+
+async def as_file(context: RequestContext, job: str, form: str, headers: Mapping[str, str]) -> Response:
+    """What a job writes into a file, as an answer."""
+    service = context.service
 
     def count(view: ReadTransaction) -> int:
         return view.head(service.processor.trial(context.trial).number).position
@@ -39,12 +45,12 @@ async def export(context: RequestContext) -> Response:
         number, path = tempfile.mkstemp(prefix="adhere-", dir=service.jobs.folder)  # of mode 0600
         file = stack.enter_context(os.fdopen(number, "rb"))
         try:
-            job = ("log", context.trial, path) if form == "log" else ("table", context.trial, form, path)
-            head = await service.jobs.call(*job, n_records=n_records)
+            arguments = (path,) if job == "log" else (form, path)
+            head = await service.jobs.call(job, context.trial, *arguments, n_records=n_records)
         finally:
             Path(path).unlink(missing_ok=True)  # it lasts for as long as it is open, however we end
-        headers = {"content-type": _MEDIA[form], "x-adhere-head": head, "cache-control": "no-store"}
-        return FileStream(service, file, headers, stack.pop_all())
+        more = {"x-adhere-head": head, "cache-control": "no-store"}
+        return FileStream(service, file, {**headers, **more}, stack.pop_all())
 
 
 class FileStream(Response):
@@ -72,9 +78,10 @@ class FileStream(Response):
         self._at_end.close()
 
 
-def _format(query: bytes) -> str:
-    expected = f"one of {', '.join(_MEDIA)}"
-    form = query_value(query, "format", "csv", expected)
-    if form not in _MEDIA:
+def chosen_format(query: bytes, known: Mapping[str, str]) -> str:
+    """The format asked for, by default the first of those known."""
+    expected = f"one of {', '.join(known)}"
+    form = query_value(query, "format", next(iter(known)), expected)
+    if form not in known:
         raise InputError("format", form, expected)
     return form

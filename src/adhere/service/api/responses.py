@@ -173,7 +173,9 @@ class AccessLine(Struct, frozen=True, omit_defaults=True):
     at: Annotated[str, Meta(description="Of reads counted together, the beginning of their ten minutes.")]
     token: int
     label: Annotated[str, Meta(description="Of the token.")]
-    kind: Annotated[str, Meta(description="recommendation, export, trial, results, looks, unblinding, report.")]
+    kind: Annotated[
+        str, Meta(description="recommendation, export, trial, results, looks, monitor, analysis, unblinding, report.")
+    ]
     head: Annotated[str, Meta(description="The hash of the log's last record then: nothing after it was seen.")]
     count: int
     recommendation_id: int | None = None

@@ -11,6 +11,7 @@ from adhere.service.api import (
     designs,
     explorations,
     health,
+    monitor,
     recommendations,
     requests,
     responses,
@@ -33,6 +34,7 @@ from adhere.service.api.route import (
 )
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
 from adhere.trial.commands import Receipt, RecommendationResponse
+from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.results import Results
 
 
@@ -113,6 +115,17 @@ ROUTES: Final = (
     ),
     _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
     Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
+    Route("GET", f"{_TRIAL}/monitor", ANALYST_ROLES, monitor.monitor, Monitor, reveals=accesses.MONITOR),
+    Route(
+        "GET",
+        f"{_TRIAL}/analysis",
+        ANALYST_ROLES,
+        monitor.analysis,
+        bytes,
+        media=("text/html", "application/json"),
+        query=(("format", ("html", "json")),),
+        reveals=accesses.ANALYSIS,
+    ),
     Route("GET", f"{_TRIAL}/looks", ANALYST_ROLES, trials.list_looks, responses.LookList, reveals=accesses.LOOKS),
     Route(
         "GET",

@@ -7,10 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
+from adhere.analysis.analyse import analyse_records
 from adhere.policies import import_policies
 from adhere.store import open_store
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.export import write_log, write_table
+from adhere.trial.log.records import trial_records
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import Results, results_of
 
@@ -29,6 +33,17 @@ def export_log(processor: CommandProcessor, trial: str, path: str) -> str:
         return write_log(view, live.number, Path(path))
 
 
+def analyse_trial(processor: CommandProcessor, trial: str, form: str, path: str) -> str:
+    """Write a trial's analysis into a file, as a page or as JSON; returns the head of the log it was made from."""
+    live = processor.trial(trial)
+    with processor.store.reading() as view:
+        records = trial_records(view, live.number, live.design)
+    found = analyse_records(records)
+    text = found.to_html() if form == "html" else msgspec.json.encode(found.to_json()).decode()
+    Path(path).write_text(text, "utf-8")
+    return records.head
+
+
 def trial_results(processor: CommandProcessor, trial: str) -> Results:
     """A trial's results so far."""
     live = processor.trial(trial)
@@ -45,6 +60,7 @@ def verify_trial(processor: CommandProcessor, trial: str, head: str | None = Non
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "table": export_table,
     "log": export_log,
+    "analysis": analyse_trial,
     "results": trial_results,
     "verify": verify_trial,
 }

@@ -24,7 +24,8 @@ from adhere.trial.processor import CommandProcessor
 
 _RETRY_SECONDS = 2
 _FEW_RECORDS = 500  # some ten milliseconds of work
-_NEVER_HERE = frozenset({"table"})  # Polars, once it has panicked, fails for as long as its process lives
+# Polars, once it has panicked, fails for as long as its process lives; figures take seconds.
+_NEVER_HERE = frozenset({"table", "analysis"})
 
 
 class Jobs:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -35,40 +36,53 @@ def trial_records(
 
     The records of its exported table, read back, are the same, and have the same digest.
     """
+    records = records_of_histories(design, read_histories(view, trial, 0, on_progress), by_site)
+    return with_head(records, design, view.head(trial).hash.hex())
 
-    def each() -> Iterator[tuple[Recommended, History]]:
-        first = 0
-        while bodies := view.histories(trial, range(first, first + _AT_ONCE)):
-            for number in sorted(bodies):
-                events = [decode(body) for body in bodies[number]]
-                assert isinstance(events[0], Recommended)
-                yield events[0], history_of(events)
-            first += _AT_ONCE
-            on_progress(len(bodies))
 
-    records = records_of_histories(design, each(), by_site)
+def read_histories(
+    view: ReadTransaction, trial: int, first: int, on_progress: Callable[[int], None] = lambda n: None
+) -> Iterator[tuple[Recommended, History]]:
+    """Every recommendation of a trial in a store from a number on, in order, and what is known of it now."""
+    while bodies := view.histories(trial, range(first, first + _AT_ONCE)):
+        for number in sorted(bodies):
+            events = [decode(body) for body in bodies[number]]
+            assert isinstance(events[0], Recommended)
+            yield events[0], history_of(events)
+        first += _AT_ONCE
+        on_progress(len(bodies))
+
+
+def with_head(records: Records, design: Design, head: str) -> Records:
+    """The records of a log that ends with the record of this hash, with a warning where they tell what is blinded."""
     warnings = (_BLINDED, *records.warnings) if design.blinded else records.warnings
-    return replace(records, warnings=warnings, head=view.head(trial).hash.hex())
+    return replace(records, warnings=warnings, head=head)
 
 
 def records_of_histories(
     design: Design, each: Iterable[tuple[Recommended, History]], by_site: bool = False
 ) -> Records:
-    """The records of a trial from its recommendations, in order, and the history of each.
+    """The records of a trial from its recommendations, in order, and the history of each."""
+    rows = RecordRows()
+    for made, history in each:
+        rows.add(made, history)
+    records = records_of_rows(design, rows, by_site)
+    return replace(records, digest=digest_of(records))
+
+
+def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> Records:
+    """The records of a trial, without their digest.
 
     A stratum is a site, if so wished, or one of the design's strata, if it has some. The control is the design's, if
     it has one.
     """
     name, arms, design_strata = design.name, design.arms, design.strata
-    rows = _Rows()
-    for made, history in each:
-        rows.add(made, history)
     warnings = rows.warnings()
     layers = rows.sites if by_site else [design_strata[number] for number in rows.strata if number is not None]
     strata = sorted_names(set(layers)) if by_site or design_strata else []
     numbers = {layer: number for number, layer in enumerate(strata)}
     known = not rows.n_without_probabilities
-    records = Records(
+    return Records(
         name=name,
         source=f"trial {name}",
         arms=arms,
@@ -91,24 +105,25 @@ def records_of_histories(
         order="that of the log",
         rehearsal=design.rehearsal,
     )
-    return replace(records, digest=digest_of(records))
 
 
 @dataclass
-class _Rows:
-    """The columns of the records, as they grow."""
+class RecordRows:
+    """The columns of the records, as they grow; NumPy makes arrays of those of numbers without looking at each."""
 
-    chosen: list[int] = field(default_factory=list)
-    actual: list[int] = field(default_factory=list)
-    reward: list[float] = field(default_factory=list)
-    probabilities: list[float] = field(default_factory=list)
-    estimated: list[bool] = field(default_factory=list)
-    seen: list[int] = field(default_factory=list)
-    actual_at: list[int] = field(default_factory=list)
-    reward_at: list[int] = field(default_factory=list)
-    lost: list[bool] = field(default_factory=list)
-    imputed_actual: list[bool] = field(default_factory=list)
-    imputed_reward: list[bool] = field(default_factory=list)
+    number: array[int] = field(default_factory=lambda: array("q"))  # the id of the recommendation
+    chosen: array[int] = field(default_factory=lambda: array("q"))
+    actual: array[int] = field(default_factory=lambda: array("q"))
+    reward: array[float] = field(default_factory=lambda: array("d"))
+    probabilities: array[float] = field(default_factory=lambda: array("d"))
+    estimated: array[int] = field(default_factory=lambda: array("b"))
+    seen: array[int] = field(default_factory=lambda: array("q"))
+    at: array[float] = field(default_factory=lambda: array("d"))  # seconds since 1970
+    actual_at: array[int] = field(default_factory=lambda: array("q"))
+    reward_at: array[int] = field(default_factory=lambda: array("q"))
+    lost: array[int] = field(default_factory=lambda: array("b"))
+    imputed_actual: array[int] = field(default_factory=lambda: array("b"))
+    imputed_reward: array[int] = field(default_factory=lambda: array("b"))
     sites: list[str] = field(default_factory=list)
     strata: list[int | None] = field(default_factory=list)
     subjects: Counter[str] = field(default_factory=Counter)
@@ -116,22 +131,22 @@ class _Rows:
     n_without_probabilities: int = 0
     first_without: int = 0
 
+    def __len__(self) -> int:
+        return len(self.chosen)
+
     def add(self, made: Recommended, history: History) -> None:
+        """One recommendation more, and what is known of it; one entered in error is only counted."""
         if history.in_error:
             self.n_in_error += 1
             return
-        actual, reward = history.actual, history.reward
+        self.number.append(made.recommendation_id)
         self.chosen.append(made.chosen)
-        self.actual.append(NOT_KNOWN if actual is None else int(actual.value))
-        self.actual_at.append(NEVER if actual is None else actual.place)
-        self.imputed_actual.append(actual is not None and actual.imputed)
-        self.reward.append(np.nan if reward is None else reward.value)
-        self.reward_at.append(NEVER if reward is None else reward.place)
-        self.imputed_reward.append(reward is not None and reward.imputed)
-        self.probabilities += made.probabilities
+        for column, value in self._known(history):
+            column.append(value)
+        self.probabilities.extend(made.probabilities)
         self.estimated.append(made.estimated)
         self.seen.append(made.learned_up_to)
-        self.lost.append(history.withdrawn)
+        self.at.append(made.at.timestamp())
         self.sites.append(made.site)
         self.strata.append(made.stratum)
         self.subjects[made.subject] += 1
@@ -139,7 +154,25 @@ class _Rows:
             self.first_without = self.first_without if self.n_without_probabilities else made.recommendation_id
             self.n_without_probabilities += 1
 
+    def renew(self, row: int, history: History) -> None:
+        """Take what is known now of a recommendation that was added before."""
+        for column, value in self._known(history):
+            column[row] = value
+
+    def _known(self, history: History) -> tuple[tuple[array[Any], Any], ...]:
+        actual, reward = history.actual, history.reward
+        return (
+            (self.actual, NOT_KNOWN if actual is None else int(actual.value)),
+            (self.actual_at, NEVER if actual is None else actual.place),
+            (self.imputed_actual, actual is not None and actual.imputed),
+            (self.reward, np.nan if reward is None else reward.value),
+            (self.reward_at, NEVER if reward is None else reward.place),
+            (self.imputed_reward, reward is not None and reward.imputed),
+            (self.lost, history.withdrawn),
+        )
+
     def warnings(self) -> list[str]:
+        """What a reader of the records must know."""
         said = []
         if 0 < self.n_without_probabilities < len(self.chosen):
             said.append(missing_probabilities(self.n_without_probabilities, f"recommendation {self.first_without}"))

@@ -1,0 +1,176 @@
+"""What a statistician watches of a trial: numbers as in its analysis, now and over time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from adhere.trial.look_thresholds import LookThreshold
+from adhere.trial.look_view import ArmAtLook, LookView
+
+
+class Estimate(Struct, frozen=True, omit_defaults=True):
+    """An estimate with its interval; without a value, the reason. A set that is no interval has no ends."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+
+class AssignedRow(Struct, frozen=True):
+    """The patients assigned one arm: what they took, and of how many the outcome is known."""
+
+    arm: str
+    assigned: int
+    took: Annotated[dict[str, int], Meta(description="How many took each arm.")]
+    took_nothing: int
+    took_other: int
+    not_reported: int
+    lost: int
+    outcomes: int
+    compliance: Estimate
+
+
+class Effect(Struct, frozen=True, omit_defaults=True):
+    """The difference in mean outcome of a treatment and a control by one view, with its confidence set.
+
+    `validity` says what the set promises. An any-time valid one has its past too: after `times[m]` recommendations it
+    lay from `lows[m]` to `highs[m]`. `pending` counts the patients who entered at their worst case.
+    """
+
+    view: str
+    treatment: str
+    control: str
+    estimate: Estimate
+    validity: str
+    is_any_time_valid: bool
+    note: str
+    n: int
+    pending: int = 0
+    p_value: float | None = None
+    times: list[int] = []
+    lows: list[float] = []
+    highs: list[float] = []
+
+
+class AllocationOverTime(Struct, frozen=True):
+    """After `times[m]` recommendations, made until `at[m]`: how many were of each arm, and its mean probability.
+
+    The mean is over the recommendations since the time before; null where none had probabilities.
+    """
+
+    times: list[int]
+    at: list[datetime]
+    assigned: dict[str, list[int]]
+    probability: dict[str, list[float | None]]
+
+
+class AllocationCheckView(Struct, frozen=True):
+    """Whether arms were drawn with the logged probabilities: how often each was assigned, and was to be expected."""
+
+    observed: dict[str, int]
+    expected: dict[str, float]
+    log_e: Annotated[float, Meta(description="The logarithm of the e-value against it.")]
+    rejected: bool
+    sentence: str
+
+
+class Posterior(Struct, frozen=True):
+    """A Beta distribution that a part of the policy has of an arm's mean outcome, with its 95% interval."""
+
+    part: str
+    of: Annotated[str, Meta(description="Whose outcomes count: assigned, taken, ….")]
+    arm: str
+    alpha: float
+    beta: float
+    mean: float
+    low: float
+    high: float
+
+
+class Weights(Struct, frozen=True):
+    """How much a part of the policy trusts each of its experts, or prefers each arm; they add up to 1."""
+
+    part: str
+    of: Annotated[str, Meta(description="experts or arms")]
+    weights: dict[str, float]
+
+
+class OddsOfMediation(Struct, frozen=True):
+    """How much likelier the policy finds that outcomes depend on the arm taken alone than that they do not."""
+
+    part: str
+    log_odds: float | None
+    probability: float
+
+
+class Beliefs(Struct, frozen=True):
+    """What the policy makes of the reports so far. Of a policy of one's own, the probabilities alone."""
+
+    probabilities: Annotated[dict[str, float], Meta(description="Of each arm at the next recommendation.")]
+    posteriors: list[Posterior]
+    weights: list[Weights]
+    mediation: list[OddsOfMediation]
+
+
+class SurplusOverTime(Struct, frozen=True):
+    """The expected sum of outcomes gained over drawing all arms with equal probabilities, with its interval."""
+
+    total: Estimate
+    sentence: str
+    times: list[int]
+    lows: list[float]
+    highs: list[float]
+
+
+class PresentValues(Struct, frozen=True, omit_defaults=True):
+    """What the next look would compare with its thresholds if it were made now. It is not a look."""
+
+    look: int
+    outcomes: int
+    arms: list[ArmAtLook]
+    thresholds: dict[str, LookThreshold]
+    due_at: Annotated[int, Meta(description="The number of outcomes at which it is due.")] | None = None
+    due_day: Annotated[float, Meta(description="The day after the first patient at whose end it is due.")] | None = (
+        None
+    )
+
+
+class Taken(Struct, frozen=True):
+    """Whether what was taken can be trusted: given the arm taken, does the outcome depend on the arm assigned?"""
+
+    depends: Annotated[bool, Meta(description="Whether the data say that it does.")]
+    sentence: str
+
+
+class Monitor(Struct, frozen=True):
+    """A trial as a statistician watches it; the numbers are those of `adhere analyse` on the log up to `head`."""
+
+    trial: str
+    status: str
+    head: str
+    records: int
+    at: Annotated[datetime | None, Meta(description="When the last recommendation was made.")]
+    n_patients: int | None
+    level: float
+    recommendations: int
+    outcomes: int
+    waiting: Annotated[int, Meta(description="Recommendations with no report, or only a part of one.")]
+    lost: int
+    compliance: Estimate
+    arms: list[AssignedRow]
+    adaptive: bool
+    effects: list[Effect]
+    why_no_sequences: str
+    taken: Taken
+    surplus: SurplusOverTime | None
+    allocation: AllocationOverTime
+    allocation_check: AllocationCheckView | None
+    beliefs: Beliefs
+    looks: list[LookView]
+    planned_looks: int
+    present: PresentValues | None
+    warnings: list[str]

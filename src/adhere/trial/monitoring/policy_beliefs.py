@@ -1,0 +1,142 @@
+"""What a policy believes, read from its state: posteriors, weights of experts, odds of mediation.
+
+There is an entry for each policy of adhere whose state says something of the kind. Of any other nothing is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import singledispatch
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from adhere.compilation import memo_of, state_of, strip
+from adhere.policies import (
+    BaseThompson,
+    Exp3,
+    HierarchicalBandit,
+    HierarchicalExp3,
+    MediatedThompson,
+    Thompson,
+    ThompsonBounded,
+)
+from adhere.policies.base_thompson import BaseThompsonState
+from adhere.policies.generic import probabilities, remember
+from adhere.policies.guard import Guard
+from adhere.policies.hierarchical_parameters import is_in
+from adhere.policies.mediated_evidence import PRIOR, odds_of_confounded
+from adhere.policies.policy import probabilities_size
+from adhere.trial.monitoring.monitor import OddsOfMediation, Posterior, Weights
+
+Belief: TypeAlias = Posterior | Weights | OddsOfMediation
+_ENDS = (0.025, 0.975)
+_OF: Mapping[str, str] = {"chosen": "assigned", "actual": "taken", "comply": "assigned and taken"}
+
+
+class Inside(NamedTuple):
+    """A policy's compiled form, its state and memo, and the trial's arms; `weight` is that of a certified expert."""
+
+    rule: Any
+    state: Any
+    memo: Any
+    rng: Any
+    arms: Sequence[str]
+    weight: float = 1.0
+
+
+@singledispatch
+def beliefs(policy: object, inside: Inside) -> Iterator[Belief]:
+    """What a policy believes; nothing, where its state is not known."""
+    return iter(())
+
+
+@beliefs.register
+def _(policy: Guard, inside: Inside) -> Iterator[Belief]:
+    rule, state, memo = inside.rule.inner, inside.state.inner, inside.memo.inner
+    return beliefs(policy.inner, inside._replace(rule=rule, state=state, memo=memo))
+
+
+@beliefs.register
+def _(policy: Thompson, inside: Inside) -> Iterator[Belief]:
+    prior = inside.weight if isinstance(inside.state, BaseThompsonState) else 0.0  # of a certified expert
+    a, b = inside.state.successes + prior, inside.state.failures + prior
+    return _posteriors(str(policy), _credited(policy), inside.arms, a, b)
+
+
+@beliefs.register
+def _(policy: BaseThompson, inside: Inside) -> Iterator[Belief]:
+    return beliefs(Thompson(protocol=policy.protocol), inside)
+
+
+@beliefs.register
+def _(policy: MediatedThompson, inside: Inside) -> Iterator[Belief]:
+    state, n_arms, part = inside.state, len(inside.arms), str(policy)
+    odds = odds_of_confounded(inside.rule, state)
+    log_odds = -math.log(odds) if odds > 0.0 else None
+    yield OddsOfMediation(part, log_odds, 1.0 / (1.0 + odds))
+    successes, failures = (np.array(counts[:, :n_arms]) for counts in (state.successes, state.failures))
+    taken = PRIOR + successes.sum(axis=0), PRIOR + failures.sum(axis=0)
+    yield from _posteriors(f"{part}, if mediated", "taken", inside.arms, *taken)
+    chosen = PRIOR + state.chosen_successes, PRIOR + state.chosen_failures
+    yield from _posteriors(f"{part}, if confounded", "assigned", inside.arms, *chosen)
+
+
+@beliefs.register
+def _(policy: Exp3, inside: Inside) -> Iterator[Belief]:
+    yield Weights(str(policy), "arms", _shares(inside.arms, inside.state.log_weights))
+
+
+@beliefs.register
+def _(policy: HierarchicalBandit, inside: Inside) -> Iterator[Belief]:
+    rule, state, memo = inside.rule, inside.state, inside.memo
+    experts = policy.all_experts()
+    n, out = len(experts), np.zeros(probabilities_size(len(experts)))
+    remember(rule.top, state.top, memo.top)
+    probabilities(rule.top, state.top, memo.top, 1.0, out, inside.rng)
+    weights = out[:n].tolist()
+    yield Weights(str(policy), "experts", dict(zip(map(str, experts), weights, strict=True)))
+    for i, expert in enumerate(experts):
+        own = rule.experts[i]
+        is_weighted = rule.weighting.by_probability and is_in(rule.certified, i) and weights[i] > 0.0
+        yield from beliefs(
+            expert,
+            inside._replace(
+                rule=own,
+                state=state_of(own, strip(state.experts, i, n)),
+                memo=memo_of(own, strip(memo.experts, i, n)),
+                weight=1.0 / weights[i] if is_weighted else 1.0,
+            ),
+        )
+
+
+@beliefs.register
+def _(policy: HierarchicalExp3, inside: Inside) -> Iterator[Belief]:
+    names = [str(expert) for expert in policy.learners()]
+    yield Weights(str(policy), "experts", _shares(names, inside.state.log_v))
+
+
+@beliefs.register
+def _(policy: ThompsonBounded, inside: Inside) -> Iterator[Belief]:
+    rule, state, memo = inside.rule, inside.state, inside.memo
+    sampler = inside._replace(rule=rule.sampler, state=state.sampler, memo=memo.sampler)
+    yield from beliefs(Thompson(), sampler)
+    yield from beliefs(policy.inner, inside._replace(rule=rule.inner, state=state.inner, memo=memo.inner))
+
+
+def _credited(policy: Any) -> str:
+    return _OF.get(str(policy.protocol), "credited")
+
+
+def _posteriors(part: str, of: str, arms: Sequence[str], a: Any, b: Any) -> Iterator[Posterior]:
+    from scipy.special import betaincinv  # of the analysis extra
+
+    for arm, alpha, beta in zip(arms, a.tolist(), b.tolist(), strict=True):
+        low, high = betaincinv(alpha, beta, _ENDS).tolist()
+        yield Posterior(part, of, arm, alpha, beta, alpha / (alpha + beta), low, high)
+
+
+def _shares(names: Sequence[str], log_weights: Any) -> dict[str, float]:
+    weights = np.exp(log_weights - np.max(log_weights))
+    return dict(zip(names, (weights / weights.sum()).tolist(), strict=True))

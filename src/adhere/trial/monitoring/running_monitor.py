@@ -1,0 +1,161 @@
+"""The monitor of one trial, kept up to date: what was read and played is not read and played again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from adhere.analysis.adaptive.confidence_sequence import (
+    ConfidenceSequence,
+    RunningSequence,
+    why_no_compliers,
+    why_not,
+)
+from adhere.analysis.adaptive.surplus import surplus, surplus_level
+from adhere.analysis.analyse import analyse_running, check_options
+from adhere.analysis.records import NOT_KNOWN, Bools, Records
+from adhere.analysis.view import View
+from adhere.store import ReadTransaction
+from adhere.trial.log.running_records import RunningRecords
+from adhere.trial.look_view import logged_looks
+from adhere.trial.monitoring.analysis_views import (
+    allocation_check_view,
+    assigned_rows,
+    effect_views,
+    quantity_view,
+    surplus_view,
+    taken_view,
+)
+from adhere.trial.monitoring.monitor import (
+    Beliefs,
+    Monitor,
+    OddsOfMediation,
+    Posterior,
+    SurplusOverTime,
+    Weights,
+)
+from adhere.trial.monitoring.over_time import MAX_POINTS, allocation_over_time
+from adhere.trial.monitoring.policy_beliefs import Belief, Inside, beliefs
+from adhere.trial.monitoring.present_values import present_values
+from adhere.trial.planned_looks import planned_looks
+from adhere.trial.projection import read_state
+from adhere.trial.state import TrialState
+from adhere.trial.transaction import LiveTrial
+from adhere.trial.verbs.look import next_probabilities
+
+_Key: TypeAlias = tuple[int, View, float]  # the arm compared with control, the view, the level
+LEVEL, MARGIN = 0.95, 0.05  # as `adhere analyse` has them, unless told otherwise
+
+
+class RunningMonitor:
+    """What is kept of a trial between two looks of those who watch it. One that failed must be made anew."""
+
+    def __init__(self, live: LiveTrial) -> None:
+        check_options(LEVEL, MARGIN)
+        self._live = live
+        self._records = RunningRecords(live.number, live.design)
+        self._sequences: dict[_Key, RunningSequence] = {}
+
+    def update(self, view: ReadTransaction) -> Monitor:
+        """The monitor at the head of the log."""
+        live = self._live
+        renewed = self._records.update(view)
+        records = renewed.records
+        state, head = read_state(view, live.number, live.design, live.engine), view.head(live.number)
+        sequences = self._played(records, renewed.n_same)
+        analysis = analyse_running(records, sequences, level=LEVEL, margin=MARGIN)
+        total = analysis.flow.total
+        return Monitor(
+            trial=live.design.name,
+            status=state.status,
+            head=head.hash.hex(),
+            records=head.position,
+            at=renewed.last_at,
+            n_patients=live.design.n_patients,
+            level=LEVEL,
+            recommendations=len(records),
+            outcomes=total.outcome_known,
+            waiting=_waiting(records),
+            lost=0 if records.lost is None else int(records.lost.sum()),
+            compliance=quantity_view(total.compliance),
+            arms=assigned_rows(analysis),
+            adaptive=analysis.adaptive,
+            effects=effect_views(analysis),
+            why_no_sequences=analysis.why_no_sequences,
+            taken=taken_view(analysis.mediation),
+            surplus=self._surplus(records, sequences, renewed.n_same),
+            allocation=allocation_over_time(records, renewed.at),
+            allocation_check=allocation_check_view(analysis.allocation),
+            beliefs=_believed(state),
+            looks=logged_looks(view, live.number, live.design),
+            planned_looks=planned_looks(live.design),
+            present=present_values(state),
+            warnings=list(analysis.warnings),
+        )
+
+    def _played(self, records: Records, n_same: int) -> tuple[ConfidenceSequence, ...]:
+        """The sequences of each other arm against control, as `confidence_sequences` has them."""
+        if why_not(records):
+            self._sequences = {}
+            return ()
+        played = []
+        for arm in _others(records):
+            no_compliers = why_no_compliers(records, arm, records.control)
+            sequence = self._revised(records, (arm, View.INTENTION_TO_TREAT, LEVEL), n_same)
+            played.append(replace(sequence, note=f"{sequence.note} {no_compliers}".strip()))
+            if no_compliers:
+                self._sequences.pop((arm, View.COMPLIERS, LEVEL), None)
+            else:
+                played.append(self._revised(records, (arm, View.COMPLIERS, LEVEL), n_same))
+        return tuple(played)
+
+    def _revised(self, records: Records, key: _Key, n_same: int) -> ConfidenceSequence:
+        arm, view, level = key
+        if key not in self._sequences:
+            self._sequences[key], n_same = RunningSequence(arm, records.control, view, level), 0
+        self._sequences[key].revise(records, n_same)
+        return self._sequences[key].sequence(MAX_POINTS)
+
+    def _surplus(
+        self, records: Records, sequences: tuple[ConfidenceSequence, ...], n_same: int
+    ) -> SurplusOverTime | None:
+        if not sequences:
+            return None
+        level = surplus_level(LEVEL, records.n_arms)
+        own = [one for one in sequences if one.view is View.INTENTION_TO_TREAT]
+        if level != LEVEL:  # of more than two arms: all their effects must be right together
+            own = [self._revised(records, (arm, View.INTENTION_TO_TREAT, level), n_same) for arm in _others(records)]
+        return surplus_view(surplus(records, own, LEVEL))
+
+
+def _others(records: Records) -> list[int]:
+    return [arm for arm in range(records.n_arms) if arm != records.control]
+
+
+def _waiting(records: Records) -> int:
+    """Recommendations for which a report, or a part of it, is still expected; an imputed part is none."""
+    no_reward = ~records.has_reward | _flags(records.imputed_reward)
+    no_actual = (records.actual == NOT_KNOWN) | _flags(records.imputed_actual)
+    return int(np.sum(~_flags(records.lost) & (no_reward | no_actual)))
+
+
+def _flags(given: Bools | None) -> Bools:
+    return np.zeros(1, np.bool_) if given is None else given
+
+
+def _believed(state: TrialState) -> Beliefs:
+    engine, arms = state.engine, state.design.arms
+    probabilities = dict(zip(arms, next_probabilities(state), strict=True))  # which loads the policy
+
+    def look(rule: Any, named_state: Any, memo: Any, rng: Any) -> list[Belief]:
+        return list(beliefs(engine.policy, Inside(rule, named_state, memo, rng, arms)))
+
+    found = engine.inspect(state.policy_state, state.n_recommendations, look)
+    return Beliefs(
+        probabilities,
+        posteriors=[one for one in found if isinstance(one, Posterior)],
+        weights=[one for one in found if isinstance(one, Weights)],
+        mediation=[one for one in found if isinstance(one, OddsOfMediation)],
+    )
