@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -23,13 +24,15 @@ class Person:
     def get(self, path: str) -> Reply:
         return self._ask("GET", path)
 
-    def send(self, path: str, *, csrf: bool = True, **fields: str) -> Reply:
+    def send(self, path: str, fields: Mapping[str, str] | None = None, *, csrf: bool = True) -> Reply:
         """Send a form, as from a page of the session unless `csrf` is false."""
         given = {"csrf": csrf_of(self.secret)} if csrf else {}
-        return self._ask("POST", path, urlencode(given | fields))
+        return self._ask("POST", path, urlencode({**(fields or {}), **given}))
 
     def _ask(self, method: str, path: str, body: str | None = None) -> Reply:
-        headers = {"Cookie": f"{COOKIE}={self.secret}"} if self.secret else {}
+        headers = {"Host": "adhere.test"}  # so that no answer has the port
+        if self.secret:
+            headers["Cookie"] = f"{COOKIE}={self.secret}"
         if body is not None:
             headers["Content-Type"] = FORM
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -45,6 +48,6 @@ class Person:
 
 def sign_in(service: Service, role: str) -> Person:
     """Sign in with a role's token, as the form does."""
-    reply = Person(service.port).send("/app/sign-in", csrf=False, token=service.token(role))
+    reply = Person(service.port).send("/app/sign-in", {"token": service.token(role)}, csrf=False)
     assert reply.status == 303, reply.body
     return Person(service.port, reply.headers["set-cookie"].partition(";")[0].partition("=")[2])

@@ -1,0 +1,108 @@
+"""Two blinded trials of one seed, kit secret and clock, one that gives arm 0 and one arm 1, are alike to a site.
+
+Every answer, of the API and of every page that a site can open, is compared byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adhere import Trial, import_policies
+from adhere.service.api.requests import NewReport
+from adhere.service.api.route import SITE, Route
+from adhere.service.pages.routes import PAGES
+from adhere.service.table import ROUTES
+from service.serving import Reply, Service, in_file
+from service.test_roles import BODIES
+
+from .forms import forms_of
+from .person import Person, sign_in
+from .pinned import Pinned
+
+ALWAYS = """
+from adhere.policies import Learner, choose, implements, learn, parameter, policy
+
+@policy("always")
+class Always(Learner):
+    arm: float = parameter(default=0.0, at_least=0, at_most=1)
+
+@implements(choose, Always)
+def choose_always(rule, state, memo, weight, rng):
+    return int(rule.arm)
+
+@implements(learn, Always)
+def learn_always(rule, state, memo, arm, reward, weight, rng):
+    pass
+"""
+TRIAL, ARMS = "headache", ("placebo", "verum")
+Answers = dict[str, tuple[int, dict[str, str], bytes]]
+
+
+def test_every_answer_to_a_site_is_the_same_whatever_the_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "always.py"
+    file.write_text(ALWAYS)
+    import_policies(file)
+    warm = Trial("always", ARMS, seed=1)  # compiled beforehand: names of files that are then written are drawn too
+    warm.report(warm.recommend().id, actual=ARMS[0], reward=1)
+    pinned = Pinned(monkeypatch)
+    heard = []
+    for arm in (0, 1):
+        pinned.restart()
+        with in_file(tmp_path / f"arm-{arm}.db") as service:
+            heard.append(_everything_a_site_hears(service, pinned, arm))
+            kit = json.loads(heard[-1]["recommend (0)"][2])["kit"]
+            assert service.client().unblind(TRIAL, kit, "to see that they differ").arm == ARMS[arm]
+    of_placebo, of_verum = heard
+    assert list(of_placebo) == list(of_verum)
+    assert {what: answer for what, answer in of_placebo.items() if answer != of_verum[what]} == {}
+    pages = [what for what, (status, _, _) in of_placebo.items() if what.startswith("GET /app") and status == 200]
+    assert len(pages) >= len([page for page in PAGES if page.method == "GET" and SITE in page.roles and page.calls])
+
+
+def _everything_a_site_hears(service: Service, pinned: Pinned, arm: int) -> Answers:
+    service.client().create_trial(TRIAL, f"always(arm={arm})", ARMS, n_patients=20, blinded=True)
+    service.token("site")
+    heard: Answers = {}
+
+    def hear(what: str, reply: Reply) -> Reply:
+        headers = {name: value for name, value in reply.headers.items() if name != "date"}
+        heard[f"{what} ({len(heard)})"] = (reply.status, headers, reply.body)
+        pinned.tick()
+        return reply
+
+    for number in range(3):
+        reply = service.send("POST", f"/trials/{TRIAL}/recommendations", {"subject": f"S-{number}"}, role="site")
+        kit = hear("recommend", reply).json["kit"]
+    for route in ROUTES:
+        if SITE in route.roles or not route.roles:
+            hear(f"{route.method} {route.path}", _ask(service, route, kit))
+    person = sign_in(service, "site")
+    pages = [page.path for page in PAGES if page.method == "GET" and not page.public and SITE in page.roles]
+    for path in pages:
+        opened = hear(f"GET {path}", person.get(_filled(path)))
+        for form in forms_of(opened.body.decode()) if b"<form" in opened.body else []:
+            if not form.action.endswith("/sign-out"):
+                _send(person, form.action, form.fields, hear)
+    for path in pages:
+        hear(f"GET {path}", person.get(_filled(path)))
+    return heard
+
+
+def _send(person: Person, action: str, fields: dict[str, str], hear: Any) -> None:
+    reply = hear(f"POST {action}", person.send(action, {**fields, "subject": "S-3"}))
+    if reply.status == 303:
+        hear(f"GET {reply.headers['location']}", person.get(reply.headers["location"]))
+
+
+def _ask(service: Service, route: Route, kit: str) -> Reply:
+    body = BODIES[route.body] if route.body is not None else None
+    body = {"actual": kit, "reward": 1} if route.body is NewReport else body
+    return service.send(route.method, _filled(route.path), body, role="site")
+
+
+def _filled(path: str) -> str:
+    return path.replace("{trial}", TRIAL).replace("{id}", "2")
