@@ -34,6 +34,7 @@ from adhere_client import (
     Results,
     TokenDetails,
     TrialDetails,
+    TrialEnrolment,
     calls,
 )
 from service.both_clients import BOTH, MakeClient
@@ -76,6 +77,7 @@ OF_A_TRIAL = (
     Row("admin", "recommendation", RecommendationDetails, (1,), raw="/recommendations/1"),
     Row("admin", "results", Results, raw="/results"),
     Row("admin", "monitor", adhere_client.Monitor, raw="/monitor"),
+    Row("admin", "enrolment", TrialEnrolment, raw="/enrolment"),
     Row("admin", "erase", Recorded, ("S-1",), {"site": "A"}),
     Row("admin", "end_trial", Recorded, ("done",)),
 )
@@ -142,6 +144,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             "tokens",
             "revoke_token",
             "unblind",
+            *("waiting", "recommendations"),  # tests/service/test_follow_up.py
         }
 
 
@@ -215,7 +218,7 @@ def test_type_checkers_know_the_answers() -> None:
 
 
 def test_answers_hold_what_the_service_sends() -> None:
-    from adhere.service.api import design_views, responses, simulation_views
+    from adhere.service.api import design_views, follow_up_views, responses, simulation_views
     from adhere.trial import commands, look_thresholds, look_view, results
     from adhere.trial.monitoring import monitor
 
@@ -241,6 +244,10 @@ def test_answers_hold_what_the_service_sends() -> None:
         adhere_client.LookSummary: responses.LookSummary,
         adhere_client.ArmEstimate: results.ArmEstimate,
         adhere_client.Monitor: monitor.Monitor,
+        adhere_client.DayEnrolment: follow_up_views.DayEnrolment,
+        adhere_client.ListedRecommendation: follow_up_views.RecommendationLine,
+        adhere_client.SiteEnrolment: follow_up_views.SiteEnrolment,
+        adhere_client.TrialEnrolment: follow_up_views.EnrolmentView,
         adhere_client.Compliance: results.Compliance,
         adhere_client.Derivation: responses.Derivation,
         adhere_client.HistoryLine: responses.HistoryLine,

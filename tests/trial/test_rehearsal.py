@@ -46,9 +46,7 @@ def exports(live: Live, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
 def test_a_design_that_is_none_keeps_its_digest_and_a_rehearsal_has_another() -> None:
     # The digest is that of the time before there were rehearsals.
     plain, rehearsal = (make_design("t", "thompson", ARMS, rehearsal=is_one) for is_one in (False, True))
-    assert (
-        plain.digest == "7c48900c40b863fb85b646fbca82088eda4a207cf5e05b32ab31bdbab5020961"
-    )
+    assert plain.digest == "7c48900c40b863fb85b646fbca82088eda4a207cf5e05b32ab31bdbab5020961"
     assert rehearsal.digest != plain.digest
 
 

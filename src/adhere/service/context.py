@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 from adhere.service.access_log import AccessLog
 from adhere.service.group_commit import GroupCommit
 from adhere.service.jobs.exploring import Explorer
+from adhere.service.jobs.follow_ups import FollowUps
 from adhere.service.jobs.jobs import Jobs
-from adhere.service.jobs.simulations import Simulations
 from adhere.service.jobs.monitors import Monitors
+from adhere.service.jobs.simulations import Simulations
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
@@ -48,6 +49,7 @@ class Service:
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)
         self.monitors = Monitors(self.processor)
+        self.follow_ups = FollowUps(self.jobs)
         self.loaded = False  # whether it was tried to load the policy of every open trial
         self.unservable: set[str] = set()  # trials whose policy is not known here
         self.probe = StoreProbe(store.check)

@@ -1,7 +1,10 @@
-"""Whom a recommendation was made for."""
+"""Whom a recommendation was made for, and what recommendations were made for whom."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from adhere.store.records import Subject
 from adhere.store.transactions import ReadTransaction
 
 
@@ -11,3 +14,22 @@ def is_made_for(view: ReadTransaction, trial: int, recommendation_id: int, pseud
         JOIN subjects AS known ON known.trial = made.trial AND known.key = made.subject
         WHERE made.trial = ? AND made.recommendation_id = ? AND known.pseudonym = ?"""
     return view.run(sql, (trial, recommendation_id, pseudonym)).fetchone() is not None
+
+
+def subject_of(view: ReadTransaction, trial: int, pseudonym: str) -> Subject | None:
+    """The subject with a pseudonym, unless they were erased."""
+    sql = "SELECT pseudonym, key, salt, latest FROM subjects WHERE trial = ? AND pseudonym = ?"
+    row = view.run(sql, (trial, pseudonym)).fetchone()
+    return Subject(*row) if row else None
+
+
+def pseudonyms_of(view: ReadTransaction, trial: int, keys: Sequence[str], site: str | None) -> dict[str, str]:
+    """The pseudonyms that stand for some keys, without the site; those of one site are looked for among its own."""
+    if not keys:
+        return {}
+    sql = f"SELECT key, pseudonym FROM subjects WHERE trial = ? AND key {view.among}"
+    values: list[object] = [trial, view.together(keys)]
+    if site is not None:
+        sql += " AND pseudonym >= ? AND pseudonym < ?"
+        values += [f"{site}/", f"{site}0"]  # in order of bytes, 0 comes right after the slash
+    return {key: pseudonym.partition("/")[2] for key, pseudonym in view.run(sql, values).fetchall()}

@@ -9,12 +9,14 @@ from adhere_client.answers import ArmEstimate as ArmEstimate
 from adhere_client.answers import Characteristic as Characteristic
 from adhere_client.answers import CheckedDesign as CheckedDesign
 from adhere_client.answers import Compliance as Compliance
+from adhere_client.answers import DayEnrolment as DayEnrolment
 from adhere_client.answers import Derivation as Derivation
 from adhere_client.answers import Design as Design
 from adhere_client.answers import HistoryLine as HistoryLine
 from adhere_client.answers import Imputation as Imputation
 from adhere_client.answers import IssuedRecommendation as IssuedRecommendation
 from adhere_client.answers import IssuedToken as IssuedToken
+from adhere_client.answers import ListedRecommendation as ListedRecommendation
 from adhere_client.answers import Look as Look
 from adhere_client.answers import LookSummary as LookSummary
 from adhere_client.answers import LookThreshold as LookThreshold
@@ -27,8 +29,10 @@ from adhere_client.answers import Results as Results
 from adhere_client.answers import SignInLink as SignInLink
 from adhere_client.answers import SimulatedScenario as SimulatedScenario
 from adhere_client.answers import Simulation as Simulation
+from adhere_client.answers import SiteEnrolment as SiteEnrolment
 from adhere_client.answers import TokenDetails as TokenDetails
 from adhere_client.answers import TrialDetails as TrialDetails
+from adhere_client.answers import TrialEnrolment as TrialEnrolment
 from adhere_client.async_client import AsyncClient as AsyncClient
 from adhere_client.client import Client as Client
 from adhere_client.errors import ConflictError as ConflictError

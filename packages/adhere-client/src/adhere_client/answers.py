@@ -271,6 +271,59 @@ class RecommendationDetails(Answer, frozen=True):
     derivation: Derivation | None = None
 
 
+class ListedRecommendation(Answer, frozen=True):
+    """A recommendation in a list; `state` is waiting, complete, lost to follow-up or entered in error."""
+
+    id: int = msgspec.field(name="recommendation_id")
+    site: str
+    at: datetime
+    state: str
+    missing: tuple[str, ...] = ()
+    stratum: str | None = None
+    subject: str | None = None
+    arm: str | None = None
+    kit: str | None = None
+
+
+class SiteEnrolment(Answer, frozen=True):
+    """A site: how many recommendations it had, and what is reported of them."""
+
+    site: str
+    recommendations: int
+    complete: int
+    waiting: int
+    nothing_reported: int
+    outcome_missing: int
+    taken_missing: int
+    lost_to_follow_up: int
+    entered_in_error: int
+    last_activity: datetime
+    oldest_waiting: datetime | None = None
+
+
+class DayEnrolment(Answer, frozen=True):
+    """The recommendations of a site on a day, in UTC."""
+
+    day: str
+    site: str
+    recommendations: int
+
+
+class TrialEnrolment(Answer, frozen=True):
+    """Who was enrolled where and when, and what is still to be reported; no arm and no outcome."""
+
+    trial: str
+    status: str
+    recommendations: int
+    complete: int
+    waiting: int
+    lost_to_follow_up: int
+    entered_in_error: int
+    sites: list[SiteEnrolment]
+    days: list[DayEnrolment]
+    planned: int | None = None
+
+
 class ArmEstimate(Answer, frozen=True):
     """A mean reward and its 95% interval; without rewards there is no mean, and the interval is 0 to 1."""
 

@@ -18,6 +18,7 @@ from adhere_client.answers import (
     Imputation,
     IssuedRecommendation,
     IssuedToken,
+    ListedRecommendation,
     Look,
     Monitor,
     PolicyDetails,
@@ -28,6 +29,7 @@ from adhere_client.answers import (
     Simulation,
     TokenDetails,
     TrialDetails,
+    TrialEnrolment,
 )
 from adhere_client.design_files import AnyDesign, fields_of, scenarios_of
 from adhere_client.errors import InputError
@@ -67,6 +69,15 @@ class _LookList(msgspec.Struct):
 class _AccessPage(msgspec.Struct):
     accesses: list[Access]
     next: int | None = None
+
+
+class _WaitingPage(msgspec.Struct):
+    waiting: list[ListedRecommendation]
+    next: int | None = None
+
+
+class _RecommendationList(msgspec.Struct):
+    recommendations: list[ListedRecommendation]
 
 
 def create_trial(
@@ -304,6 +315,29 @@ def unblind(trial: str, kit: str, reason: str, *, request_id: str | None = None)
 def erase(trial: str, subject: str, *, site: str | None = None, request_id: str | None = None) -> Steps[Recorded]:
     """Erase a subject's identity."""
     return write(trial_path(trial, "erasures"), Recorded, {"site": site, "subject": subject}, request_id)
+
+
+def enrolment(trial: str) -> Steps[TrialEnrolment]:
+    """Who was enrolled where and when, and what is still to be reported, of all sites."""
+    return get(trial_path(trial, "enrolment"), TrialEnrolment)
+
+
+def waiting(trial: str) -> Steps[list[ListedRecommendation]]:
+    """The recommendations that await a report, oldest first: a site's own, or those of all sites."""
+    path = trial_path(trial, "waiting")
+    page = yield from get(path, _WaitingPage)
+    found = page.waiting
+    while page.next is not None:
+        page = yield from get(f"{path}?after={page.next}", _WaitingPage)
+        found += page.waiting
+    return found
+
+
+def recommendations(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
+    """The recommendations of a subject and their state; an admin names the site too."""
+    query = urlencode({"subject": subject} | ({} if site is None else {"site": site}))
+    found = yield from get(f"{trial_path(trial, 'recommendations')}?{query}", _RecommendationList)
+    return found.recommendations
 
 
 def results(trial: str) -> Steps[Results]:

@@ -100,7 +100,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 def _query_schema(values: tuple[str, ...] | Number | Text) -> dict[str, Any]:
     if isinstance(values, (Number, Text)):
         return values.schema
-    return {"enum": list(values), "default": values[0]} if values else {**_PARAMETERS["id"], "default": 0}
+    return {"enum": list(values), "default": values[0]} if values else _PARAMETERS["id"]
 
 
 def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:

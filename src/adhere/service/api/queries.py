@@ -29,10 +29,12 @@ def query_value(query: bytes, name: str, default: str, expected: str) -> str:
     return given[0] if given else default
 
 
-def query_number(query: bytes, name: str) -> int:
-    """The value of a parameter that is a whole number; 0 if it is not given."""
+def query_number(query: bytes, name: str, default: int = 0) -> int:
+    """The value of a parameter that is a whole number."""
     expected = f"a whole number of at most {_MAX_DIGITS} digits"
-    text = query_value(query, name, "0", expected)
+    text = query_value(query, name, str(default), expected)
+    if text == str(default):
+        return default
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise InputError(name, text, expected)
     return int(text)

@@ -10,6 +10,7 @@ from adhere.service.api import (
     design_views,
     designs,
     explorations,
+    follow_up,
     health,
     monitor,
     recommendations,
@@ -21,9 +22,12 @@ from adhere.service.api import (
     trials,
 )
 from adhere.service.api.exports import export
+from adhere.service.api.follow_up_views import EnrolmentView, RecommendationList, WaitingList
+from adhere.service.api.parameters import Text
 from adhere.service.api.route import (
     ADMIN_ROLES,
     ANALYST_ROLES,
+    ENROLMENT_ROLES,
     HTML,
     METRICS_ROLES,
     PUBLIC,
@@ -114,6 +118,16 @@ ROUTES: Final = (
         accesses.UNBLINDING,
     ),
     _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
+    Route("GET", f"{_TRIAL}/enrolment", ENROLMENT_ROLES, follow_up.enrolment, EnrolmentView),
+    Route("GET", f"{_TRIAL}/waiting", TRIAL_ROLES, follow_up.list_waiting, WaitingList, query=(("after", ()),)),
+    Route(
+        "GET",
+        f"{_TRIAL}/recommendations",
+        SITE_ROLES,
+        follow_up.find_recommendations,
+        RecommendationList,
+        query=(("subject", Text("The pseudonym of a subject.")), ("site", Text("Its site; for admins."))),
+    ),
     Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
     Route("GET", f"{_TRIAL}/monitor", ANALYST_ROLES, monitor.monitor, Monitor, reveals=accesses.MONITOR),
     Route(

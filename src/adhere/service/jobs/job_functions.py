@@ -14,6 +14,7 @@ from adhere.policies import import_policies
 from adhere.store import open_store
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.export import write_log, write_table
+from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.log.records import trial_records
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import Results, results_of
@@ -57,12 +58,21 @@ def verify_trial(processor: CommandProcessor, trial: str, head: str | None = Non
         return verify(view, view.trials()[trial], head)
 
 
+def follow_up(processor: CommandProcessor, trial: str, known: FollowUp | None) -> FollowUp:
+    """What is known of a trial's follow-up, brought up to date."""
+    found = known or FollowUp()
+    with processor.store.reading() as view:
+        found.catch_up(view, view.trials()[trial])
+    return found
+
+
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "table": export_table,
     "log": export_log,
     "analysis": analyse_trial,
     "results": trial_results,
     "verify": verify_trial,
+    "follow-up": follow_up,
 }
 
 

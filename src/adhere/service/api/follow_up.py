@@ -1,0 +1,175 @@
+"""Handlers of enrolment and follow-up: who was enrolled, what waits for a report, a subject's recommendations."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial, wraps
+from typing import Final, TypeVar
+
+from adhere.checks import check_text
+from adhere.errors import InputError
+from adhere.service.api.follow_up_views import (
+    DayEnrolment,
+    EnrolmentView,
+    RecommendationLine,
+    RecommendationList,
+    SiteEnrolment,
+    WaitingList,
+)
+from adhere.service.api.queries import query_number, query_value
+from adhere.service.api.route import ADMIN, SITE
+from adhere.service.context import RequestContext
+from adhere.store import ReadTransaction
+from adhere.store.subjects import pseudonyms_of, subject_of
+from adhere.trial.events import Recommended, decode
+from adhere.trial.log.follow_up import (
+    IN_ERROR,
+    LOST,
+    OUTCOME,
+    TAKEN,
+    FollowUp,
+    SiteCounts,
+    is_complete,
+    is_waiting,
+    missing,
+)
+from adhere.trial.log.standing import standing
+from adhere.trial.transaction import LiveTrial
+
+Result = TypeVar("Result")
+_PAGE: Final = 100
+
+
+def _following(
+    handler: Callable[[RequestContext, ReadTransaction, LiveTrial, FollowUp], Result],
+) -> Callable[[RequestContext], Awaitable[Result]]:
+    """Make a handler of a function of the request, a view of the store, the trial and its follow-up."""
+
+    @wraps(handler)
+    async def handle(context: RequestContext) -> Result:
+        service = context.service
+
+        def look(view: ReadTransaction) -> tuple[LiveTrial, int]:
+            live = service.processor.trial(context.trial)
+            return live, view.head(live.number).position
+
+        def answer(view: ReadTransaction) -> Result:
+            return service.follow_ups.use(view, live.number, partial(handler, context, view, live))
+
+        live, n_records = await service.read(look)
+        await service.follow_ups.prepare(context.trial, live.number, n_records)
+        return await service.read(answer)
+
+    return handle
+
+
+@_following
+def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> EnrolmentView:
+    """Show the enrolment of all sites by day, and what is still to be reported."""
+    oldest: dict[str, int] = {}
+    for number in follow_up.waiting():
+        oldest.setdefault(follow_up.site(number), number)
+    named = sorted(zip(follow_up.sites, follow_up.counts, strict=True), key=lambda one: one[0])
+    sites = [_site(follow_up, name, counts, oldest.get(name)) for name, counts in named]
+    days = [DayEnrolment(day, name, n) for name, counts in named for day, n in counts.days.items()]
+    return EnrolmentView(
+        trial=context.trial,
+        status=standing(view, live.number).status,
+        recommendations=follow_up.n_recommendations,
+        complete=sum(site.complete for site in sites),
+        waiting=sum(site.waiting for site in sites),
+        lost_to_follow_up=sum(site.lost_to_follow_up for site in sites),
+        entered_in_error=sum(site.entered_in_error for site in sites),
+        sites=sites,
+        days=sorted(days, key=lambda day: (day.day, day.site)),
+        planned=live.design.n_patients,
+    )
+
+
+def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None) -> SiteEnrolment:
+    known = counts.known
+    return SiteEnrolment(
+        site=name,
+        recommendations=sum(known.values()),
+        complete=sum(n for what, n in known.items() if is_complete(what)),
+        waiting=sum(n for what, n in known.items() if is_waiting(what)),
+        nothing_reported=known[0],
+        outcome_missing=known[TAKEN],
+        taken_missing=known[OUTCOME],
+        lost_to_follow_up=sum(n for what, n in known.items() if what & LOST),
+        entered_in_error=known[IN_ERROR],
+        last_activity=counts.last_activity,
+        oldest_waiting=None if oldest is None else follow_up.at(oldest),
+    )
+
+
+@_following
+def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> WaitingList:
+    """List what awaits a report, oldest first: up to 100, those that follow with after set to next."""
+    own = context.holder.site if context.holder.role == SITE else None
+    after = query_number(context.query, "after", -1)
+    everything = follow_up.waiting(own)
+    rest = [number for number in everything if number > after]
+    shown = rest[:_PAGE]
+    lines = _lines(context, view, live, follow_up, shown)
+    return WaitingList(lines, len(everything), shown[-1] if len(rest) > len(shown) else None)
+
+
+@_following
+def find_recommendations(
+    context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp
+) -> RecommendationList:
+    """List the recommendations of a subject: a site's own, an admin's with the parameter site."""
+    expected = "the pseudonym of a subject"
+    subject = check_text("subject", query_value(context.query, "subject", "", expected))
+    site = query_value(context.query, "site", "", "the name of a site")
+    if context.holder.role == SITE:
+        if site not in ("", context.holder.site):
+            raise InputError("site", site, "none, or the site of the token")
+        site = context.holder.site or ""
+    known = subject_of(view, live.number, f"{site}/{subject}")
+    if known is None:
+        return RecommendationList([])
+    bodies = view.histories(live.number, list(follow_up.of_subject(known.key)))
+    made = {number: decode(own[0]) for number, own in bodies.items()}
+    numbers = [n for n, event in made.items() if isinstance(event, Recommended) and event.subject == known.key]
+    return RecommendationList(_lines(context, view, live, follow_up, sorted(numbers)))
+
+
+def _lines(
+    context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp, numbers: Sequence[int]
+) -> list[RecommendationLine]:
+    """Recommendations as a role sees them: who was treated, and with what, is for the site itself and admins."""
+    acts = context.holder.role in (SITE, ADMIN)
+    made: Mapping[int, Recommended] = _made(view, live.number, numbers) if acts else {}
+    names = pseudonyms_of(view, live.number, [one.subject for one in made.values()], context.holder.site)
+    design = live.design
+
+    def line(number: int) -> RecommendationLine:
+        known, stratum, event = follow_up.known(number), follow_up.stratum(number), made.get(number)
+        return RecommendationLine(
+            recommendation_id=number,
+            site=follow_up.site(number),
+            at=follow_up.at(number),
+            state=_state(known),
+            missing=missing(known),
+            stratum=None if stratum is None else design.strata[stratum],
+            subject=names.get(event.subject) if event else None,
+            arm=design.arms[event.chosen] if event and not design.blinded else None,
+            kit=live.kits.code(number) if event and live.kits.usable else None,
+        )
+
+    return [line(number) for number in numbers]
+
+
+def _made(view: ReadTransaction, trial: int, numbers: Sequence[int]) -> dict[int, Recommended]:
+    events = {number: decode(bodies[0]) for number, bodies in view.histories(trial, numbers).items()}
+    return {number: event for number, event in events.items() if isinstance(event, Recommended)}
+
+
+def _state(known: int) -> str:
+    if known & IN_ERROR:
+        return "entered in error"
+    if known & LOST:
+        return "lost to follow-up"
+    return "waiting" if is_waiting(known) else "complete"

@@ -1,0 +1,177 @@
+"""Enrolment, what waits for a report, and a subject's recommendations, as each role sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pytest
+
+from adhere.errors import InputError
+from adhere.service import context
+from adhere.service.api import follow_up
+from adhere.service.api.route import COORDINATOR, SITE
+from adhere.service.table import ROUTES
+from adhere.store import open_store
+from adhere.trial.engine import Choice, Engine
+from adhere.trial.events import decode
+from adhere.trial.history import history_of
+from adhere.trial.log.follow_up import FollowUp
+from adhere.trial.make_design import make_design
+from adhere.trial.processor import CommandProcessor
+from service.both_clients import BOTH, MakeClient
+from service.serving import ARMS, Service, in_thread
+
+
+@pytest.fixture(scope="module")
+def trial(service: Service) -> str:
+    """A trial in which everything happens that a coordinator has to know of."""
+    name = service.new_trial()
+    ours, theirs = service.client("site"), service.client("other")
+    for number in range(6):
+        ours.recommend(name, f"S-{number}")
+    theirs.recommend(name, "S-0")
+    service.client().recommend(name, "S-0")
+    ours.report(name, 0, actual="walk", reward=1)  # complete
+    ours.report(name, 1, took_nothing=True)  # the outcome is missing
+    ours.report(name, 2, reward=0)  # what was taken is missing
+    ours.withdraw(name, 3, "moved away")
+    ours.report(name, 4, actual="walk", reward=1)
+    ours.correct(name, 4, "a slip", retract=["reward"])  # waits again
+    theirs.report(name, 6, reward=1, actual="aspirin")
+    theirs.recommend(name, "S-0")  # a second round, number 8
+    ours.mark_in_error(name, ours.recommend(name, "S-9").id, "typed twice")
+    return name
+
+
+@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+def test_enrolment_counts_each_site(service: Service, trial: str, make: MakeClient) -> None:
+    with make(service.url, service.token("coordinator")) as coordinator:
+        found = coordinator.enrolment(trial)
+    assert (found.recommendations, found.complete, found.waiting, found.lost_to_follow_up) == (10, 2, 6, 1)
+    assert [site.site for site in found.sites] == ["", "A", "B"]
+    ours = found.sites[1]
+    assert (ours.recommendations, ours.complete, ours.waiting, ours.lost_to_follow_up) == (7, 1, 4, 1)
+    assert (ours.entered_in_error, found.entered_in_error) == (1, 1)
+    assert (ours.nothing_reported, ours.outcome_missing, ours.taken_missing) == (1, 2, 1)
+    waiting = {line.id: line for line in service.client("coordinator").waiting(trial)}
+    assert ours.oldest_waiting == waiting[1].at
+    assert ours.last_activity > waiting[5].at
+    assert sum(day.recommendations for day in found.days if day.site == "B") == 2
+    assert {day.day for day in found.days} <= {waiting[1].at.date().isoformat(), datetime.now(UTC).date().isoformat()}
+
+
+def test_the_counts_are_those_of_the_histories(service: Service, trial: str) -> None:
+    assert service.store is not None
+    follow_up = FollowUp()
+    with service.store.reading() as view:
+        number = view.trials()[trial]
+        bodies = view.histories(number, range(10))
+        follow_up.catch_up(view, number)
+    histories = {one: history_of(map(decode, own)) for one, own in bodies.items()}
+    assert follow_up.waiting() == [one for one, history in histories.items() if history.is_open]
+    assert [follow_up.at(one) for one in range(10)] == [history.at for history in histories.values()]
+    assert [follow_up.site(one) for one in range(10)] == [history.site for history in histories.values()]
+
+
+def test_each_role_sees_what_waits_for_it(service: Service, trial: str) -> None:
+    ours = service.client("site").waiting(trial)
+    assert [(line.id, line.subject, line.missing) for line in ours] == [
+        (1, "S-1", ("the outcome",)),
+        (2, "S-2", ("what was taken",)),
+        (4, "S-4", ("the outcome",)),
+        (5, "S-5", ("what was taken", "the outcome")),
+    ]
+    assert {line.arm for line in ours} <= set(ARMS)
+    everything = service.client("admin").waiting(trial)
+    assert [(line.id, line.site, line.subject) for line in everything[4:]] == [(7, "", "S-0"), (8, "B", "S-0")]
+    for role in ("coordinator", "statistician"):
+        lines = service.client(role).waiting(trial)
+        assert [line.id for line in lines] == [1, 2, 4, 5, 7, 8]
+        assert all(line.subject is line.arm is line.kit is None for line in lines)
+
+
+def test_what_waits_comes_in_pages(service: Service, trial: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow_up, "_PAGE", 3)
+    first = service.send("GET", f"/trials/{trial}/waiting", role="coordinator").json
+    assert ([line["recommendation_id"] for line in first["waiting"]], first["total"]) == ([1, 2, 4], 6)
+    last = service.send("GET", f"/trials/{trial}/waiting?after={first['next']}", role="coordinator").json
+    assert [line["recommendation_id"] for line in last["waiting"]] == [5, 7, 8]
+    assert "next" not in last
+    assert len(service.client("coordinator").waiting(trial)) == 6
+
+
+def test_a_site_finds_its_own_subjects_recommendations(service: Service, trial: str) -> None:
+    theirs = service.client("other").recommendations(trial, "S-0")
+    assert [(line.id, line.state) for line in theirs] == [(6, "complete"), (8, "waiting")]
+    assert [line.id for line in service.client("site").recommendations(trial, "S-0")] == [0]
+    assert service.client("site").recommendations(trial, "S-3")[0].state == "lost to follow-up"
+    assert service.client("site").recommendations(trial, "S-9")[0].state == "entered in error"
+    assert service.client("site").recommendations(trial, "nobody") == []
+    assert service.client().recommendations(trial, "S-0", site="B") == theirs
+    assert [line.id for line in service.client().recommendations(trial, "S-0")] == [7]
+    with pytest.raises(InputError, match="site"):
+        service.client("site").recommendations(trial, "S-0", site="B")
+    with pytest.raises(InputError, match="subject"):
+        service.client("site").recommendations(trial, "")
+
+
+def test_an_erased_subject_is_found_no_more(service: Service) -> None:
+    trial = service.new_trial()
+    service.client("site").recommend(trial, "S-1")
+    service.client().erase(trial, "S-1", site="A")
+    assert service.client("site").recommendations(trial, "S-1") == []
+    (line,) = service.client("site").waiting(trial)
+    assert (line.id, line.subject) == (0, None)
+
+
+def test_it_starts_anew_when_the_log_is_another(service: Service, trial: str) -> None:
+    known, other = FollowUp(), service.new_trial()
+    assert service.store is not None
+    with service.store.reading() as view:
+        known.catch_up(view, view.trials()[trial])
+        known.catch_up(view, view.trials()[other])
+    assert (known.position, known.n_recommendations, known.sites) == (1, 0, [])
+
+
+def said_to(role: str, arm: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:
+    """Everything a role is told of a blinded trial in which everybody gets one arm."""
+    moments = iter(range(10**6))
+    clock = partial(CommandProcessor, now=lambda: datetime.fromtimestamp(1_700_000_000 + next(moments), UTC))
+    choose = Engine.choose
+
+    def always(self: Engine, state: Any, number: int) -> Choice:
+        chosen = choose(self, state, number)
+        return Choice(arm, chosen.probabilities, chosen.memo)
+
+    monkeypatch.setattr(Engine, "choose", always)
+    store = open_store(None)
+    clock(store).create(make_design("twin", "uniform", ARMS, blinded=True), seed=7, kit_secret=bytes(32))
+    monkeypatch.setattr(context, "CommandProcessor", clock)
+    with in_thread(store) as service:
+        site = service.client("site")
+        for number in range(4):
+            kit = site.recommend("twin", f"S-{number}").kit
+            if number < 2:
+                site.report("twin", number, actual=kit, reward=number)
+        derivation = service.client().recommendation("twin", 1).derivation
+        assert derivation is not None
+        assert derivation.arm == ARMS[arm]
+        for route in ROUTES:
+            if role in route.roles and route.method == "GET":
+                query = "?subject=S-1" if route.handler is follow_up.find_recommendations else ""
+                path = route.path.replace("{trial}", "twin").replace("{id}", "1")
+                yield service.send("GET", path + query, role=role).body
+
+
+@pytest.mark.parametrize("role", [COORDINATOR, SITE])
+def test_a_blinded_trial_tells_both_arms_alike(role: str) -> None:
+    said = []
+    for arm in (0, 1):
+        with pytest.MonkeyPatch.context() as patched:
+            said.append(list(said_to(role, arm, patched)))
+    one, other = said
+    assert len(one) >= 4
+    assert one == other
