@@ -97,7 +97,10 @@ def test_both_have_every_call_with_the_same_arguments_and_answer() -> None:
 
 @pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
 def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path, make: MakeClient) -> None:
-    trial, tried = f"whole-{uuid.uuid4().hex[:12]}", {"trials", "accesses", "export", "analysis", "looks"}
+    trial, tried = (
+        f"whole-{uuid.uuid4().hex[:12]}",
+        {"trials", "accesses", "export", "analysis", "looks", "list_trials"},
+    )
     with make(service.url, service.admin) as admin, make(service.url, service.token("site")) as site:
         for row in OF_A_TRIAL:
             client = {"admin": admin, "site": site}[row.who]
@@ -113,6 +116,8 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
         shown = admin.trial(trial)
         assert not hasattr(shown, "seed")
         assert admin.trials()[trial] == "closed"
+        raw = service.send("GET", "/trials").json["trials"]
+        assert [line.to_dict() for line in admin.list_trials()] == raw
         for form in ("csv", "parquet", "log"):
             file = tmp_path / f"trial.{form}"
             assert admin.export(trial, file, form) == shown.head
@@ -238,6 +243,7 @@ def test_answers_hold_what_the_service_sends() -> None:
         adhere_client.SimulatedScenario: simulation_views.ScenarioView,
         adhere_client.Simulation: simulation_views.SimulationView,
         TrialDetails: responses.TrialView,
+        adhere_client.TrialLine: responses.TrialLine,
         adhere_client.ArmAtLook: look_view.ArmAtLook,
         adhere_client.LookThreshold: look_thresholds.LookThreshold,
         adhere_client.Look: look_view.LookView,

@@ -15,6 +15,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from adhere.trial.counts import evolve_counts
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.events import (
     AnyEvent,
@@ -59,6 +60,7 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
         changed_lessons=changed,
         refusals=refusals,
         histories=state.histories.set(recommendation_id, after),
+        counts=evolve_counts(state.counts, before, after),
     )
 
 

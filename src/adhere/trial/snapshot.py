@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from adhere.store import Head
+from adhere.trial.counts import Counts
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.look_state import LookState
@@ -24,6 +25,7 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     n_examined: int = 0
     n_changes: int = 0  # of lessons in the table
     looks: LookState | None = None
+    counts: Counts | None = None  # which those of older versions lack
 
 
 def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Snapshot:
@@ -37,6 +39,7 @@ def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Sn
         state.n_examined,
         n_changes,
         state.looks,
+        state.counts,
     )
 
 
@@ -56,7 +59,9 @@ def decode_snapshot(data: bytes) -> Snapshot | None:
 def usable_snapshot(engine: Engine, head: Head) -> Snapshot | None:
     """The snapshot at the head of a log; None if it must be derived again, as after a change of the algorithm."""
     snapshot = decode_snapshot(head.snapshot)
-    return snapshot if snapshot is not None and snapshot.algorithm_version == engine.algorithm_version else None
+    if snapshot is None or snapshot.counts is None or snapshot.algorithm_version != engine.algorithm_version:
+        return None
+    return snapshot
 
 
 def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position: int) -> TrialState:
@@ -71,6 +76,7 @@ def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position:
         snapshot.n_examined,
         looker=None if snapshot.looks is None else looker_of(design, engine),
         looks=snapshot.looks,
+        counts=snapshot.counts or Counts(),
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 from immutables import Map
 
+from adhere.trial.counts import Counts
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine, Floats
 from adhere.trial.history import History
@@ -49,6 +50,7 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     histories: Histories = Map()
     looker: Looker | None = None  # of a design that looks, or prescribes the allocation
     looks: LookState | None = None  # of such a design
+    counts: Counts = Counts()
 
 
 def initial_state(design: Design, engine: Engine) -> TrialState:

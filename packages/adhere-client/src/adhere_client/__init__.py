@@ -33,6 +33,7 @@ from adhere_client.answers import SiteEnrolment as SiteEnrolment
 from adhere_client.answers import TokenDetails as TokenDetails
 from adhere_client.answers import TrialDetails as TrialDetails
 from adhere_client.answers import TrialEnrolment as TrialEnrolment
+from adhere_client.answers import TrialLine as TrialLine
 from adhere_client.async_client import AsyncClient as AsyncClient
 from adhere_client.client import Client as Client
 from adhere_client.errors import ConflictError as ConflictError

@@ -221,6 +221,23 @@ class TrialDetails(Answer, frozen=True):
     rehearsal: bool = False
 
 
+class TrialLine(Answer, frozen=True):
+    """A trial in the list of trials. What a site or a coordinator may not see is None.
+
+    `waiting` counts recommendations that await a report; `compliance` is the share that took the arm recommended, of
+    those of whom it is known what they took.
+    """
+
+    name: str
+    status: str
+    rehearsal: bool = False
+    recommended_stop: LookSummary | None = None
+    blinded: bool = False
+    recommendations: int | None = None
+    waiting: int | None = None
+    compliance: float | None = None
+
+
 class HistoryLine(Answer, frozen=True):
     """One record about a recommendation."""
 

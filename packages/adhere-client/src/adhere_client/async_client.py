@@ -111,6 +111,7 @@ class AsyncClient(Connection):
     stop_simulation = _awaiting(calls.stop_simulation)
     simulation_report = _awaiting(calls.simulation_report)
     trials = _awaiting(calls.trials)
+    list_trials = _awaiting(calls.list_trials)
     trial = _awaiting(calls.trial)
     recommend = _awaiting(calls.recommend)
     recommendation = _awaiting(calls.recommendation)

@@ -30,6 +30,7 @@ from adhere_client.answers import (
     TokenDetails,
     TrialDetails,
     TrialEnrolment,
+    TrialLine,
 )
 from adhere_client.design_files import AnyDesign, fields_of, scenarios_of
 from adhere_client.errors import InputError
@@ -45,13 +46,8 @@ class _Created(msgspec.Struct):
     design: Design
 
 
-class _TrialLine(msgspec.Struct):
-    name: str
-    status: str
-
-
 class _TrialList(msgspec.Struct):
-    trials: list[_TrialLine]
+    trials: list[TrialLine]
 
 
 class _PolicyList(msgspec.Struct):
@@ -183,6 +179,12 @@ def trials() -> Steps[dict[str, str]]:
     """The status of each trial (open, paused, closed), by name."""
     found = yield from get("/trials", _TrialList)
     return {line.name: line.status for line in found.trials}
+
+
+def list_trials() -> Steps[list[TrialLine]]:
+    """All trials: status, patients so far, reports awaited and compliance, as far as the token may see them."""
+    found = yield from get("/trials", _TrialList)
+    return found.trials
 
 
 def trial(trial: str) -> Steps[TrialDetails]:

@@ -123,6 +123,7 @@ class Client(Connection):
     stop_simulation = _blocking(calls.stop_simulation)
     simulation_report = _blocking(calls.simulation_report)
     trials = _blocking(calls.trials)
+    list_trials = _blocking(calls.list_trials)
     trial = _blocking(calls.trial)
     recommend = _blocking(calls.recommend)
     recommendation = _blocking(calls.recommendation)

@@ -54,6 +54,19 @@ class TrialLine(Struct, frozen=True, omit_defaults=True):
         Annotated[LookSummary, Meta(description="Of a trial that is not closed yet. Not for sites and coordinators.")]
         | None
     ) = None
+    blinded: bool = False
+    recommendations: Annotated[int, Meta(description="Not for sites.")] | None = None
+    waiting: Annotated[int, Meta(description="Recommendations that await a report. Not for sites.")] | None = None
+    compliance: (
+        Annotated[
+            float,
+            Meta(
+                description="The share that took the arm recommended, of those of whom it is known what they took. "
+                "Not for sites and coordinators."
+            ),
+        ]
+        | None
+    ) = None
 
 
 class TrialList(Struct, frozen=True):

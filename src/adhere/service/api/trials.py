@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from adhere.errors import ConflictError, InputError
 from adhere.service.api.requests import NewTrial, seed_of
@@ -17,14 +17,14 @@ from adhere.service.api.responses import (
     TrialList,
     TrialView,
 )
-from adhere.service.api.route import BLIND_ROLES
+from adhere.service.api.route import BLIND_ROLES, SITE
 from adhere.service.context import RequestContext, reading
 from adhere.store import Head, ReadTransaction
 from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
 from adhere.trial.design import Design
 from adhere.trial.design_checks import check
 from adhere.trial.events import Looked, created_event
-from adhere.trial.log.standing import count_open, standing
+from adhere.trial.log.standing import counts_of, standing
 from adhere.trial.look_view import decision_of, logged_looks, look_events, stop_to_confirm
 from adhere.trial.looks import GO_ON
 from adhere.trial.make_design import make_design
@@ -61,17 +61,24 @@ async def create_trial(context: RequestContext) -> TrialCreated:
 
 @reading
 def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
-    """List the trials and their status."""
+    """List the trials: status, patients so far, reports awaited, compliance; a site sees less."""
     only = context.holder.trial
     numbers = {name: number for name, number in view.trials().items() if only in (None, name)}
-    is_blind = context.holder.role in BLIND_ROLES
+    return TrialList([_line(view, context.holder.role, name, number) for name, number in numbers.items()])
 
-    def line(name: str, number: int) -> TrialLine:
-        stop = None if is_blind else stop_to_confirm(view, number)
-        design = created_event(view, number).design
-        return TrialLine(name, standing(view, number).status, design.rehearsal, _summary(stop) if stop else None)
 
-    return TrialList([line(name, number) for name, number in numbers.items()])
+def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine:
+    """A trial in the list, as far as a role may see it."""
+    design, (status, n_recommendations) = created_event(view, number).design, standing(view, number)
+    line = TrialLine(name, status, design.rehearsal, blinded=design.blinded)
+    if role == SITE:
+        return line
+    counts = counts_of(view, number)
+    line = replace(line, recommendations=n_recommendations, waiting=counts.waiting)
+    if role in BLIND_ROLES:
+        return line
+    stop = stop_to_confirm(view, number)
+    return replace(line, compliance=counts.compliance, recommended_stop=_summary(stop) if stop else None)
 
 
 def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Snapshot:
@@ -145,7 +152,7 @@ def _check_none_open(context: RequestContext) -> None:
         number = view.trials().get(name)
         if number is None or standing(view, number).status == "closed":  # which the command itself is told
             return
-        n_open = count_open(view, number)
+        n_open = counts_of(view, number).waiting
     if n_open:
         many = f"{n_open} recommendation{'s' * (n_open > 1)}"
         sentence = (

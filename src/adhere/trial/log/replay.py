@@ -181,6 +181,8 @@ class _Replayer:
             return None
         if snapshot.looks != state.looks:
             return Fault(end, "what is kept of the looks beside the log differs from it")
+        if snapshot.counts not in (None, state.counts):
+            return Fault(end, "what is kept of reports beside the log differs from it")
         stored = (snapshot.n_recommendations, snapshot.status)
         if stored != (state.n_recommendations, state.status):
             what = (

@@ -1,12 +1,14 @@
-"""Where a trial stands: its status and its recommendations, from its log alone, without its policy."""
+"""Where a trial stands: its status, its recommendations, what is awaited; from its log alone, without its policy."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import OrderedDict
+from typing import Final, NamedTuple
 
 import msgspec
 
 from adhere.store import ReadTransaction
+from adhere.trial.counts import Counts, evolve_counts
 from adhere.trial.events import decode
 from adhere.trial.history import history_of
 from adhere.trial.log.chain import walk
@@ -14,6 +16,8 @@ from adhere.trial.snapshot import decode_snapshot
 
 _BATCH = 1000
 _STATUS = {"paused": "paused", "resumed": "open", "closed": "closed"}  # after an event
+_MAX_CACHED = 32
+_counted: Final[OrderedDict[bytes, Counts]] = OrderedDict()  # by the hash of a log's last record
 
 
 class Standing(NamedTuple):
@@ -41,10 +45,22 @@ def standing(view: ReadTransaction, trial: int) -> Standing:
     return Standing(status, n_recommendations)
 
 
-def count_open(view: ReadTransaction, trial: int) -> int:
-    """How many recommendations still await a report."""
-    n_open, end = 0, standing(view, trial).n_recommendations
+def counts_of(view: ReadTransaction, trial: int) -> Counts:
+    """What is awaited and who complied, as stored with the head; counted where an older version left nothing."""
+    head = view.head(trial)
+    snapshot = decode_snapshot(head.snapshot)
+    if snapshot is not None and snapshot.counts is not None:
+        return snapshot.counts
+    if (counts := _counted.get(head.hash)) is None:
+        counts = _counted[head.hash] = _count(view, trial)  # a trial that was closed is never stored anew
+        while len(_counted) > _MAX_CACHED:
+            _counted.popitem(last=False)
+    return counts
+
+
+def _count(view: ReadTransaction, trial: int) -> Counts:
+    counts, end = Counts(), standing(view, trial).n_recommendations
     for first in range(0, end, _BATCH):
-        found = view.histories(trial, range(first, min(first + _BATCH, end)))
-        n_open += sum(history_of(map(decode, bodies)).is_open for bodies in found.values())
-    return n_open
+        for bodies in view.histories(trial, range(first, min(first + _BATCH, end))).values():
+            counts = evolve_counts(counts, None, history_of(map(decode, bodies)))
+    return counts
