@@ -61,6 +61,10 @@ class Explorer:
         if self._busy or not self._waiting:
             return
         settings, future = self._waiting.pop(next(iter(self._waiting)))
+        if settings in self._kept:  # two pages may ask for the same
+            future.set_result(self._kept[settings])
+            self._next()
+            return
         self._busy = True
         work = asyncio.get_running_loop().run_in_executor(self._thread, self._process.call, settings)
         work.add_done_callback(partial(self._done, settings, future))

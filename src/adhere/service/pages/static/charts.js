@@ -2,6 +2,7 @@
 "use strict";
 globalThis.charts = (() => {
   const drawn = new Map(); // figure → Vega's view
+  const updated = new WeakMap(); // figure → the values it shows instead of those of its page
   const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   function config() {
@@ -13,13 +14,14 @@ globalThis.charts = (() => {
       legend: { ...text, orient: "top", direction: "horizontal", symbolStrokeWidth: 3, title: null },
       header: text, title: { color: ink, font, fontSize: 13, anchor: "start" }, text: { color: ink, font },
       rule: { color: quiet }, line: { strokeWidth: 2 }, bar: { color: token("--series-1") }, point: { color: token("--series-1"), filled: true },
-      range: { category: [1, 2, 3, 4, 5, 6, 7].map((number) => token(`--series-${number}`)) },
+      range: { category: [1, 2, 3, 4, 5, 6, 7].map((number) => token(`--series-${number}`)), arms: [token("--series-6"), token("--series-5")] },
     };
   }
 
   function draw(figure) {
     drawn.get(figure)?.finalize();
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    if (updated.has(figure)) spec.data.values = updated.get(figure);
     const filled = { width: "container", autosize: { type: "fit-x", contains: "padding" }, ...spec, config: { ...config(), ...spec.config } };
     const parsed = vega.parse(vegaLite.compile(filled).spec, null, { ast: true });
     const view = new vega.View(parsed, {
@@ -36,6 +38,7 @@ globalThis.charts = (() => {
 
   // Other values for a chart that is drawn already, without drawing its axes and legend from the beginning.
   function update(figure, values, name = "source_0") {
+    updated.set(figure, values);
     return drawn.get(figure).data(name, values).runAsync();
   }
 

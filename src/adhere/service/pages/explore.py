@@ -1,0 +1,101 @@
+"""The page to explore the paper's idea on: sliders, curves, beliefs against the truth, and who is fooled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qs, urlencode
+
+from markupsafe import Markup
+from starlette.responses import Response
+
+from adhere.exploration import policies, presets
+from adhere.exploration.groups import fields_of
+from adhere.exploration.results import Exploration
+from adhere.exploration.settings import MAX_PATIENTS, MAX_RUNS, Settings
+from adhere.service.api.explorations import QUERY, settings_of
+from adhere.service.pages.explore_charts import ExploreChart, explore_charts
+from adhere.service.pages.page_request import PageRequest
+
+_PATIENCE: Final = 1.0  # seconds; a policy that is compiled first takes longer, and the page then asks again
+_DECIMALS: Final = 4
+_TAKES: Final[dict[tuple[int, ...], str]] = {
+    (0, 0): "take the control, whatever they are told",
+    (1, 1): "take the treatment, whatever they are told",
+    (0, 1): "take what they are told",
+    (1, 0): "take the opposite of what they are told",
+}
+_ARMS: Final = ("control", "treatment")
+
+
+async def explore_page(page: PageRequest) -> Response:
+    """The page with the settings in its address, or, for its script, the parts of it that change with them."""
+    query = _query(page)
+    if page.is_fragment:
+        return page.render("parts/explored.html", **_shown(await page.call("explore", query=query)))
+    settings = settings_of(urlencode(query).encode())
+    call = asyncio.ensure_future(page.call("explore", query=query))
+    done, _ = await asyncio.wait({call}, timeout=_PATIENCE)
+    return page.render(
+        "explore.html",
+        strata=_strata(settings),
+        settings=settings,
+        presets=presets.PRESETS,
+        preset=_preset(settings),
+        choices=policies.CHOICES,
+        max_policies=policies.MAX_POLICIES,
+        max_patients=MAX_PATIENTS,
+        max_runs=MAX_RUNS,
+        **_shown(call.result() if done else None),
+    )
+
+
+def _query(page: PageRequest) -> dict[str, str]:
+    """The settings in the page's address; of each box that is ticked a form sends one `policies`."""
+    given = parse_qs(page.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    return {name: ",".join(given[name]) for name, _ in QUERY if name in given}
+
+
+def _shown(found: Exploration | None) -> Mapping[str, Any]:
+    """What the templates show of an exploration; None if it is not there yet."""
+    charts: dict[str, ExploreChart] = explore_charts(found)
+    updates = {name: {"values": one.values, "label": one.label} for name, one in charts.items()}
+    data = json.dumps(updates, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    state = None if found is None else {**_numbers(found.settings), "preset": _preset(found.settings)}
+    return {"found": found, "charts": charts, "updates": Markup(data), "state": Markup(json.dumps(state))}
+
+
+def _preset(settings: Settings) -> str:
+    """The preset that has just these strata, if there is one."""
+    return next((one.name for one in presets.PRESETS if presets.preset_groups(one.name) == settings.groups), "")
+
+
+def _numbers(settings: Settings) -> dict[str, str]:
+    """Shares and rewards as the page shows them; the shares so shown add up to 1."""
+    shares = [round(group.share, _DECIMALS) for group in settings.groups]
+    largest = shares.index(max(shares))
+    shares[largest] = round(shares[largest] + 1.0 - sum(shares), _DECIMALS)
+    found: dict[str, str] = {}
+    for group, share in zip(settings.groups, shares, strict=True):
+        values = (share, *(round(mean, _DECIMALS) for mean in group.rewards))
+        found |= {field: f"{value:g}" for field, value in zip(fields_of(group.name), values, strict=True)}
+    return found
+
+
+def _strata(settings: Settings) -> list[dict[str, Any]]:
+    """A row of sliders for each stratum: what it does, and which of its rewards nobody ever sees."""
+    numbers = _numbers(settings)
+    rows = []
+    for group in settings.groups:
+        share, *rewards = fields_of(group.name)
+        arms = [
+            {"name": field, "arm": arm, "value": numbers[field], "unseen": number not in group.takes}
+            for number, (field, arm) in enumerate(zip(rewards, _ARMS, strict=True))
+        ]
+        rows.append(
+            {"name": group.name, "takes": _TAKES[group.takes], "share": share, "rewards": arms}
+            | {"value": numbers[share]}
+        )
+    return rows
