@@ -86,11 +86,13 @@ class ChangeStatus(Command, frozen=True, kw_only=True):
 
 
 class Unblind(Command, frozen=True, kw_only=True):
-    """Disclose the arm in a kit."""
+    """Disclose the arm in a kit; a site's own, or one that the subject of its recommendation was reported to take."""
 
     when_closed: ClassVar[bool] = True
+    later: ClassVar[tuple[str, ...]] = ("recommendation_id",)
     kit: str
     reason: str
+    recommendation_id: int | None = None
 
 
 class Erase(Command, frozen=True, kw_only=True):

@@ -308,9 +308,16 @@ def end_trial(
     return write(trial_path(trial, "close"), Recorded, body, request_id)
 
 
-def unblind(trial: str, kit: str, reason: str, *, request_id: str | None = None) -> Steps[IssuedRecommendation]:
-    """Unblind a kit, which is recorded."""
-    body = {"kit": kit, "reason": reason}
+def unblind(
+    trial: str,
+    kit: str,
+    reason: str,
+    *,
+    id: int | None = None,  # noqa: A002
+    request_id: str | None = None,
+) -> Steps[IssuedRecommendation]:
+    """Unblind a kit, which is recorded; a site its own, or one that the subject of its recommendation `id` took."""
+    body = {"kit": kit, "reason": reason} | ({} if id is None else {"recommendation_id": id})
     return write(trial_path(trial, "unblindings"), IssuedRecommendation, body, request_id)
 
 

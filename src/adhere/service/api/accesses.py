@@ -1,7 +1,7 @@
 """The access log: an answer that reveals an arm is written down before it is sent, and can be read by an admin.
 
-What a route reveals is in the table of routes. Sites and coordinators see no arm of a blinded trial, so their reads
-are not logged.
+What a route reveals is in the table of routes. Sites and coordinators see no arm of a blinded trial, unless a site
+unblinds a kit, so their other reads are not logged.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from adhere.errors import UnknownError
-from adhere.service.api.accesses import answer
+from adhere.service.api.accesses import UNBLINDING, answer
 from adhere.service.api.queries import check_query
 from adhere.service.api.route import BLIND_ROLES, Route
 from adhere.service.context import RequestContext
@@ -35,6 +35,6 @@ async def call(route: Route, context: RequestContext) -> Any:
     """The handler's answer to a request whose holder may use the route."""
     if context.query:
         check_query(context.query, [name for name, _ in route.query])
-    if route.reveals and context.holder.role not in BLIND_ROLES:
+    if route.reveals and (context.holder.role not in BLIND_ROLES or route.reveals == UNBLINDING):
         return await answer(route.handler, context, route.reveals)
     return await route.handler(context)

@@ -202,10 +202,14 @@ class Ending(Reason, frozen=True, kw_only=True):
 
 
 class NewUnblinding(Body, frozen=True, kw_only=True):
-    """The kit to unblind, and the reason."""
+    """The kit to unblind, and the reason. A site may unblind its own kits, and those that its subjects have taken."""
 
     kit: Name
     reason: Text
+    recommendation_id: Annotated[
+        Annotated[int, Meta(ge=0, lt=MAX_COUNT)] | None,
+        Meta(description="For a site that unblinds another kit: the recommendation whose subject took it."),
+    ] = None
 
 
 class NewErasure(Body, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ class Route:
 
     `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
     that do not follow from the other fields. `reveals` is the kind of read that is written to the access log before
-    the answer is sent, if it shows an arm of a blinded trial, or a probability, to a role that is not blind.
+    the answer is sent, if it shows an arm of a blinded trial, or a probability.
     """
 
     method: str

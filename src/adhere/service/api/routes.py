@@ -111,7 +111,7 @@ ROUTES: Final = (
     _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Ending),
     _write(
         f"{_TRIAL}/unblindings",
-        ANALYST_ROLES,
+        RECOMMENDATION_ROLES,
         trials.unblind,
         RecommendationResponse,
         requests.NewUnblinding,

@@ -84,7 +84,7 @@ def needed_recommendations(state: TrialState, command: Command, kits: Kits) -> l
     if kit is None and not state.design.blinded and (needed[0] is None or needed[0] in state.histories):
         return []  # as for most commands: what they need was fetched with the lock
     if state.design.blinded and command.site is not None:
-        kit = getattr(command, "actual", None)
+        kit = getattr(command, "actual", kit)
     if kit is not None:
         with suppress(InputError):  # which `decide` will report
             needed.append(kits.recommendation_id(check_text("kit", kit), state.n_recommendations))
