@@ -32,7 +32,6 @@ from adhere.simulation.progress import Announcing
 share = adhere.simulate("{policy}", "defiers", 10, 1, progress=Announcing())[0].allocation["treatment"].mean
 print("arm", share)
 """
-IMPORT_AND_SIMULATE = "import adhere\nadhere.import_policies({path!r})" + SIMULATE
 
 # Says which arm a live trial chooses. Its kernels are kept like the simulation's, and are compiled in half the time.
 RECOMMEND = """

@@ -53,11 +53,10 @@ HYBRIDS = {
 
 SUBJECTS = (*LEARNERS, *COMPLIANCE_AWARE, *HYBRIDS)
 
-# Hybrids that are compiled for three arms too: every part is in one of them. The others run as Python there.
+# Hybrids that are compiled for three arms too: every part that depends on their number is in one of them. A top does
+# not: its arms are the experts. The others run as Python there.
 COMPILED_FOR_THREE = (
     "hierarchical(thompson, recycle=true)",
-    "hierarchical(uniform, top=thompson)",
-    "hierarchical(base-thompson, top=ucb1)",
     "hierarchical(experts=[thompson, ucb1/actual, exp3/comply, thompson/actual])",
     "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)",
     "burn-in(floor(exp3), patients=7)",
