@@ -149,7 +149,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             "tokens",
             "revoke_token",
             "unblind",
-            *("waiting", "recommendations"),  # tests/service/test_follow_up.py
+            *("waiting", "recommendations", "alike"),  # tests/service/test_follow_up.py
         }
 
 

@@ -118,6 +118,26 @@ def test_a_site_finds_its_own_subjects_recommendations(service: Service, trial: 
         service.client("site").recommendations(trial, "")
 
 
+def test_a_recommendation_leads_to_its_subject_at_the_same_site_only(service: Service, trial: str) -> None:
+    path = f"/trials/{trial}/recommendations?recommendation_id="
+    for role in ("other", "admin"):
+        lines = service.send("GET", f"{path}6", role=role).json["recommendations"]
+        assert [(line["recommendation_id"], line["subject"]) for line in lines] == [(6, "S-0"), (8, "S-0")]
+    hidden, missing = (service.send("GET", f"{path}{number}", role="site") for number in (6, 99))
+    assert hidden.status == missing.status == 404
+    assert hidden.body.replace(b"6", b"99") == missing.body
+
+
+def test_a_new_code_that_looks_like_a_known_one_is_noticed(service: Service) -> None:
+    trial, site = service.new_trial(repeats=True), service.client("site")
+    made = [site.recommend(trial, subject).id for subject in ("S-01", "S-2", "S-01")]
+    service.client("other").recommend(trial, "s-o1")
+    for code in ("S-O1", "s-01", "S-0l", "S- 0I"):
+        assert site.recommendations(trial, code) == []
+        assert [(one.subject, one.id) for one in site.alike(trial, code)] == [("S-01", made[2])]
+    assert site.alike(trial, "S-01") == site.alike(trial, "S-02") == []
+
+
 def test_an_erased_subject_is_found_no_more(service: Service) -> None:
     trial = service.new_trial()
     service.client("site").recommend(trial, "S-1")

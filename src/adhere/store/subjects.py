@@ -1,4 +1,4 @@
-"""Whom a recommendation was made for, and what recommendations were made for whom."""
+"""Whom a recommendation was made for, and subjects by key, by pseudonym, or by a code that looks like theirs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from adhere.store.records import Subject
 from adhere.store.transactions import ReadTransaction
+
+# What is easily taken for something else when a code is read or typed.
+_LOOKS_LIKE = (("O", "0"), ("I", "1"), ("L", "1"), (" ", ""))
 
 
 def is_made_for(view: ReadTransaction, trial: int, recommendation_id: int, pseudonym: str) -> bool:
@@ -33,3 +36,21 @@ def pseudonyms_of(view: ReadTransaction, trial: int, keys: Sequence[str], site: 
         sql += " AND pseudonym >= ? AND pseudonym < ?"
         values += [f"{site}/", f"{site}0"]  # in order of bytes, 0 comes right after the slash
     return {key: pseudonym.partition("/")[2] for key, pseudonym in view.run(sql, values).fetchall()}
+
+
+def looking_alike(view: ReadTransaction, trial: int, site: str, code: str) -> list[Subject]:
+    """Subjects of a site whose codes look like one: O and 0, I, L and 1, blanks, small and capital letters."""
+    folded = "upper(pseudonym)"
+    for letter, other in _LOOKS_LIKE:
+        folded = f"replace({folded}, '{letter}', '{other}')"
+    own = "substr(pseudonym, 1, ?) = ?"  # quicker than the rest
+    sql = f"SELECT pseudonym, key, salt, latest FROM subjects WHERE trial = ? AND {own} AND {folded} = ?"
+    values = (trial, len(site) + 1, f"{site}/", _folded(f"{site}/{code}"))
+    return [Subject(*row) for row in view.run(f"{sql} ORDER BY pseudonym", values).fetchall()]
+
+
+def _folded(pseudonym: str) -> str:
+    text = pseudonym.upper()
+    for letter, other in _LOOKS_LIKE:
+        text = text.replace(letter, other)
+    return text

@@ -127,6 +127,7 @@ class AsyncClient(Connection):
     enrolment = _awaiting(calls.enrolment)
     waiting = _awaiting(calls.waiting)
     recommendations = _awaiting(calls.recommendations)
+    alike = _awaiting(calls.alike)
     results = _awaiting(calls.results)
     looks = _awaiting(calls.looks)
     monitor = _awaiting(calls.monitor)

@@ -74,6 +74,7 @@ class _WaitingPage(msgspec.Struct):
 
 class _RecommendationList(msgspec.Struct):
     recommendations: list[ListedRecommendation]
+    alike: list[ListedRecommendation] = []
 
 
 def create_trial(
@@ -344,9 +345,19 @@ def waiting(trial: str) -> Steps[list[ListedRecommendation]]:
 
 def recommendations(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
     """The recommendations of a subject and their state; an admin names the site too."""
-    query = urlencode({"subject": subject} | ({} if site is None else {"site": site}))
-    found = yield from get(f"{trial_path(trial, 'recommendations')}?{query}", _RecommendationList)
+    found = yield from _find(trial, subject, site)
     return found.recommendations
+
+
+def alike(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
+    """The latest recommendations of subjects whose codes look like a new one, which may be mistyped."""
+    found = yield from _find(trial, subject, site)
+    return found.alike
+
+
+def _find(trial: str, subject: str, site: str | None) -> Steps[_RecommendationList]:
+    query = urlencode({"subject": subject} | ({} if site is None else {"site": site}))
+    return get(f"{trial_path(trial, 'recommendations')}?{query}", _RecommendationList)
 
 
 def results(trial: str) -> Steps[Results]:

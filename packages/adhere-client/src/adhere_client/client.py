@@ -139,6 +139,7 @@ class Client(Connection):
     enrolment = _blocking(calls.enrolment)
     waiting = _blocking(calls.waiting)
     recommendations = _blocking(calls.recommendations)
+    alike = _blocking(calls.alike)
     results = _blocking(calls.results)
     looks = _blocking(calls.looks)
     monitor = _blocking(calls.monitor)

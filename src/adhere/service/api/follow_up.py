@@ -7,7 +7,7 @@ from functools import partial, wraps
 from typing import Final, TypeVar
 
 from adhere.checks import check_text
-from adhere.errors import InputError
+from adhere.errors import InputError, UnknownError
 from adhere.service.api.follow_up_views import (
     DayEnrolment,
     EnrolmentView,
@@ -20,7 +20,7 @@ from adhere.service.api.queries import query_number, query_value
 from adhere.service.api.route import ADMIN, SITE
 from adhere.service.context import RequestContext
 from adhere.store import ReadTransaction
-from adhere.store.subjects import pseudonyms_of, subject_of
+from adhere.store.subjects import looking_alike, pseudonyms_of, subject_of
 from adhere.trial.events import Recommended, decode
 from adhere.trial.log.follow_up import (
     IN_ERROR,
@@ -119,21 +119,36 @@ def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial
 def find_recommendations(
     context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp
 ) -> RecommendationList:
-    """List the recommendations of a subject: a site's own, an admin's with the parameter site."""
-    expected = "the pseudonym of a subject"
-    subject = check_text("subject", query_value(context.query, "subject", "", expected))
+    """List the recommendations of a subject, by pseudonym (an admin's with the parameter site) or by one of them."""
+    shown = partial(_lines, context, view, live, follow_up)
+    if query_value(context.query, "recommendation_id", "", "a number"):
+        number = query_number(context.query, "recommendation_id")
+        made = _made(view, live.number, [number]).get(number)
+        if made is None or context.holder.site not in (None, made.site):
+            raise UnknownError("recommendation", number, "the number of a recommendation made for this site")
+        return RecommendationList(shown(_of_key(view, live.number, follow_up, made.subject)))
+    subject = check_text("subject", query_value(context.query, "subject", "", "the pseudonym of a subject"))
+    site = _site_asked(context)
+    known = subject_of(view, live.number, f"{site}/{subject}")
+    if known is not None:
+        return RecommendationList(shown(_of_key(view, live.number, follow_up, known.key)))
+    alike = looking_alike(view, live.number, site, subject)
+    return RecommendationList([], tuple(shown([one.latest for one in alike if one.latest is not None])))
+
+
+def _site_asked(context: RequestContext) -> str:
     site = query_value(context.query, "site", "", "the name of a site")
     if context.holder.role == SITE:
         if site not in ("", context.holder.site):
             raise InputError("site", site, "none, or the site of the token")
         site = context.holder.site or ""
-    known = subject_of(view, live.number, f"{site}/{subject}")
-    if known is None:
-        return RecommendationList([])
-    bodies = view.histories(live.number, list(follow_up.of_subject(known.key)))
-    made = {number: decode(own[0]) for number, own in bodies.items()}
-    numbers = [n for n, event in made.items() if isinstance(event, Recommended) and event.subject == known.key]
-    return RecommendationList(_lines(context, view, live, follow_up, sorted(numbers)))
+    return site
+
+
+def _of_key(view: ReadTransaction, trial: int, follow_up: FollowUp, key: str) -> list[int]:
+    """The recommendations of the subject with a key, in order."""
+    made = _made(view, trial, list(follow_up.of_subject(key)))
+    return sorted(number for number, event in made.items() if event.subject == key)
 
 
 def _lines(

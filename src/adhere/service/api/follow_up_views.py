@@ -71,7 +71,14 @@ class WaitingList(Struct, frozen=True, omit_defaults=True):
     next: Annotated[int, Meta(description="If there are more: the value of after for them.")] | None = None
 
 
-class RecommendationList(Struct, frozen=True):
-    """The recommendations of a subject, in order."""
+class RecommendationList(Struct, frozen=True, omit_defaults=True):
+    """The recommendations of a subject, in order; none of one that is not known, or of another site."""
 
     recommendations: list[RecommendationLine]
+    alike: Annotated[
+        tuple[RecommendationLine, ...],
+        Meta(
+            description="Of a code that is new: the latest recommendations of subjects whose codes look like it "
+            "(O and 0, I, l and 1, blanks, capital letters)."
+        ),
+    ] = ()

@@ -126,7 +126,11 @@ ROUTES: Final = (
         SITE_ROLES,
         follow_up.find_recommendations,
         RecommendationList,
-        query=(("subject", Text("The pseudonym of a subject.")), ("site", Text("Its site; for admins."))),
+        query=(
+            ("subject", Text("The pseudonym of a subject.")),
+            ("site", Text("Its site; for admins.")),
+            ("recommendation_id", Text("One of the subject's recommendations, instead of the pseudonym.", 15)),
+        ),
     ),
     Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
     Route("GET", f"{_TRIAL}/monitor", ANALYST_ROLES, monitor.monitor, Monitor, reveals=accesses.MONITOR),
