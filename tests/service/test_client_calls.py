@@ -78,6 +78,9 @@ OF_A_TRIAL = (
     Row("admin", "results", Results, raw="/results"),
     Row("admin", "monitor", adhere_client.Monitor, raw="/monitor"),
     Row("admin", "enrolment", TrialEnrolment, raw="/enrolment"),
+    Row("admin", "records", adhere_client.LogPage, raw="/records"),
+    Row("admin", "derive_again", adhere_client.DerivedAgain, (1,), raw="/recommendations/1/derivation"),
+    Row("admin", "verify", adhere_client.Verification),
     Row("admin", "erase", Recorded, ("S-1",), {"site": "A"}),
     Row("admin", "end_trial", Recorded, ("done",)),
 )
@@ -223,7 +226,7 @@ def test_type_checkers_know_the_answers() -> None:
 
 
 def test_answers_hold_what_the_service_sends() -> None:
-    from adhere.service.api import design_views, follow_up_views, responses, simulation_views
+    from adhere.service.api import audit_views, design_views, follow_up_views, responses, simulation_views
     from adhere.trial import commands, look_thresholds, look_view, results
     from adhere.trial.monitoring import monitor
 
@@ -250,6 +253,11 @@ def test_answers_hold_what_the_service_sends() -> None:
         adhere_client.LookSummary: responses.LookSummary,
         adhere_client.ArmEstimate: results.ArmEstimate,
         adhere_client.Monitor: monitor.Monitor,
+        adhere_client.DerivedAgain: audit_views.DerivationView,
+        adhere_client.LogLine: audit_views.RecordLine,
+        adhere_client.LogPage: audit_views.RecordList,
+        adhere_client.Reason: audit_views.Reason,
+        adhere_client.Verification: audit_views.VerificationView,
         adhere_client.DayEnrolment: follow_up_views.DayEnrolment,
         adhere_client.ListedRecommendation: follow_up_views.RecommendationLine,
         adhere_client.SiteEnrolment: follow_up_views.SiteEnrolment,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from adhere.store.transactions import ReadTransaction, WriteTransaction
+
+MAX_ID: Final = 2**62
+_ACCESSES = """SELECT accesses.id, at, token, COALESCE(label, ''), kind, recommendation_id, head, n
+    FROM accesses LEFT JOIN tokens ON tokens.id = token WHERE accesses.trial = ?"""
 
 
 class Access(NamedTuple):
@@ -39,7 +43,11 @@ def add_access(
 
 def accesses(view: ReadTransaction, trial: int, after: int = 0, limit: int = 1000) -> Sequence[Access]:
     """The reads of a trial whose numbers are above `after`, in order."""
-    sql = """SELECT accesses.id, at, token, COALESCE(label, ''), kind, recommendation_id, head, n
-        FROM accesses LEFT JOIN tokens ON tokens.id = token
-        WHERE accesses.trial = ? AND accesses.id > ? ORDER BY accesses.id LIMIT ?"""
+    sql = f"{_ACCESSES} AND accesses.id > ? ORDER BY accesses.id LIMIT ?"
     return [Access(*row) for row in view.run(sql, (trial, after, limit)).fetchall()]
+
+
+def accesses_before(view: ReadTransaction, trial: int, before: int, limit: int) -> Sequence[Access]:
+    """The reads of a trial whose numbers are below `before`, the newest first."""
+    sql = f"{_ACCESSES} AND accesses.id < ? ORDER BY accesses.id DESC LIMIT ?"
+    return [Access(*row) for row in view.run(sql, (trial, before, limit)).fetchall()]

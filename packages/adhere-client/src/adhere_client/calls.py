@@ -14,11 +14,13 @@ import msgspec
 from adhere_client.answers import (
     Access,
     CheckedDesign,
+    DerivedAgain,
     Design,
     Imputation,
     IssuedRecommendation,
     IssuedToken,
     ListedRecommendation,
+    LogPage,
     Look,
     Monitor,
     PolicyDetails,
@@ -31,6 +33,7 @@ from adhere_client.answers import (
     TrialDetails,
     TrialEnrolment,
     TrialLine,
+    Verification,
 )
 from adhere_client.design_files import AnyDesign, fields_of, scenarios_of
 from adhere_client.errors import InputError
@@ -369,6 +372,23 @@ def looks(trial: str) -> Steps[list[Look]]:
     """The looks at a trial so far: what was found of each arm, and whether to stop, which `end_trial` confirms."""
     found = yield from get(trial_path(trial, "looks"), _LookList)
     return found.looks
+
+
+def records(trial: str, *, after: int | None = None, before: int | None = None) -> Steps[LogPage]:
+    """Up to 100 records of a trial's log in words: the last ones, those after a record, or those before it."""
+    given = {"after": after, "before": before}
+    query = urlencode({name: value for name, value in given.items() if value is not None})
+    return get(f"{trial_path(trial, 'records')}{'?' * bool(query)}{query}", LogPage)
+
+
+def derive_again(trial: str, id: int) -> Steps[DerivedAgain]:  # noqa: A002
+    """Derive a recommendation again from the log as it stood then; says whether the same comes out, and why."""
+    return get(trial_path(trial, "recommendations", id, "derivation"), DerivedAgain)
+
+
+def verify(trial: str) -> Steps[Verification]:
+    """Verify a trial's log now: whether its chain of hashes is whole."""
+    return get(trial_path(trial, "verification"), Verification)
 
 
 def accesses(trial: str) -> Steps[list[Access]]:

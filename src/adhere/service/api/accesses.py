@@ -18,14 +18,15 @@ from adhere.service.api.queries import query_number
 from adhere.service.api.responses import AccessLine, AccessList
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
-from adhere.store.accesses import accesses
+from adhere.store.accesses import MAX_ID, accesses, accesses_before
 from adhere.trial.processor import utc_now
 
 TRIAL, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
 RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS = "results", "looks", "export", "monitor", "analysis"
+RECORDS, DERIVATION = "records", "derivation"
 # What is logged of a trial that is not blinded.
-_OF_UNBLINDED: Final = frozenset({RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS})
-_COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS, MONITOR})  # one row for all reads of a token in ten minutes
+_OF_UNBLINDED: Final = frozenset({RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS, RECORDS})
+_COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS, MONITOR, RECORDS})  # one row for all of a token in ten minutes
 _WINDOW_MINUTES: Final = 10
 _PAGE: Final = 1000
 
@@ -73,9 +74,15 @@ def _time(now: datetime, kind: str) -> str:
 
 @reading
 def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessList:
-    """List who read what of a trial: up to 1000 rows, those that follow with after set to next."""
-    after = query_number(context.query, "after")
-    rows = accesses(view, context.service.processor.trial(context.trial).number, after, _PAGE)
+    """List who read what of a trial: up to 1000 rows, those that follow with after set to next.
+
+    With before (0: the end), the newest of those before come first, and next is the value of before for more.
+    """
+    number, before = context.service.processor.trial(context.trial).number, query_number(context.query, "before", -1)
+    if before < 0:
+        rows = accesses(view, number, query_number(context.query, "after"), _PAGE)
+    else:
+        rows = accesses_before(view, number, before or MAX_ID, _PAGE)
     lines = [
         AccessLine(row.id, row.at, row.token, row.label, row.kind, row.head.hex(), row.n, row.recommendation_id)
         for row in rows

@@ -187,7 +187,7 @@ class AccessLine(Struct, frozen=True, omit_defaults=True):
     token: int
     label: Annotated[str, Meta(description="Of the token.")]
     kind: Annotated[
-        str, Meta(description="recommendation, export, trial, results, looks, monitor, analysis, unblinding, report.")
+        str, Meta(description="What was read: trial, results, export, recommendation, records and others.")
     ]
     head: Annotated[str, Meta(description="The hash of the log's last record then: nothing after it was seen.")]
     count: int

@@ -7,6 +7,7 @@ from typing import Any, Final
 from adhere.exploration.results import Exploration
 from adhere.service.api import (
     accesses,
+    audit,
     design_views,
     designs,
     explorations,
@@ -21,6 +22,7 @@ from adhere.service.api import (
     tokens,
     trials,
 )
+from adhere.service.api.audit_views import DerivationView, RecordList, VerificationView
 from adhere.service.api.exports import export
 from adhere.service.api.follow_up_views import EnrolmentView, RecommendationList, WaitingList
 from adhere.service.api.parameters import Text
@@ -161,8 +163,26 @@ ROUTES: Final = (
         ADMIN_ROLES,
         accesses.list_accesses,
         responses.AccessList,
-        query=(("after", ()),),
+        query=(("after", ()), ("before", ())),
     ),
+    Route(
+        "GET",
+        f"{_TRIAL}/records",
+        ANALYST_ROLES,
+        audit.list_records,
+        RecordList,
+        query=(("before", ()), ("after", ())),
+        reveals=accesses.RECORDS,
+    ),
+    Route(
+        "GET",
+        f"{_RECOMMENDATION}/derivation",
+        ANALYST_ROLES,
+        audit.derive_again,
+        DerivationView,
+        reveals=accesses.DERIVATION,
+    ),
+    Route("GET", f"{_TRIAL}/verification", ANALYST_ROLES, audit.verify_log, VerificationView),
     Route(
         "POST",
         "/tokens",

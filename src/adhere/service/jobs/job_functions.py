@@ -12,7 +12,10 @@ import msgspec
 from adhere.analysis.analyse import analyse_records
 from adhere.policies import import_policies
 from adhere.store import open_store
+from adhere.trial.events import Recommended, created_event, decode
 from adhere.trial.log.chain import Verdict, verify
+from adhere.trial.log.derive import DerivedAgain, derive_again
+from adhere.trial.log.explain import reasons
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.log.records import trial_records
@@ -66,6 +69,16 @@ def follow_up(processor: CommandProcessor, trial: str, known: FollowUp | None) -
     return found
 
 
+def derivation(processor: CommandProcessor, trial: str, number: int) -> tuple[DerivedAgain, list[tuple[str, str]]]:
+    """A recommendation derived again, and why it came out so."""
+    with processor.store.reading() as view:
+        known = view.trials()[trial]
+        found = derive_again(view, known, number)
+        made = decode(view.histories(known, [number])[number][0])
+        assert isinstance(made, Recommended)
+        return found, list(reasons(view, known, created_event(view, known), made))
+
+
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "table": export_table,
     "log": export_log,
@@ -73,6 +86,7 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "results": trial_results,
     "verify": verify_trial,
     "follow-up": follow_up,
+    "derivation": derivation,
 }
 
 

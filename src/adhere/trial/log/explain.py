@@ -8,23 +8,9 @@ from adhere.errors import InputError
 from adhere.policies import as_policy
 from adhere.policies.policy import AnyLearner
 from adhere.store import ReadTransaction
-from adhere.trial.arms import describe_taken
 from adhere.trial.design import Design
-from adhere.trial.events import (
-    AnyEvent,
-    Corrected,
-    Created,
-    EnteredInError,
-    Imputed,
-    LessonRefused,
-    Recommended,
-    Repeated,
-    Reported,
-    Unblinded,
-    Withdrawn,
-    created_event,
-    decode,
-)
+from adhere.trial.events import AnyEvent, Created, Recommended, created_event, decode
+from adhere.trial.log.describe import describe
 from adhere.trial.look_view import look_events
 from adhere.trial.looks import ACTIVE, GO_ON
 from adhere.trial.planned_looks import burn_in_of
@@ -42,28 +28,39 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterat
     made = events[0]
     assert isinstance(made, Recommended)
     yield f"Trial {design.name}, recommendation {recommendation_id}: {design.arms[made.chosen]}"
-    yield f"  when       {made.at.isoformat()} (record {made.position})"
-    yield f"  for        {who.get(made.subject, 'a subject who was erased').removeprefix('/')} (key {made.subject})"
-    yield f"  asked by   {made.by or 'not given'}, request {made.request_id or 'id not given'}"
-    yield f"  policy     {design.policy}, which had learned from records 1 to {made.learned_up_to}"
-    probabilities = [f"{arm} {p:.4f}" for arm, p in zip(design.arms, made.probabilities, strict=False)]
-    how = "estimated by drawing" if made.estimated else "exact"
-    yield f"  P(arm)     {', '.join(probabilities) or 'not known'} ({how})"
-    if made.fallback:
-        yield f"  fallback   the policy failed, so every arm had the same probability: {made.fallback}"
-    if made.stratum is not None:
-        yield f"  stratum    {design.strata[made.stratum]}"
-    gone = _dropped_before(view, trial, design, made)
-    if decided := _prescribed_by(design, made, gone) or _decided_by(created, made):
-        yield f"  decided by {decided}"
-    if made.memo:
-        yield f"  memo       {', '.join(f'{number:g}' for number in made.memo)}"
-    yield f"  drawn by   key {made.key}, recommendation {recommendation_id}"
-    yield f"  version    {made.algorithm_version}; adhere {made.software}"
+    name = who.get(made.subject, "a subject who was erased").removeprefix("/")
+    for what, says in reasons(view, trial, created, made, name):
+        yield f"  {what:10} {says}"
     yield "Since then:" if len(events) > 1 else "Nothing was reported since."
     for event in events[1:]:
         words = view.note(trial, event.position) if getattr(event, "text", "") else None
-        yield f"  {event.at.isoformat()}  record {event.position}  {_told(design, event, words)}{_by(event)}"
+        yield f"  {event.at.isoformat()}  record {event.position}  {describe(design, event, words)}{_by(event)}"
+
+
+def reasons(
+    view: ReadTransaction, trial: int, created: Created, made: Recommended, subject: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Why a recommendation came out as it did, as pairs: what, and what the log says of it."""
+    design = created.design
+    yield "when", f"{made.at.isoformat()} (record {made.position})"
+    if subject is not None:
+        yield "for", f"{subject} (key {made.subject})"
+    yield "asked by", f"{made.by or 'not given'}, request {made.request_id or 'id not given'}"
+    yield "policy", f"{design.policy}, which had learned from records 1 to {made.learned_up_to}"
+    probabilities = [f"{arm} {p:.4f}" for arm, p in zip(design.arms, made.probabilities, strict=False)]
+    how = "estimated by drawing" if made.estimated else "exact"
+    yield "P(arm)", f"{', '.join(probabilities) or 'not known'} ({how})"
+    if made.fallback:
+        yield "fallback", f"the policy failed, so every arm had the same probability: {made.fallback}"
+    if made.stratum is not None:
+        yield "stratum", design.strata[made.stratum]
+    gone = _dropped_before(view, trial, design, made)
+    if decided := _prescribed_by(design, made, gone) or _decided_by(created, made):
+        yield "decided by", decided
+    if made.memo:
+        yield "memo", ", ".join(f"{number:g}" for number in made.memo)
+    yield "drawn by", f"key {made.key}, recommendation {made.recommendation_id}"
+    yield "version", f"{made.algorithm_version}; adhere {made.software}"
 
 
 def _dropped_before(view: ReadTransaction, trial: int, design: Design, made: Recommended) -> list[str]:
@@ -92,35 +89,6 @@ def _decided_by(created: Created, made: Recommended) -> str:
     except InputError:  # a policy of the user's own that is not imported
         return ""
     return engine.decider(made.memo) if engine and len(made.memo) == engine.memo_size else ""
-
-
-def _told(design: Design, event: AnyEvent, words: str | None) -> str:
-    if isinstance(event, Repeated):
-        return "requested or reported once more, with nothing new"
-    if isinstance(event, Reported):
-        when = f" (happened {event.happened.isoformat()})" if event.happened else ""
-        return f"reported: {_values(design.arms, event, words)}{when}"
-    if isinstance(event, Imputed):
-        return f"no report, so the trial's rule assumes: {_values(design.arms, event, words)}"
-    if isinstance(event, Corrected):
-        said = [_values(design.arms, event, words), *(f"{part} retracted" for part in event.retract)]
-        return f"corrected: {', '.join(filter(None, said))} ({event.reason})"
-    if isinstance(event, LessonRefused):
-        return f"the policy refused the lesson of record {event.place}, which it skips from here on ({event.reason})"
-    if isinstance(event, Withdrawn):
-        return f"lost to follow-up ({event.reason})"
-    if isinstance(event, EnteredInError):
-        return f"entered in error ({event.reason})"
-    if isinstance(event, Unblinded):
-        return f"unblinded ({event.reason})"
-    return "something else"
-
-
-def _values(arms: Sequence[str], event: Reported | Imputed | Corrected, words: str | None) -> str:
-    """What an event says, with the reporter's own words for what was taken, unless they were erased."""
-    said = [] if event.actual is None else [f"actual {describe_taken(arms, event.actual)}"]
-    said = [f"{said[0]} ({words})"] if words is not None else said
-    return ", ".join(said + ([] if event.reward is None else [f"reward {event.reward:g}"]))
 
 
 def _by(event: AnyEvent) -> str:

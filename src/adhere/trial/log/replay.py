@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import numpy as np
-
-from adhere.errors import UnavailableError
 from adhere.store import ReadTransaction, WriteTransaction
-from adhere.trial.engine import Choice
 from adhere.trial.events import AnyEvent, Created, LessonRefused, Looked, Recommended
 from adhere.trial.history import History
 from adhere.trial.log.chain import START, Fault, checked_event, walk
-from adhere.trial.log.look_check import TOLERANCE, compare_looks, missing_look, wrong_look
+from adhere.trial.log.comparison import How, compare_numbers, compare_recommendation
+from adhere.trial.log.look_check import compare_looks, missing_look, wrong_look
 from adhere.trial.look_wealth import read_patients
 from adhere.trial.projection import Projection, block_ends, scratch_cache
 from adhere.trial.snapshot import decode_snapshot, floats_from
 from adhere.trial.state import initial_state
-from adhere.trial.verbs.look import arms_left, choose, look_due, looked, needs_policy, prescribed
+from adhere.trial.verbs.look import look_due, looked, needs_policy
 
 _WITHOUT_REFUSALS = 2  # logs up to this format left lessons out without saying so
 
@@ -143,36 +140,17 @@ class _Replayer:
         return None
 
     def _compare_recommendation(self, event: Recommended) -> str | None:
-        result, state = self._result, self._projection.state
-        engine, number = state.engine, event.recommendation_id
-        if number != state.n_recommendations:
-            return f"it should have the number {state.n_recommendations}"
-        if event.imported:
+        result, found = self._result, compare_recommendation(self._projection.state, event)
+        if found.how is How.IMPORTED:
             result.n_imported += 1
-            return None
-        if event.learned_up_to != state.position:
-            return f"the policy had learned up to record {event.learned_up_to}, not up to the one before it"
-        if event.fallback:
+        elif found.how is How.FALLBACK:
             result.n_fallbacks += 1
-            return _compare_choice(event, engine.fall_back(number, event.fallback, arms_left(state)))
-        if event.algorithm_version != engine.algorithm_version:
+        elif found.how is How.BY_PROBABILITIES:
             result.n_by_probabilities += 1
             result.other_versions.add(event.algorithm_version)
-            if len(event.memo) != engine.memo_size:
-                return f"its memo has {len(event.memo)} numbers, and {engine.memo_size} in today's version"
-            probabilities = prescribed(state, event.stratum)
-            if probabilities is None:
-                probabilities = engine.probabilities(state.policy_state, number, event.memo)
-            return _compare_numbers("the probabilities", event.probabilities, probabilities)
-        if event.key != engine.key:
-            return f"it was drawn by the key {event.key}, and the trial's is {engine.key}"
-        result.n_derived += 1
-        try:
-            return _compare_choice(event, choose(state, event.stratum))
-        except (UnavailableError, MemoryError, OSError):
-            raise
-        except Exception as error:
-            return f"the policy failed at it: {error}"
+        elif found.how is How.DERIVED:
+            result.n_derived += 1
+        return found.difference
 
     def _compare_snapshot(self) -> Fault | None:
         state, end = self._projection.state, self._result.n_records
@@ -192,7 +170,7 @@ class _Replayer:
         if snapshot.algorithm_version != state.engine.algorithm_version:
             return None
         stored_state = floats_from(snapshot.policy_state).tolist()
-        difference = _compare_numbers("the state", stored_state, state.policy_state.tolist())
+        difference = compare_numbers("the state", stored_state, state.policy_state.tolist())
         if difference:
             return Fault(end, f"beside the log, {difference}")
         # A table that lost lessons is rebuilt before it is used.
@@ -207,19 +185,3 @@ class _Replayer:
             if whole and blocks[0] != blocks[1]:
                 return Fault(position, "the table of lessons up to here differs from the log")
         return None
-
-
-def _compare_choice(event: Recommended, choice: Choice) -> str | None:
-    if event.chosen != choice.chosen:
-        return f"arm {event.chosen} was logged, and arm {choice.chosen} comes out"
-    return _compare_numbers("the probabilities", event.probabilities, choice.probabilities) or _compare_numbers(
-        "the memo", event.memo, choice.memo
-    )
-
-
-def _compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]) -> str | None:
-    if logged == derived:
-        return None
-    if len(logged) == len(derived) and np.allclose(logged, derived, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
-        return None
-    return f"{name} {list(logged)} were logged, and {list(derived)} come out"

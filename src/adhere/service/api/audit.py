@@ -1,0 +1,119 @@
+"""Handlers of the audit: the log, page by page and in words; a recommendation derived again; the chain verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from adhere.errors import UnknownError
+from adhere.service.api.audit_views import DerivationView, Reason, RecordLine, RecordList, VerificationView
+from adhere.service.api.queries import query_number
+from adhere.service.context import RequestContext, reading
+from adhere.store import ReadTransaction, Record
+from adhere.trial.design import Design
+from adhere.trial.events import Recommended, decode
+from adhere.trial.log.chain import Verdict
+from adhere.trial.log.derive import DerivedAgain
+from adhere.trial.log.describe import describe
+from adhere.trial.processor import utc_now
+
+_PAGE: Final = 100
+_TOKEN: Final = "token "
+
+
+@reading
+def list_records(context: RequestContext, view: ReadTransaction) -> RecordList:
+    """List a trial's log in words, 100 records at a time: the last ones, those before a record or those after it."""
+    live = context.service.processor.trial(context.trial)
+    total = view.head(live.number).position
+    before, after = (query_number(context.query, name, -1) for name in ("before", "after"))
+    if after < 0:
+        end = total if before < 0 else min(max(before - 1, 0), total)
+        after = max(0, end - _PAGE)
+    else:
+        end = min(after + _PAGE, total)
+    found = view.records(live.number, after, end - after) if end > after else []
+    who = _labels(view)
+    lines = [_line(view, live.number, live.design, record, who) for record in found]
+    return RecordList(
+        lines,
+        total,
+        before=after + 1 if after > 0 else None,
+        after=end if end < total else None,
+    )
+
+
+def _labels(view: ReadTransaction) -> dict[str, str]:
+    """Whose each token is, by what the log calls it."""
+    return {f"{_TOKEN}{token.id}": token.label for token in view.tokens()}
+
+
+def _line(view: ReadTransaction, trial: int, design: Design, record: Record, who: Mapping[str, str]) -> RecordLine:
+    event = decode(record.body)
+    words = view.note(trial, event.position) if getattr(event, "text", "") else None
+    return RecordLine(
+        record=record.position,
+        at=event.at,
+        by=who.get(event.by, event.by),
+        event=str(event.__struct_config__.tag),
+        says=describe(design, event, words),
+        hash=record.hash.hex(),
+        recommendation_id=record.recommendation_id,
+    )
+
+
+async def derive_again(context: RequestContext) -> DerivationView:
+    """Derive a recommendation again from the log as it stood then, and say why it came out so."""
+    service, number = context.service, context.id
+
+    def look(view: ReadTransaction) -> tuple[Recommended, list[RecordLine], int, Design]:
+        live = service.processor.trial(context.trial)
+        bodies = view.histories(live.number, [number]).get(number, [])
+        first = decode(bodies[0]) if bodies else None
+        if not isinstance(first, Recommended):
+            raise UnknownError("recommendation", number, "the number of a recommendation of this trial")
+        positions = [decode(body).position for body in bodies]
+        records = [view.records(live.number, position - 1, 1)[0] for position in positions]
+        who = _labels(view)
+        lines = [_line(view, live.number, live.design, record, who) for record in records]
+        return first, lines, view.head(live.number).position, live.design
+
+    made, history, n_records, design = await service.read(look)
+    found: DerivedAgain
+    found, reasons = await service.jobs.run(
+        context.holder.id, "derivation", context.trial, number, n_records=n_records
+    )
+    came_out = found.comparison
+    return DerivationView(
+        recommendation_id=number,
+        same=came_out.difference is None,
+        derived=came_out.how.value,
+        logged_arm=design.arms[made.chosen],
+        logged_probabilities=dict(zip(design.arms, made.probabilities, strict=False)),
+        records=found.n_records,
+        lessons=found.n_lessons,
+        reasons=[Reason(what, says) for what, says in reasons],
+        history=history,
+        difference=came_out.difference,
+        arm=None if came_out.arm is None else design.arms[came_out.arm],
+        probabilities=dict(zip(design.arms, came_out.probabilities, strict=False)) or None,
+    )
+
+
+async def verify_log(context: RequestContext) -> VerificationView:
+    """Verify a trial's log: whether its chain of hashes is whole."""
+    service = context.service
+
+    def count(view: ReadTransaction) -> int:
+        return view.head(service.processor.trial(context.trial).number).position
+
+    n_records = await service.read(count)
+    verdict: Verdict = await service.jobs.run(context.holder.id, "verify", context.trial, n_records=n_records)
+    return VerificationView(
+        whole=verdict.fault is None,
+        records=verdict.n_records,
+        head=verdict.head,
+        verified_at=utc_now(),
+        looks=verdict.n_looks,
+        fault=None if verdict.fault is None else str(verdict.fault),
+    )

@@ -1,0 +1,90 @@
+"""Derive one recommendation again, from the log as it stood when it was made, and from nothing else.
+
+Replay goes from recommendation to recommendation and draws each of them. Here only one is asked for: the lessons that
+the policy had had until then are gathered from the records and learned in one compiled loop. No checkpoint is used:
+those kept beside the log contain corrections that came later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from adhere.errors import StoreError, UnknownError
+from adhere.store import ReadTransaction
+from adhere.trial.events import AnyEvent, Created, Looked, Recommended, decode
+from adhere.trial.evolve import lessons_of
+from adhere.trial.history import History, evolve_history
+from adhere.trial.lessons import pack
+from adhere.trial.log.chain import START, Fault, checked_event, walk
+from adhere.trial.log.comparison import Comparison, compare_recommendation
+from adhere.trial.look_state import after_look, evolve_looks
+from adhere.trial.relearning import learn
+from adhere.trial.state import Refusal, TrialState, initial_state
+
+
+@dataclass(frozen=True)
+class DerivedAgain:
+    """A recommendation derived again: from how many records and lessons, and what came out."""
+
+    n_records: int
+    n_lessons: int
+    comparison: Comparison
+
+
+def derive_again(view: ReadTransaction, trial: int, recommendation_id: int) -> DerivedAgain:
+    """Derive a recommendation again; the records before it are checked against the chain on the way."""
+    bodies = view.histories(trial, [recommendation_id]).get(recommendation_id)
+    made = decode(bodies[0]) if bodies else None
+    if not isinstance(made, Recommended):
+        raise UnknownError("recommendation", recommendation_id, "the number of a recommendation of this trial")
+    state, n_lessons = _state_before(view, trial, made)
+    return DerivedAgain(state.position, n_lessons, compare_recommendation(state, made))
+
+
+def _state_before(view: ReadTransaction, trial: int, made: Recommended) -> tuple[TrialState, int]:
+    """The trial's state right before a recommendation, and how many lessons the policy had had."""
+    histories: dict[int, History] = {}
+    events = _events_before(view, trial, made.position)
+    created = next(events)
+    assert isinstance(created, Created)
+    engine = created.recorded_engine()
+    engine.ensure_loaded()
+    first = initial_state(created.design, engine)
+    looker, looks = first.looker, first.looks
+    for event in events:
+        number: int | None = getattr(event, "recommendation_id", None)
+        if number is not None:
+            before = histories.get(number)
+            histories[number] = after = evolve_history(before, event)
+            if looker is not None and looks is not None:
+                looks = evolve_looks(looker.plan, looks, event, before, after)
+        elif isinstance(event, Looked) and looks is not None:
+            looks = after_look(looks, event)
+    rows = [row for history in histories.values() for row in lessons_of(engine, history)]
+    rows.sort(key=lambda row: row[0])
+    refusals: list[Refusal] = []  # of logs that do not name them: the policy skips these lessons again
+    policy_state = learn(engine, first.policy_state, b"".join(map(pack, rows)), refusals)
+    state = msgspec.structs.replace(
+        first,
+        policy_state=policy_state,
+        position=made.position - 1,
+        n_recommendations=len(histories),
+        looks=looks,
+    )
+    return state, len(rows)
+
+
+def _events_before(view: ReadTransaction, trial: int, position: int) -> Iterator[AnyEvent]:
+    """The events before a position, each record checked against the chain."""
+    before = START
+    for expected, record in enumerate(walk(view, trial), 1):
+        if expected == position:
+            return
+        event = checked_event(record, before, expected)
+        if isinstance(event, Fault):
+            raise StoreError(f"the log was changed: {event}")
+        before = record.hash
+        yield event
