@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import cast
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from adhere.demo.demo import Demo, running_demo
-from adhere.demo.people import ADMIN, Person
+from adhere.demo.people import ADMIN, STATISTICIAN, Person
 from adhere.demo.player import Pace, play
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures" / "pages"
@@ -29,6 +30,11 @@ COLOURS = 192  # of a picture: pages have few, and the file is a third of the si
 
 def as_it_is(page: Page) -> None:
     """Photograph a page as it opens."""
+
+
+def until(selector: str) -> Callable[[Page], None]:
+    """Wait until something is there."""
+    return lambda page: cast(None, page.wait_for_selector(selector, timeout=60_000))
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ SHOTS = (
     Shot("sign-in", None, "/app/sign-in"),
     Shot("trials", ADMIN, "/app/trials"),
     Shot("access", ADMIN, "/app/access"),
+    Shot("explore", STATISTICIAN, "/app/explore", until("form[data-ready=yes] figure[data-drawn]")),
 )
 
 
@@ -76,7 +83,9 @@ def photograph(page: Page, demo: Demo, shot: Shot) -> bytes:
     page.goto(demo.url + shot.path, wait_until="load")
     shot.prepare(page)
     page.wait_for_function("[...document.querySelectorAll('figure.chart')].every(one => 'drawn' in one.dataset)")
-    clip = {"x": 0, "y": 0, "width": shot.width, "height": shot.height} if shot.height else None
+    if shot.height is None:
+        return page.screenshot(full_page=True, animations="disabled")
+    clip: FloatRect = {"x": 0, "y": 0, "width": shot.width, "height": shot.height}
     return page.screenshot(full_page=True, clip=clip, animations="disabled")
 
 

@@ -18,7 +18,7 @@ from adhere.report.numbers import counted
 
 _USES = {
     "report": "plots, and the report of adhere reproduce",
-    "service": "adhere serve",
+    "service": "adhere serve, adhere demo",
     "client": "adhere.Client",
     "gpu": "simulate on a CUDA GPU",
     "cluster": "simulate on a Dask cluster",
