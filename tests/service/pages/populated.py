@@ -9,7 +9,7 @@ SUBJECT = 0  # the number of a recommendation of site A in each of them
 
 
 def populate(service: Service) -> None:
-    """An open trial with looks and a blinded one with strata, both with patients of two sites."""
+    """An open trial with looks, a blinded one with strata, both with patients of two sites, and a rehearsal."""
     admin = service.client()
     admin.create_trial(
         OPEN,
@@ -24,6 +24,7 @@ def populate(service: Service) -> None:
     admin.create_trial(
         BLINDED, "burn-in(uniform, patients=4)", ("placebo", "verum"), n_patients=40, strata=STRATA, blinded=True
     )
+    admin.create_trial("rehearsal", "uniform", ("a", "b"), rehearsal=True)
     for trial in (OPEN, BLINDED):
         _play(service, trial)
 
@@ -43,6 +44,8 @@ def _play(service: Service, trial: str) -> None:
             client.report(trial, advice.id, actual=given)  # and the outcome is waited for
         elif number == 5:
             client.withdraw(trial, advice.id, "moved away")
+        elif number == 6:
+            client.mark_in_error(trial, advice.id, "tapped twice")
         elif number < 9:
             client.report(trial, advice.id, actual=given, reward=number % 2)
         if number == 7:

@@ -83,8 +83,10 @@ class Visitor:
     expected: tuple[str, ...] = ()  # beginnings of faults that a test brings about on purpose
 
     def open(self, path: str) -> int:
-        """Load a page; returns its status."""
+        """Load a page, and wait for one that loads itself again once it is ready; returns its status."""
         response = self.page.goto(f"{self.url}{path}", wait_until="load")
+        self.page.locator("[data-ready=no]").wait_for(state="detached", timeout=60_000)
+        self.page.wait_for_load_state("load")
         return int(response.status)
 
     def axe_issues(self, *rules: str) -> list[str]:

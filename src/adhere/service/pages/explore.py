@@ -37,6 +37,9 @@ async def explore_page(page: PageRequest) -> Response:
         return page.render("parts/explored.html", **_shown(await page.call("explore", query=query)))
     settings = settings_of(urlencode(query).encode())
     call = asyncio.ensure_future(page.call("explore", query=query))
+    call.add_done_callback(
+        lambda call: call.cancelled() or call.exception()
+    )  # looked at, if it comes too late to be shown
     done, _ = await asyncio.wait({call}, timeout=_PATIENCE)
     return page.render(
         "explore.html",
