@@ -63,7 +63,7 @@ def test_a_preset_sets_the_sliders_and_the_scheme_keeps_what_is_shown(page: Any)
     levels = "[data-chart=population] svg path[aria-roledescription=rect]"
     drawn = [one.get_attribute("d") for one in page.query_selector_all(levels)]
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.querySelectorAll('figure[data-drawn] svg').length === 4")
+    page.wait_for_function("() => document.querySelectorAll('figure[data-drawn] svg').length === 4")
     assert [one.get_attribute("d") for one in page.query_selector_all(levels)] == drawn
     page.emulate_media(color_scheme="light")
 
@@ -72,4 +72,4 @@ def test_what_cannot_be_shown_is_said(as_role: Callable[[str | None], Visitor], 
     as_role("site").expected = ("console: Failed to load resource",)  # 422
     page.uncheck("input[value='thompson']")
     page.uncheck("input[value='thompson/actual']")
-    page.wait_for_function("document.getElementById('status').textContent.includes('expected 1 to 6 policies')")
+    page.wait_for_function("() => document.getElementById('status').textContent.includes('expected 1 to 6 policies')")
