@@ -125,13 +125,14 @@ class App:
         return await call(route, context)
 
     @asynccontextmanager
-    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[dict[str, Any]]:
         service = self._service
         # Imported modules are never garbage; scanning them at every collection took a tenth of the time.
         gc.freeze()
         try:
             async with background_tasks(service):
-                yield
+                # The server calls it when it is told to end: open requests are answered, and listeners let go.
+                yield {"on_ending": service.changes.end}
         finally:
             service.close()
 

@@ -10,6 +10,7 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 from adhere.service.access_log import AccessLog
+from adhere.service.changes import Changes
 from adhere.service.group_commit import GroupCommit
 from adhere.service.jobs.exploring import Explorer
 from adhere.service.jobs.follow_ups import FollowUps
@@ -50,6 +51,7 @@ class Service:
         self.simulations = Simulations(shared_folder)
         self.monitors = Monitors(self.processor)
         self.follow_ups = FollowUps(self.jobs)
+        self.changes = Changes(self.head_of)
         self.loaded = False  # whether it was tried to load the policy of every open trial
         self.unservable: set[str] = set()  # trials whose policy is not known here
         self.probe = StoreProbe(store.check)
@@ -64,6 +66,10 @@ class Service:
                 return work(view)
 
         return await self.in_thread(reading)
+
+    async def head_of(self, trial: str) -> str:
+        """The hash of the last record of a trial."""
+        return await self.read(lambda view: view.head(self.processor.trial(trial).number).hash.hex())
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
         """Call a function that takes some milliseconds in another thread."""

@@ -6,7 +6,6 @@ from starlette.responses import Response
 
 from adhere.service.api.exports import as_file, chosen_format
 from adhere.service.context import RequestContext
-from adhere.store import ReadTransaction
 from adhere.trial.monitoring.monitor import Monitor
 
 _MEDIA = {"html": "text/html; charset=utf-8", "json": "application/json"}
@@ -15,11 +14,7 @@ _MEDIA = {"html": "text/html; charset=utf-8", "json": "application/json"}
 async def monitor(context: RequestContext) -> Monitor:
     """Show a trial as a statistician watches it: effects, compliance, allocation, beliefs and looks, over time."""
     service = context.service
-
-    def head(view: ReadTransaction) -> str:
-        return view.head(service.processor.trial(context.trial).number).hash.hex()
-
-    return await service.monitors.get(context.trial, await service.read(head))
+    return await service.monitors.get(context.trial, await service.head_of(context.trial))
 
 
 async def analysis(context: RequestContext) -> Response:

@@ -20,6 +20,10 @@ from adhere.service.settings import ServiceSettings
 log = logging.getLogger("adhere.service")
 
 
+def _nothing() -> None:
+    """What an application does at the end that has nothing to do."""
+
+
 class HttpServer(uvicorn.Server):
     """Serves until SIGTERM, SIGINT or SIGHUP; open requests are answered first."""
 
@@ -63,6 +67,7 @@ class HttpServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer open requests, then stop."""
+        self.lifespan.state.get("on_ending", _nothing)()
         await super().shutdown(sockets)
         self._sweeper.cancel()
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
 from adhere.service.pages.explore import explore_page
+from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page
 from adhere.service.pages.page_route import PageRoute
 from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
 from adhere.service.pages.static_page import static_page
@@ -19,6 +20,9 @@ PAGES: Final = (
     PageRoute("POST", "/app/sign-out", sign_out, public=True),
     PageRoute("GET", "/app/trials", trials_page, calls=("list_trials",), tab="Trials"),
     PageRoute("GET", "/app/explore", explore_page, calls=("explore",), tab="Explore"),
+    PageRoute("GET", "/app/trials/{trial}/monitor", monitor_page, calls=("monitor",), tab="Monitor"),
+    PageRoute("GET", "/app/trials/{trial}/monitor/events", monitor_events, calls=("monitor", "show_trial")),
+    PageRoute("GET", "/app/trials/{trial}/monitor/file", monitor_file, calls=("export", "analysis")),
     PageRoute("GET", "/app/access", access_page, calls=("list_tokens", "list_trials"), tab="Access"),
     PageRoute("POST", "/app/access", new_token, calls=("list_tokens", "make_token", "make_link")),
     PageRoute("POST", "/app/access/{id}/link", link_of_token, calls=("list_tokens", "make_link")),

@@ -28,7 +28,10 @@ globalThis.charts = (() => {
       expr: vegaInterpreter.expressionInterpreter, renderer: "svg", container: figure.querySelector(".drawing"), hover: true,
     });
     drawn.set(figure, view);
-    return view.runAsync().then(() => { figure.dataset.drawn = ""; });
+    return view.runAsync().then(() => {
+      figure.querySelector(".drawing svg").setAttribute("aria-hidden", "true"); // the figure says what it shows
+      figure.dataset.drawn = "";
+    });
   }
 
   function drawAll(root = document) {

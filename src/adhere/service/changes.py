@@ -1,0 +1,106 @@
+"""Who waits for a trial's log to grow: one look at its head, at most every other second, serves all of them.
+
+It is looked at in the store, so that it does not matter which process of the service wrote to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+
+from adhere.errors import StoreError, UnavailableError
+
+EVERY = 2.0  # seconds between two looks, and so at least between two changes that are told
+_QUIET = 10.0  # seconds after which a listener is told that nothing has changed, or proxies would hang up
+
+log = logging.getLogger("adhere.service")
+
+
+class Changes:
+    """The trials that somebody waits for, for one process."""
+
+    def __init__(self, head_of: Callable[[str], Awaitable[str]], every: float = EVERY) -> None:
+        self._head_of, self._every = head_of, every
+        self._watched: dict[str, _Watched] = {}
+        self._ended = False
+
+    async def heads(self, trial: str) -> AsyncGenerator[str | None]:
+        """The head of a trial's log now, and whenever it has changed; None now and then, if it has not."""
+        async with self._watching(trial) as watched, aclosing(watched.heads()) as found:
+            async for head in found:
+                yield head
+
+    def end(self) -> None:
+        """Let all listeners go, and take no others."""
+        self._ended = True
+        for watched in self._watched.values():
+            watched.end()
+
+    @asynccontextmanager
+    async def _watching(self, trial: str) -> AsyncIterator[_Watched]:
+        if trial not in self._watched:
+            self._watched[trial] = _Watched(trial, self._head_of, self._every)
+        watched = self._watched[trial]
+        if self._ended:
+            watched.end()
+        watched.n_listeners += 1
+        try:
+            yield watched
+        finally:
+            watched.n_listeners -= 1
+            if not watched.n_listeners:
+                watched.stop()
+                self._watched.pop(trial, None)
+
+
+class _Watched:
+    """A trial with listeners; it is looked at for as long as there are some."""
+
+    def __init__(self, trial: str, head_of: Callable[[str], Awaitable[str]], every: float) -> None:
+        self._trial, self._head_of, self._every = trial, head_of, every
+        self.n_listeners = 0
+        self._head: str | None = None
+        self._ended = False
+        self._news = asyncio.Event()  # a new one for each change
+        self._task = asyncio.create_task(self._look())
+
+    async def heads(self) -> AsyncGenerator[str | None]:
+        """As `Changes.heads`."""
+        told = None
+        while not self._ended:
+            news = self._news
+            if self._head is not None and self._head != told:
+                told = self._head
+                yield told
+                continue
+            try:
+                await asyncio.wait_for(news.wait(), _QUIET)
+            except TimeoutError:
+                yield None
+
+    def end(self) -> None:
+        """Let all listeners go."""
+        self._ended = True
+        self._tell()
+
+    def stop(self) -> None:
+        """Look no longer."""
+        self._task.cancel()
+
+    async def _look(self) -> None:
+        while True:
+            try:
+                head = await self._head_of(self._trial)
+            except (StoreError, UnavailableError, OSError) as error:
+                log.warning("the head of trial %r cannot be read: %s", self._trial, error)
+            else:
+                if head != self._head:
+                    self._head = head
+                    self._tell()
+            await asyncio.sleep(self._every)
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()

@@ -1,0 +1,1 @@
+"""Charts of the pages: Vega-Lite specifications made of what the API answers."""

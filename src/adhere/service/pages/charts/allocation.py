@@ -1,0 +1,59 @@
+"""How arms were allocated as patients came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adhere.trial.monitoring.monitor import AllocationOverTime
+
+_STEP = {"type": "line", "interpolate": "step-after"}
+
+
+def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | None:
+    """Recommendations of each arm over time, and the probability that each had; nothing before the first."""
+    if not given.times:
+        return None
+    enrolled = [
+        {"time": at.isoformat(timespec="milliseconds"), "arm": arm, "recommended": n}
+        for arm, counts in given.assigned.items()
+        for at, n in zip(given.at, counts, strict=True)
+    ]
+    drawn = [
+        {"recommendations": time, "arm": arm, "probability": share}
+        for arm, shares in given.probability.items()
+        for time, share in zip(given.times, shares, strict=True)
+        if share is not None
+    ]
+    color = {"field": "arm", "type": "nominal", "title": None, "sort": list(given.assigned)}
+    return {
+        "enrolled": {
+            "data": {"values": enrolled},
+            "height": 180,
+            "mark": _STEP,
+            "encoding": {
+                "x": {
+                    "field": "time",
+                    "type": "temporal",
+                    "title": None,
+                    "axis": {"tickCount": 5, "labelOverlap": True},
+                },
+                "y": {"field": "recommended", "type": "quantitative", "title": "recommended so far"},
+                "color": color,
+            },
+        },
+        "drawn": {
+            "data": {"values": drawn},
+            "height": 180,
+            "mark": _STEP,
+            "encoding": {
+                "x": {"field": "recommendations", "type": "quantitative", "title": "recommendations"},
+                "y": {
+                    "field": "probability",
+                    "type": "quantitative",
+                    "title": "mean probability",
+                    "scale": {"domain": [0, 1]},
+                },
+                "color": color,
+            },
+        },
+    }

@@ -1,0 +1,76 @@
+"""The monitor of a trial: the page, its parts once its log has grown, and the files one can take along."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from adhere.service.pages.charts.allocation import allocation_chart
+from adhere.service.pages.charts.effects import bands_chart, forest_chart
+from adhere.service.pages.charts.posteriors import posterior_charts
+from adhere.service.pages.charts.surplus import surplus_chart
+from adhere.service.pages.event_stream import EventStream
+from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.rendering import HEADERS, render
+from adhere.trial.monitoring.monitor import Monitor
+
+_PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; then they follow it
+_MAX_CACHED: Final = 32
+_rendered: OrderedDict[tuple[str, str, str], str] = OrderedDict()  # by root, trial and head
+
+
+async def monitor_page(page: PageRequest) -> Response:
+    """The page with its numbers, or without them where they take time; then it asks for them."""
+    asked = asyncio.ensure_future(_parts(page))
+    parts = None
+    if page.is_fragment:
+        return Response(await asked, 200, HEADERS, "text/html")
+    with suppress(TimeoutError):
+        parts = await asyncio.wait_for(asyncio.shield(asked), _PATIENCE)
+    if parts is None:  # whatever comes of it is told when the page asks
+        asked.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return page.render("monitor.html", parts=parts)
+
+
+async def monitor_events(page: PageRequest) -> Response:
+    """Tell an open page whenever the trial has changed, at most every other second."""
+    await page.call("show_trial")  # or there is no such trial, for this reader
+    service, secret = page.service, page.secret
+    return EventStream(service.changes.heads(page.trial), lambda: service.sessions.find(secret) is not None)
+
+
+async def monitor_file(page: PageRequest) -> Response:
+    """Take along the records, the log or the analysis."""
+    form = page.query.get("format", "csv")
+    operation = "analysis" if form in ("html", "json") else "export"
+    found: Response = await page.call(operation, query={"format": form})
+    name = "analysis" if operation == "analysis" else "records"
+    found.headers["content-disposition"] = f'attachment; filename="{name}.{"ndjson" if form == "log" else form}"'
+    return found
+
+
+async def _parts(page: PageRequest) -> str:
+    """The parts of the page, rendered once for each head of the log, however many watch."""
+    found: Monitor = await page.call("monitor")
+    key = (page.root, page.trial, found.head)
+    if key not in _rendered:
+        _rendered[key] = await page.service.in_thread(partial(_rendered_parts, page, found))
+        while len(_rendered) > _MAX_CACHED:
+            _rendered.popitem(last=False)
+    return _rendered[key]
+
+
+def _rendered_parts(page: PageRequest, found: Monitor) -> str:
+    charts: dict[str, Any] = {
+        "forest": forest_chart(found.effects),
+        "bands": bands_chart(found.effects),
+        "allocation": allocation_chart(found.allocation),
+        "posteriors": posterior_charts(found.beliefs.posteriors),
+        "surplus": surplus_chart(found.surplus) if found.surplus else None,
+    }
+    return render("parts/monitor.html", page, monitor=found, charts=charts)
