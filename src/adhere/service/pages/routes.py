@@ -7,8 +7,10 @@ from typing import Final
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
 from adhere.service.pages.explore import explore_page
 from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page
+from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
 from adhere.service.pages.page_route import PageRoute
 from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
+from adhere.service.pages.simulations import simulation_page, simulation_report_page, stopped_simulation
 from adhere.service.pages.static_page import static_page
 from adhere.service.pages.trials import trials_page
 
@@ -23,6 +25,13 @@ PAGES: Final = (
     PageRoute("GET", "/app/trials/{trial}/monitor", monitor_page, calls=("monitor",), tab="Monitor"),
     PageRoute("GET", "/app/trials/{trial}/monitor/events", monitor_events, calls=("monitor", "show_trial")),
     PageRoute("GET", "/app/trials/{trial}/monitor/file", monitor_file, calls=("export", "analysis")),
+    PageRoute("GET", "/app/new-trial", new_trial_page, calls=("list_policies", "check_design"), tab="New trial"),
+    PageRoute("POST", "/app/new-trial", checked_trial, calls=("list_policies", "check_design")),
+    PageRoute("POST", "/app/new-trial/trial", created_trial, calls=("check_design", "create_trial")),
+    PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=("check_design", "start_simulation")),
+    PageRoute("GET", "/app/simulations/{id}", simulation_page, calls=("show_simulation",)),
+    PageRoute("GET", "/app/simulations/{id}/report", simulation_report_page, calls=("simulation_report",)),
+    PageRoute("POST", "/app/simulations/{id}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")),
     PageRoute("GET", "/app/access", access_page, calls=("list_tokens", "list_trials"), tab="Access"),
     PageRoute("POST", "/app/access", new_token, calls=("list_tokens", "make_token", "make_link")),
     PageRoute("POST", "/app/access/{id}/link", link_of_token, calls=("list_tokens", "make_link")),

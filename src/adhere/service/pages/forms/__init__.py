@@ -1,0 +1,1 @@
+"""Forms: what was typed, as the fields of the API's requests."""
