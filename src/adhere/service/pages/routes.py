@@ -8,6 +8,7 @@ from adhere.service.pages.access import access_page, link_of_token, new_token, r
 from adhere.service.pages.explore import explore_page
 from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page
 from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
+from adhere.service.pages.overview import changed_state, overview_page
 from adhere.service.pages.page_route import PageRoute
 from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
 from adhere.service.pages.simulations import simulation_page, simulation_report_page, stopped_simulation
@@ -29,6 +30,8 @@ PAGES: Final = (
     PageRoute("POST", "/app/new-trial", checked_trial, calls=("list_policies", "check_design")),
     PageRoute("POST", "/app/new-trial/trial", created_trial, calls=("check_design", "create_trial")),
     PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=("check_design", "start_simulation")),
+    PageRoute("GET", "/app/trials/{trial}", overview_page, calls=("show_trial",), tab="Overview"),
+    PageRoute("POST", "/app/trials/{trial}/state", changed_state, calls=("pause", "resume", "close")),
     PageRoute("GET", "/app/simulations/{id}", simulation_page, calls=("show_simulation",)),
     PageRoute("GET", "/app/simulations/{id}/report", simulation_report_page, calls=("simulation_report",)),
     PageRoute("POST", "/app/simulations/{id}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")),

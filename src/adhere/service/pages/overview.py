@@ -1,0 +1,58 @@
+"""The overview of a trial: its design in words, where it stands, and what an admin does with it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import uuid4
+
+import msgspec
+from starlette.responses import Response
+
+from adhere.errors import ConflictError, InputError
+from adhere.service.api.responses import TrialView
+from adhere.service.http.problems import ProblemError
+from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.problem import shown_problem
+from adhere.trial.design import Design
+
+_FIELDS: Final = [field.name for field in msgspec.structs.fields(Design)]
+_CHANGES: Final = ("pause", "resume", "close")
+
+
+async def overview_page(page: PageRequest) -> Response:
+    """What the trial is, and where it stands."""
+    return await _shown(page)
+
+
+async def changed_state(page: PageRequest) -> Response:
+    """Pause, resume or close the trial."""
+    form = page.form
+    change = form.get("change", "")
+    body: dict[str, Any] = {"reason": form.get("reason", "")}
+    if change == "close":
+        body["accept_open"] = "accept_open" in form
+    try:
+        if change not in _CHANGES:
+            raise InputError("change", change, "one of pause, resume, close")
+        await page.call(change, body=body, key=form.get("key", ""))
+    except (InputError, ProblemError) as error:
+        is_open = isinstance(error, ConflictError) and "accept_open" in error.expected
+        return await _shown(page, 422, problem=shown_problem(error), form=form, are_open=is_open)
+    return page.redirect(page.address("trials", page.trial))
+
+
+async def _shown(page: PageRequest, status: int = 200, **values: Any) -> Response:
+    trial: TrialView = await page.call("show_trial")
+    description: tuple[str, ...] = ()
+    if page.may("check_design"):
+        fields = {name: value for name in _FIELDS if (value := getattr(trial, name)) is not None}
+        description = (await page.call("check_design", body={"design": msgspec.to_builtins(fields)})).description
+    return page.render(
+        "overview.html",
+        status,
+        trial=trial,
+        rehearsal=trial.rehearsal,
+        description=description,
+        key=str(uuid4()),
+        **{"problem": None, "form": {}, "are_open": False, **values},
+    )

@@ -1,0 +1,124 @@
+"""New trial in a browser: by form and by file, what is wrong beside its field, and how it would behave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from service.serving import Service, in_file
+
+from .visitor import Visitor, assert_fits, visiting
+
+FILE = 'name = "from a file"\npolicy = "thompson"\narms = ["walk", "aspirin"]\nn_patients = 100\n'
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with in_file(tmp_path_factory.mktemp("new-trial") / "trials.db") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def admin(browser: Any, empty: Service) -> Iterator[Visitor]:
+    with visiting(browser, empty, "admin") as visitor:
+        visitor.page.on("dialog", lambda dialog: dialog.accept())
+        yield visitor
+
+
+def send(page: Any, button: str) -> None:
+    """Send a form, and wait until the page that answers it is ready."""
+    with page.expect_navigation(wait_until="load"):
+        page.get_by_role("button", name=button).click()
+
+
+def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visitor, empty: Service) -> None:
+    page = admin.page
+    admin.expected = ("console: Failed to load resource: the server responded with a status of 422",)
+    admin.open("/app/new-trial")
+    page.get_by_label("Name").fill("by form")
+    page.get_by_label("Arms, one on each line").fill("walk\naspirin")
+    page.get_by_label("Largest number of patients").fill("many")
+    page.get_by_label("Blinded").check()
+    send(page, "Check the design")
+    wrong = page.get_by_label("Largest number of patients")
+    assert wrong.get_attribute("aria-invalid") == "true"
+    assert wrong.get_attribute("aria-describedby").split()[0] == "problem-n_patients"
+    assert page.locator("[id='problem-n_patients']").inner_text() == "Got 'many', expected a whole number."
+    assert wrong.evaluate("one => one === document.activeElement")
+    assert wrong.input_value() == "many"
+    assert page.get_by_label("Arms, one on each line").input_value() == "walk\naspirin"
+    assert page.get_by_label("Blinded").is_checked()
+    assert admin.axe_issues() == []
+
+    wrong.fill("40")
+    page.get_by_label("Blinded").uncheck()
+    page.get_by_label("Floor", exact=True).fill("0.7")
+    send(page, "Check the design")
+    assert "0.7" in page.locator("[id='problem-floor.share']").inner_text()
+    page.get_by_label("Floor", exact=True).fill("0.2")
+    page.get_by_label("Burn-in").fill("8")
+    send(page, "Check the design")
+    assert "The first 8 patients are randomised in permuted blocks of 4." in page.locator("#review").inner_text()
+
+    for guard in ("Floor", "Burn-in"):  # which would take seconds to compile
+        page.get_by_label(guard, exact=True).fill("")
+    page.get_by_label("Which arm an outcome is credited to").first.select_option("actual")
+    send(page, "Check the design")
+    assert "by form" not in empty.client().trials()
+    digest = re.search(r"[0-9a-f]{64}", page.locator("#review").inner_text())
+    page.get_by_role("button", name="Create trial").click()
+    page.wait_for_url("**/app/trials/by%20form")
+    made = empty.client().trial("by form")
+    assert (made.policy, made.n_patients, made.blinded) == ("thompson/actual", 40, False)
+    assert digest is not None
+    assert made.design_digest == digest.group()
+    assert admin.faults == []
+
+
+def test_a_file_is_read_simulated_and_stopped(admin: Visitor, empty: Service) -> None:
+    page = admin.page
+    admin.open("/app/new-trial")
+    page.get_by_text("From a design file").click()
+    data = {"name": "design.toml", "mimeType": "text/plain", "buffer": FILE.encode()}
+    page.get_by_label("File from this computer").set_input_files(data)
+    expect(page.get_by_label("Text of the file")).to_have_value(FILE)
+    send(page, "Check the file")
+    page.get_by_label("Effects").fill("0.3")
+    page.get_by_label("Shares who comply").fill("0.8")
+    page.get_by_label("Confounding").fill("0")
+    page.get_by_label("Trials in each scenario").fill("66000")
+    page.get_by_role("button", name="Simulate").click()
+    page.locator("progress:not([value='0'])").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped.").wait_for()
+    page.get_by_label("Trials in each scenario").fill("200")
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_text("Done: 200 trials in each of 3 scenarios").wait_for(timeout=60_000)
+    rows = page.locator("#simulation tbody tr").first.inner_text()
+    assert rows.startswith("sharp null, compliance 80%")
+    assert admin.axe_issues() == []
+    assert_fits(admin)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Full report").click()
+    assert "from a file" in download.value.path().read_text()
+    page.get_by_role("button", name="Create trial").click()
+    page.wait_for_url("**/app/trials/from%20a%20file")
+    assert empty.client().trials()["from a file"] == "open"
+    assert admin.faults == []
+
+
+def test_who_may_not_create_one_may_still_design_it_and_others_may_not(browser: Any, empty: Service) -> None:
+    with visiting(browser, empty, "statistician") as statistician:
+        statistician.open("/app/new-trial")
+        statistician.page.get_by_text("From a design file").click()
+        statistician.page.get_by_label("Text of the file").fill(FILE)
+        statistician.page.get_by_role("button", name="Check the file").click()
+        assert statistician.page.get_by_role("button", name="Simulate").count() == 1
+        assert statistician.page.get_by_role("button", name="Create trial").count() == 0
+        assert statistician.person.send("/app/new-trial/trial", {"file": FILE}).status == 403
+    with visiting(browser, empty, "site") as site:
+        assert site.person.get("/app/new-trial").status == 403
