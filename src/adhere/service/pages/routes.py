@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
-from adhere.service.pages.explore import explore_page
+from adhere.service.pages.explore.page import explore_page
 from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page
 from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
 from adhere.service.pages.overview import changed_state, overview_page

@@ -16,7 +16,10 @@ from adhere.exploration.groups import fields_of
 from adhere.exploration.results import Exploration
 from adhere.exploration.settings import MAX_PATIENTS, MAX_RUNS, Settings
 from adhere.service.api.explorations import QUERY, settings_of
-from adhere.service.pages.explore_charts import ExploreChart, explore_charts
+from adhere.service.pages.explore.beliefs import beliefs
+from adhere.service.pages.explore.chart import ARMS, ExploreChart
+from adhere.service.pages.explore.curves import curves
+from adhere.service.pages.explore.population import population
 from adhere.service.pages.page_request import PageRequest
 
 _PATIENCE: Final = 1.0  # seconds; a policy that is compiled first takes longer, and the page then asks again
@@ -27,7 +30,6 @@ _TAKES: Final[dict[tuple[int, ...], str]] = {
     (0, 1): "take what they are told",
     (1, 0): "take the opposite of what they are told",
 }
-_ARMS: Final = ("control", "treatment")
 
 
 async def explore_page(page: PageRequest) -> Response:
@@ -63,7 +65,12 @@ def _query(page: PageRequest) -> dict[str, str]:
 
 def _shown(found: Exploration | None) -> Mapping[str, Any]:
     """What the templates show of an exploration; None if it is not there yet."""
-    charts: dict[str, ExploreChart] = explore_charts(found)
+    charts: dict[str, ExploreChart] = {
+        "population": population(found),
+        "beliefs": beliefs(found),
+        "surplus": curves(found, "surplus", "surplus over randomisation"),
+        "regret": curves(found, "regret", "regret"),
+    }
     updates = {name: {"values": one.values, "label": one.label} for name, one in charts.items()}
     data = json.dumps(updates, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     state = None if found is None else {**_numbers(found.settings), "preset": _preset(found.settings)}
@@ -95,7 +102,7 @@ def _strata(settings: Settings) -> list[dict[str, Any]]:
         share, *rewards = fields_of(group.name)
         arms = [
             {"name": field, "arm": arm, "value": numbers[field], "unseen": number not in group.takes}
-            for number, (field, arm) in enumerate(zip(rewards, _ARMS, strict=True))
+            for number, (field, arm) in enumerate(zip(rewards, ARMS, strict=True))
         ]
         rows.append(
             {"name": group.name, "takes": _TAKES[group.takes], "share": share, "rewards": arms}

@@ -1,0 +1,1 @@
+"""The page to explore the paper's idea on, and its charts."""
