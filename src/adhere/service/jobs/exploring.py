@@ -13,6 +13,7 @@ from adhere.exploration.results import Exploration
 from adhere.exploration.settings import Settings
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.child_process import ChildProcess
+from adhere.service.jobs.job_process import JobProcessError
 
 _MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each
 
@@ -53,21 +54,25 @@ class Explorer:
 
     def close(self) -> None:
         """End the process, whatever it does."""
+        for _, future in self._waiting.values():
+            if not future.done():
+                future.set_exception(JobProcessError("the service is ending"))
+        self._waiting.clear()
         self._process.kill()
         self._thread.shutdown(cancel_futures=True)
         self._process.close()
 
     def _next(self) -> None:
-        if self._busy or not self._waiting:
-            return
-        settings, future = self._waiting.pop(next(iter(self._waiting)))
-        if settings in self._kept:  # two pages may ask for the same
-            future.set_result(self._kept[settings])
-            self._next()
-            return
-        self._busy = True
-        work = asyncio.get_running_loop().run_in_executor(self._thread, self._process.call, settings)
-        work.add_done_callback(partial(self._done, settings, future))
+        while self._waiting and not self._busy:
+            settings, future = self._waiting.pop(next(iter(self._waiting)))
+            if future.done():  # whoever asked has gone
+                continue
+            if settings in self._kept:  # two pages may ask for the same
+                future.set_result(self._kept[settings])
+                continue
+            self._busy = True
+            work = asyncio.get_running_loop().run_in_executor(self._thread, self._process.call, settings)
+            work.add_done_callback(partial(self._done, settings, future))
 
     def _done(self, settings: Settings, future: asyncio.Future[Exploration], work: asyncio.Future[Any]) -> None:
         self._busy = False
