@@ -69,6 +69,12 @@ def test_a_preset_sets_the_sliders_and_the_scheme_keeps_what_is_shown(page: Any)
 
 
 def test_what_cannot_be_shown_is_said(as_role: Callable[[str | None], Visitor], page: Any) -> None:
+    page.fill("#defiers", "1.5")
+    page.press("#defiers", "Tab")
+    assert page.inner_text("#status").startswith("defiers, share of the patients, number: ")
+    page.fill("#defiers", "0")
+    redrawn(page, lambda: page.press("#defiers", "Tab"))
+    assert page.inner_text("#status") == ""
     as_role("site").expected = ("console: Failed to load resource",)  # 422
     page.uncheck("input[value='thompson']")
     page.uncheck("input[value='thompson/actual']")

@@ -97,7 +97,8 @@
   });
   form.addEventListener("change", ({ target }) => {
     if (target.dataset.kind || target.dataset.for) preset = "";
-    if (!form.checkValidity()) status.textContent = `${form.querySelector(":invalid").labels[0]?.textContent.trim()}: ${form.querySelector(":invalid").validationMessage}`;
+    const wrong = form.querySelector("input:invalid");
+    if (wrong) status.textContent = `${wrong.getAttribute("aria-label") ?? wrong.name}: ${wrong.validationMessage}`;
     else redraw();
   });
   form.addEventListener("click", (event) => {
