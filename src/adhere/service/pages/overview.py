@@ -9,6 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from adhere.errors import ConflictError, InputError
+from adhere.service.api.follow_up_views import WaitingList
 from adhere.service.api.responses import TrialView
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
@@ -36,9 +37,15 @@ async def changed_state(page: PageRequest) -> Response:
             raise InputError("change", change, "one of pause, resume, close")
         await page.call(change, body=body, key=form.get("key", ""))
     except (InputError, ProblemError) as error:
-        is_open = isinstance(error, ConflictError) and "accept_open" in error.expected
-        return await _shown(page, 422, problem=shown_problem(error), form=form, are_open=is_open)
+        waiting = await _waiting(page) if isinstance(error, ConflictError) and change == "close" else None
+        return await _shown(page, 422, problem=shown_problem(error), form=form, waiting=waiting)
     return page.redirect(page.address("trials", page.trial))
+
+
+async def _waiting(page: PageRequest) -> WaitingList | None:
+    """The reports that closing would give up, the oldest first."""
+    found: WaitingList = await page.call("list_waiting")
+    return found if found.waiting else None
 
 
 async def _shown(page: PageRequest, status: int = 200, **values: Any) -> Response:
@@ -54,5 +61,5 @@ async def _shown(page: PageRequest, status: int = 200, **values: Any) -> Respons
         rehearsal=trial.rehearsal,
         description=description,
         key=str(uuid4()),
-        **{"problem": None, "form": {}, "are_open": False, **values},
+        **{"problem": None, "form": {}, "waiting": None, **values},
     )

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from starlette.responses import Response
 
 from adhere.service.pages.page_request import PageRequest
 
+_PAGE: Final = 50  # trials on one page
+
 
 async def trials_page(page: PageRequest) -> Response:
-    """The trials that one may see."""
-    found = await page.call("list_trials")
-    return page.render("trials.html", trials=found.trials)
+    """The trials that one may see, the newest first."""
+    trials = list(reversed((await page.call("list_trials")).trials))
+    text = page.query.get("from", "0")
+    first = min(int(text), len(trials)) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return page.render(
+        "trials.html",
+        trials=trials[first : first + _PAGE],
+        total=len(trials),
+        first=first,
+        before=max(first - _PAGE, 0) if first else None,
+        after=first + _PAGE if first + _PAGE < len(trials) else None,
+    )

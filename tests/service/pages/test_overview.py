@@ -1,0 +1,89 @@
+"""A trial's own page in a browser: what its design says, a pause, and an end that names the reports it gives up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from service.serving import ARMS, Service, in_file
+
+from .populated import OPEN
+from .visitor import Visitor, visiting
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with in_file(tmp_path_factory.mktemp("overview") / "trials.db") as running:
+        yield running
+
+
+def test_a_trial_is_paused_resumed_and_closed_without_the_reports_it_waits_for(browser: Any, small: Service) -> None:
+    small.client().create_trial("rehearsed", "uniform", ARMS, rehearsal=True)
+    small.client("site").recommend("rehearsed", "S-007")
+    with visiting(browser, small, "admin") as admin:
+        page = admin.page
+        page.on("dialog", lambda dialog: dialog.accept())
+        admin.expected = ("console: Failed to load resource: the server responded with a status of 422",)
+        admin.open("/app/trials")
+        assert page.locator("tbody tr").inner_text().split("\t")[1:] == ["open rehearsal", "1", "1", "–"]
+        page.get_by_role("link", name="rehearsed").click()
+        assert "Rehearsal." in page.locator("main").inner_text()
+        assert "Patients are recommended walk or aspirin." in page.locator("main").inner_text()
+        for change, status in (("Pause", "paused"), ("Resume", "open")):
+            page.get_by_label("Reason").first.fill("the ward moves")
+            with page.expect_navigation():
+                page.get_by_role("button", name=change).click()
+            assert small.client().trials()["rehearsed"] == status
+        page.get_by_label("Reason").last.fill("done")
+        with page.expect_navigation():
+            page.get_by_role("button", name="Close").click()
+        assert page.get_by_label("Reason").last.input_value() == "done"
+        page.get_by_text("1 waiting report").click()
+        assert "S-007, A" in page.locator("main").inner_text()
+        assert admin.axe_issues() == []
+        page.get_by_label("Do without these reports").check()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Close").click()
+        assert small.client().trials()["rehearsed"] == "closed"
+        assert page.get_by_role("button", name="Close").count() == 0
+        assert admin.faults == []
+
+
+def test_a_recommended_stop_is_explained_to_those_who_may_know(browser: Any, small: Service) -> None:
+    design: dict[str, Any] = {
+        "n_patients": 40,
+        "looks": {"at": [4]},
+        "stopping": {"by": "posterior", "superiority": 0.5},
+    }
+    trial, site = small.new_trial(**design), small.client("site")
+    for number in range(4):
+        advice = site.recommend(trial, f"S-{number}")
+        site.report(trial, advice.id, actual=advice.arm, reward=advice.arm == "walk")
+    for role, is_told in (("admin", True), ("statistician", True), ("coordinator", False), ("site", False)):
+        with visiting(browser, small, role) as visitor:
+            visitor.open(f"/app/trials/{trial}")
+            assert (visitor.page.get_by_text("Look 1 recommends to stop").count() == 1) == is_told, role
+            visitor.open("/app/trials")
+            assert (visitor.page.get_by_text("stop recommended").count() == 1) == is_told, role
+
+
+def test_many_trials_are_listed_on_several_pages(small: Service, browser: Any) -> None:
+    for number in range(51):
+        small.client().create_trial(f"list {number:02}", "uniform", ARMS)
+    with visiting(browser, small, "coordinator") as coordinator:
+        coordinator.open("/app/trials")
+        assert coordinator.page.locator("tbody tr").count() == 50
+        assert "Compliance" not in coordinator.page.locator("thead").inner_text()
+        coordinator.page.get_by_role("link", name="Older").click()
+        assert coordinator.page.get_by_role("link", name="list 00").count() == 1
+
+
+def test_a_site_sees_what_it_may_of_the_design(as_role: Callable[[str | None], Visitor]) -> None:
+    site = as_role("site")
+    site.open(f"/app/trials/{OPEN}")
+    said = site.page.locator("main").inner_text()
+    assert "Patients are recommended usual care or stroke unit." in said
+    assert "Digest" not in said
+    assert site.page.get_by_role("button", name="Close").count() == 0
