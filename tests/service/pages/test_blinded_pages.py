@@ -6,12 +6,14 @@ Every answer, of the API and of every page that a site can open, is compared byt
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adhere import Trial, import_policies
+from adhere.policies import registry
 from adhere.service.api.requests import NewReport
 from adhere.service.api.route import SITE, Route
 from adhere.service.pages.routes import PAGES
@@ -42,10 +44,18 @@ TRIAL, ARMS = "headache", ("placebo", "verum")
 Answers = dict[str, tuple[int, dict[str, str], bytes]]
 
 
-def test_every_answer_to_a_site_is_the_same_whatever_the_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def always(tmp_path: Path) -> Iterator[None]:
+    """The policy of that name, which lists of policies in other tests do not show."""
     file = tmp_path / "always.py"
     file.write_text(ALWAYS)
     import_policies(file)
+    yield
+    del registry["always"]
+
+
+@pytest.mark.usefixtures("always")
+def test_every_answer_to_a_site_is_the_same_whatever_the_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     warm = Trial("always", ARMS, seed=1)  # compiled beforehand: names of files that are then written are drawn too
     warm.report(warm.recommend().id, actual=ARMS[0], reward=1)
     pinned = Pinned(monkeypatch)
