@@ -18,7 +18,7 @@ async def monitor(context: RequestContext) -> Monitor:
 
 
 async def analysis(context: RequestContext) -> Response:
-    """Analyse a trial as `adhere analyse` does, without the test by replay: a page in one file, or JSON."""
+    """Analyse a trial as the command adhere analyse does, without the test by replay: a page in one file, or JSON."""
     form = chosen_format(context.query, _MEDIA)
     # A page that is opened here could otherwise do what its reader may.
     headers = {"content-disposition": f'attachment; filename="analysis.{form}"', "x-content-type-options": "nosniff"}
