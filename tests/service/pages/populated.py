@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.serving import Service
 
 OPEN, BLINDED = "stroke-unit", "headache-blinded"
-SUBJECT = 0  # the number of a recommendation of site A in each of them
+SUBJECT = 1  # the number of a recommendation of site A in each of them
 
 
 def populate(service: Service) -> None:

@@ -10,10 +10,24 @@ from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_p
 from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
 from adhere.service.pages.overview import changed_state, overview_page
 from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.recommendation import recommendation_page, slip_page
+from adhere.service.pages.recommendation_forms import (
+    correction_from_page,
+    error_from_page,
+    report_from_page,
+    unblinding_from_page,
+    withdrawal_from_page,
+)
 from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
 from adhere.service.pages.simulations import simulation_page, simulation_report_page, stopped_simulation
+from adhere.service.pages.site import recommendation_from_page, site_page
 from adhere.service.pages.static_page import static_page
 from adhere.service.pages.trials import trials_page
+
+_SITE = ("show_trial", "list_waiting", "find_recommendations", "recommend")
+_ONE = ("show_trial", "show_recommendation", "find_recommendations", "report")
+_AT_SITE = "/app/trials/{trial}/site"
+_RECOMMENDATION = "/app/trials/{trial}/recommendations/{id}"
 
 PAGES: Final = (
     PageRoute("GET", "/static/{file}", static_page, public=True),
@@ -28,6 +42,15 @@ PAGES: Final = (
     PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=("check_design", "start_simulation")),
     PageRoute("GET", "/app/trials/{trial}", overview_page, calls=("show_trial",), tab="Overview"),
     PageRoute("POST", "/app/trials/{trial}/state", changed_state, calls=("pause", "resume", "close")),
+    PageRoute("GET", _AT_SITE, site_page, calls=_SITE, tab="Site"),
+    PageRoute("POST", _AT_SITE, recommendation_from_page, calls=_SITE),
+    PageRoute("GET", _RECOMMENDATION, recommendation_page, calls=_ONE),
+    PageRoute("GET", f"{_RECOMMENDATION}/slip", slip_page, calls=_ONE),
+    PageRoute("POST", f"{_RECOMMENDATION}/report", report_from_page, calls=_ONE),
+    PageRoute("POST", f"{_RECOMMENDATION}/correction", correction_from_page, calls=(*_ONE, "correct")),
+    PageRoute("POST", f"{_RECOMMENDATION}/withdrawal", withdrawal_from_page, calls=(*_ONE, "withdraw")),
+    PageRoute("POST", f"{_RECOMMENDATION}/error", error_from_page, calls=(*_ONE, "mark_in_error")),
+    PageRoute("POST", f"{_RECOMMENDATION}/unblinding", unblinding_from_page, calls=(*_ONE, "unblind")),
     PageRoute("GET", "/app/simulations/{id}", simulation_page, calls=("show_simulation",)),
     PageRoute("GET", "/app/simulations/{id}/report", simulation_report_page, calls=("simulation_report",)),
     PageRoute("POST", "/app/simulations/{id}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")),

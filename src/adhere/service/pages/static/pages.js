@@ -19,6 +19,13 @@
     const question = event.target.closest("[data-confirm]")?.dataset.confirm;
     if (question && !confirm(question)) event.preventDefault();
   });
+  // Nothing of a session stays on the device once it has ended: taps that were not sent (unsent.js) are deleted.
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches(".who")) return;
+    const question = "What was not sent yet is deleted when you sign out. Sign out?";
+    if (localStorage.getItem("adhere-unsent") && !confirm(question)) event.preventDefault();
+    else localStorage.removeItem("adhere-unsent");
+  });
   document.addEventListener("htmx:load", (event) => showTimes(event.target));
   showTimes(document);
 })();

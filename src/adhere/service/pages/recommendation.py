@@ -1,0 +1,54 @@
+"""One recommendation: large and plain, what was reported of it, the forms that say more, and a slip to print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from adhere.service.pages.form_problem import FormProblem
+from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.site import new_key
+
+_FEW_VALUES = 6  # rewards that have a button each
+
+
+async def recommendation_page(page: PageRequest) -> Response:
+    """A recommendation and what can be said of it."""
+    return await show_recommendation_page(page)
+
+
+async def slip_page(page: PageRequest) -> Response:
+    """A recommendation on paper."""
+    return page.render("slip.html", **await _facts(page))
+
+
+async def show_recommendation_page(page: PageRequest, problem: FormProblem | None = None, **values: Any) -> Response:
+    """The page of a recommendation, after something was done or refused."""
+    return page.render(
+        "recommendation.html",
+        problem.status if problem else 200,
+        **await _facts(page),
+        problem=problem,
+        form=page.form,
+        key=new_key,
+        may_unblind=page.may("unblind"),
+        **{"unblinded": None, **values},
+    )
+
+
+async def _facts(page: PageRequest) -> dict[str, Any]:
+    trial = await page.call("show_trial")
+    shown = await page.call("show_recommendation")
+    lines = (await page.call("find_recommendations", query={"recommendation_id": page.id})).recommendations
+    rewards = trial.reward_values or ()
+    return {
+        "trial": trial,
+        "rehearsal": trial.rehearsal,
+        "shown": shown,
+        "line": next(line for line in lines if line.recommendation_id == page.id),
+        "others": [line for line in lines if line.recommendation_id != page.id],
+        "given": shown.kit or shown.arm,
+        "rewards": sorted(rewards) if len(rewards) <= _FEW_VALUES else [],
+        "own_kit": trial.blinded and page.holder is not None and page.holder.site is not None,
+    }

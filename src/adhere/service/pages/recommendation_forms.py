@@ -1,0 +1,106 @@
+"""What the forms of a recommendation send: reports, corrections, lost to follow-up, entered in error, unblinding."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from starlette.responses import Response
+
+from adhere.errors import InputError
+from adhere.service.http.problems import ProblemError
+from adhere.service.pages.form_problem import form_problem
+from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.recommendation import show_recommendation_page
+
+_CLOCKS = timedelta(minutes=1)  # by which a device's clock may differ from the service's
+
+
+async def report_from_page(page: PageRequest) -> Response:
+    """Record what was taken, the outcome, or both."""
+    form = page.form
+    part = "outcome" if "reward" in form else "taken"
+    body: dict[str, Any] = {name: form[name] for name in ("actual", "took_other") if name in form}
+    if form.get("took_nothing"):
+        body["took_nothing"] = True
+    try:
+        if "reward" in form:
+            body["reward"] = _number(form["reward"])
+        body["happened"] = await _tapped(page, form.get("happened", ""))
+    except InputError as error:
+        return await show_recommendation_page(page, form_problem(part, error))
+    return await _sent(page, part, "report", body)
+
+
+async def correction_from_page(page: PageRequest) -> Response:
+    """Correct or retract what was reported."""
+    form = page.form
+    taken, words, outcome = (form.get(name, "") for name in ("taken", "words", "outcome"))
+    body: dict[str, Any] = {"reason": form.get("reason", "")}
+    if taken.startswith("arm/"):
+        body["actual"] = taken.removeprefix("arm/")
+    elif taken == "nothing":
+        body["took_nothing"] = True
+    elif taken in ("actual", "took_other"):
+        body[taken] = words
+    body["retract"] = [name for name, given in (("actual", taken), ("reward", outcome)) if given == "retract"]
+    try:
+        if outcome not in ("", "retract"):
+            body["reward"] = _number(form.get("reward", "") if outcome == "other" else outcome)
+    except InputError as error:
+        return await show_recommendation_page(page, form_problem("correction", error))
+    return await _sent(page, "correction", "correct", body)
+
+
+async def withdrawal_from_page(page: PageRequest) -> Response:
+    """Mark as lost to follow-up."""
+    return await _sent(page, "withdrawal", "withdraw", {"reason": page.form.get("reason", "")})
+
+
+async def error_from_page(page: PageRequest) -> Response:
+    """Mark as entered in error."""
+    return await _sent(page, "error", "mark_in_error", {"reason": page.form.get("reason", "")})
+
+
+async def unblinding_from_page(page: PageRequest) -> Response:
+    """Unblind a kit that this subject was given or has taken; the arm is on this answer only."""
+    body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {"recommendation_id": page.id}
+    try:
+        told = await page.call("unblind", body=body, key=page.form.get("key", ""))
+    except (InputError, ProblemError) as error:
+        return await show_recommendation_page(page, form_problem("unblinding", error))
+    return await show_recommendation_page(page, unblinded=told)
+
+
+async def _sent(page: PageRequest, part: str, operation: str, body: dict[str, Any]) -> Response:
+    """Do it under the form's key for the subject whom the form names, and show the recommendation again."""
+    named = {"subject": page.form["subject"]} if page.form.get("subject") else {}
+    try:
+        await page.call(operation, body=body | named, key=page.form.get("key", ""))
+    except (InputError, ProblemError) as error:
+        return await show_recommendation_page(page, form_problem(part, error))
+    return page.redirect(page.address("trials", page.trial, "recommendations", page.id))
+
+
+def _number(text: str) -> float:
+    expected = "a number from 0 to 1"
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        raise InputError("reward", text, expected) from None
+    if not 0 <= value <= 1:  # NaN neither
+        raise InputError("reward", text, expected)
+    return value
+
+
+async def _tapped(page: PageRequest, text: str) -> str | None:
+    """The time of the tap by the device's clock, unless that cannot be right: then it counts when it arrives.
+
+    It is sent with every tap, since a tap that is sent again must say the same under the same key.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    made = (await page.call("show_recommendation")).at
+    return at.isoformat() if at.tzinfo is not None and made <= at <= datetime.now(UTC) + _CLOCKS else None

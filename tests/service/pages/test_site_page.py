@@ -1,0 +1,143 @@
+"""The site page on a phone: a recommendation, two taps, a correction, a slip; what it asks and what it refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from service.serving import Service
+
+from .person import Person, sign_in
+from .visitor import PHONE, Visitor, visiting
+
+SMALL_TARGETS = """() => [...document.querySelectorAll('.site :is(a, button, input, select, summary)')]
+  .filter(one => one.checkVisibility() && one.type !== 'hidden' && one.type !== 'radio')
+  .filter(one => one.getBoundingClientRect().height < 43.5).map(one => one.outerHTML)"""
+
+
+@pytest.fixture(scope="module")
+def phone(browser: Any, service: Service) -> Iterator[Visitor]:
+    with visiting(browser, service, "site", phone=True) as visitor:
+        yield visitor
+
+
+@pytest.fixture
+def person(service: Service) -> Person:
+    return sign_in(service, "site")
+
+
+def text_of(body: bytes) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", body.decode()).split())
+
+
+def test_two_taps_then_a_correction_and_a_slip(service: Service, phone: Visitor) -> None:
+    trial, page = service.new_trial(), phone.page
+    phone.open(f"/app/trials/{trial}/site")
+    page.fill("#subject", "S-1")
+    page.click("button:has-text('Recommend')")
+    arm = page.inner_text(".answer")
+    assert arm == service.client("site").recommendation(trial, 0).arm
+    page.click(f"button.big:has-text('{arm}')")
+    page.click("button:has-text('Outcome 1')")
+    page.wait_for_selector(".badge:has-text('complete')")
+    told = service.client("site").recommendation(trial, 0)
+    assert (told.actual, told.reward) == (arm, 1)
+    page.click("summary:has-text('Correct a report')")
+    page.select_option("#correct-outcome", "0")
+    page.fill("#reason-correction", "typed in the wrong line")
+    assert page.evaluate(SMALL_TARGETS) == []
+    assert phone.outside(PHONE) == []
+    page.click("button:text-is('Correct')")
+    page.wait_for_selector(".recorded:has-text('Outcome 0')")
+    history = service.client().recommendation(trial, 0).derivation
+    assert history is not None
+    assert (history.history[-1].reward, history.history[-1].reason) == (0, "typed in the wrong line")
+    page.click("text=Print a slip")
+    assert page.inner_text(".slip .answer") == arm
+    assert "S-1" in page.inner_text(".slip")
+    phone.open(f"/app/trials/{trial}/site")
+    assert page.evaluate(SMALL_TARGETS) == []
+    assert phone.faults == []
+
+
+def test_a_new_code_that_looks_like_a_known_one_is_asked_about(service: Service, person: Person) -> None:
+    trial, site = service.new_trial(), service.client("site")
+    site.recommend(trial, "S-01")
+    path = f"/app/trials/{trial}/site"
+    asked = person.send(path, {"subject": "S-O1", "key": "one"})
+    assert asked.status == 200
+    assert "Yes, S-01 waiting since" in text_of(asked.body)
+    assert len(site.waiting(trial)) == 1
+    made = person.send(path, {"subject": "S-O1", "key": "one", "someone_new": "yes"})
+    assert made.headers["location"] == f"/app/trials/{trial}/recommendations/1"
+    again = person.send(path, {"subject": "S-O1", "key": "one"})
+    assert again.headers["location"] == made.headers["location"]
+
+
+def test_what_waits_is_listed_oldest_first_and_found_when_complete(service: Service, person: Person) -> None:
+    trial, site = service.new_trial(), service.client("site")
+    for subject in ("S-2", "S-1", "S-3"):
+        site.recommend(trial, subject)
+    site.report(trial, 0, actual="walk", reward=1)
+    service.client("other").recommend(trial, "theirs")
+    shown = text_of(person.get(f"/app/trials/{trial}/site").body)
+    assert shown.index("S-1") < shown.index("S-3")
+    assert "S-2" not in shown
+    assert "theirs" not in shown
+    assert "S-2 complete" in text_of(person.get(f"/app/trials/{trial}/site?subject=S-2").body)
+    assert "theirs has no recommendation" in text_of(person.get(f"/app/trials/{trial}/site?subject=theirs").body)
+    assert person.get(f"/app/trials/{trial}/recommendations/3").status == 404
+
+
+@pytest.mark.parametrize(
+    ("form", "fields", "says"),
+    [
+        ("report", {"reward": "2"}, 'id="reward"[^>]* value="2"[^>]*aria-invalid.*a number from 0 to 1'),
+        ("report", {"took_other": ""}, 'id="took-other"[^>]*aria-invalid.*'),
+        ("withdrawal", {"reason": ""}, 'id="reason-withdrawal"[^>]*aria-invalid'),
+        ("report", {"reward": "1", "subject": "S-2"}, "not for subject"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_the_field(
+    service: Service, person: Person, form: str, fields: dict[str, str], says: str
+) -> None:
+    trial = service.new_trial()
+    service.client("site").recommend(trial, "S-1")
+    reply = person.send(f"/app/trials/{trial}/recommendations/0/{form}", {"key": "one", **fields})
+    assert reply.status in (409, 422)
+    assert re.search(says, reply.body.decode(), re.DOTALL)
+    assert len(service.client("site").waiting(trial)) == 1
+
+
+def test_a_slip_is_marked_as_entered_in_error_and_can_be_entered_again(service: Service, person: Person) -> None:
+    trial = service.new_trial()
+    service.client("site").recommend(trial, "S-1")
+    here = f"/app/trials/{trial}/recommendations/0"
+    assert person.send(f"{here}/error", {"key": "one", "reason": "wrong code", "subject": "S-1"}).status == 303
+    shown = person.get(here).body
+    assert b"This was entered in error" in shown
+    assert b"/report" not in shown
+    assert service.client().results(trial).in_error == 1
+    again = person.send(f"/app/trials/{trial}/site", {"subject": "S-1", "key": "two"})
+    assert again.headers["location"].endswith("/recommendations/1")
+
+
+def test_a_kit_is_unblinded_once_with_its_reason_and_another_sites_is_not(service: Service, person: Person) -> None:
+    trial = service.new_trial(arms=("verum-xyz", "placebo-xyz"), blinded=True)
+    kit, theirs = (service.client(role).recommend(trial, "S-1").kit for role in ("site", "other"))
+    assert kit is not None
+    assert theirs is not None
+    here = f"/app/trials/{trial}/recommendations/0"
+    refused = person.send(f"{here}/unblinding", {"kit": theirs, "reason": "ill", "key": "one"})
+    assert refused.status == 404
+    assert b"xyz" not in refused.body
+    told = person.send(f"{here}/unblinding", {"kit": kit, "reason": "ill", "key": "two"})
+    assert re.search(b"(verum|placebo)-xyz", told.body)
+    assert b"This was recorded" in told.body
+    assert b"xyz" not in person.get(here).body
+    derivation = service.client().recommendation(trial, 0).derivation
+    assert derivation is not None
+    assert [(line.event, line.reason) for line in derivation.history[1:]] == [("unblinded", "ill")]
