@@ -103,10 +103,15 @@ def test_a_recommendation_whose_answer_is_lost_is_made_once(service: Service, ph
 
 def test_signing_out_asks_and_leaves_nothing_on_the_phone(service: Service, phone: Visitor, trial: str) -> None:
     page, asked = phone.page, []
+
+    def agree(dialog: Any) -> None:
+        asked.append(dialog.message)
+        dialog.accept()
+
     page.route("**/report", lambda route: route.abort())
     page.click("button:has-text('Nothing')")
     page.wait_for_selector("#unsent:has-text('Not sent yet')")
-    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    page.on("dialog", agree)
     page.click("text=Sign out")
     page.wait_for_selector("#token")
     assert "not sent" in asked[0]

@@ -10,17 +10,17 @@ from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_p
 from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
 from adhere.service.pages.overview import changed_state, overview_page
 from adhere.service.pages.page_route import PageRoute
-from adhere.service.pages.recommendation import recommendation_page, slip_page
-from adhere.service.pages.recommendation_forms import (
+from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
+from adhere.service.pages.simulations import simulation_page, simulation_report_page, stopped_simulation
+from adhere.service.pages.site.page import recommendation_from_page, site_page
+from adhere.service.pages.site.recommendation import recommendation_page, slip_page
+from adhere.service.pages.site.recommendation_forms import (
     correction_from_page,
     error_from_page,
     report_from_page,
     unblinding_from_page,
     withdrawal_from_page,
 )
-from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
-from adhere.service.pages.simulations import simulation_page, simulation_report_page, stopped_simulation
-from adhere.service.pages.site import recommendation_from_page, site_page
 from adhere.service.pages.static_page import static_page
 from adhere.service.pages.trials import trials_page
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from adhere.service.pages.form_problem import FormProblem
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.site import new_key
+from adhere.service.pages.site.form_problem import FormProblem
+from adhere.service.pages.site.page import new_key
 
 _FEW_VALUES = 6  # rewards that have a button each
 

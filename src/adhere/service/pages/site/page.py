@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError
-from adhere.service.pages.form_problem import form_problem
 from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.site.form_problem import form_problem
 
 
 async def site_page(page: PageRequest) -> Response:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError, input_problem
-
-Refusal: TypeAlias = InputError | ProblemError
+from adhere.service.pages.problem import shown_problem
 
 
 class FormProblem(NamedTuple):
@@ -19,8 +18,8 @@ class FormProblem(NamedTuple):
     status: int
 
 
-def form_problem(part: str, error: Refusal) -> FormProblem:
+def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
     """A refusal of what a part of a page sent."""
-    problem = input_problem(error) if isinstance(error, InputError) else error
-    text = problem.body.detail
-    return FormProblem(part, problem.body.field or "", f"{text[:1].upper()}{text[1:]}.", problem.status)
+    shown = shown_problem(error)
+    status = input_problem(error).status if isinstance(error, InputError) else error.status
+    return FormProblem(part, shown.field, shown.beside, status)

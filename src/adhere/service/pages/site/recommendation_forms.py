@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError
-from adhere.service.pages.form_problem import form_problem
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.recommendation import show_recommendation_page
+from adhere.service.pages.site.form_problem import form_problem
+from adhere.service.pages.site.recommendation import show_recommendation_page
 
 _CLOCKS = timedelta(minutes=1)  # by which a device's clock may differ from the service's
 
