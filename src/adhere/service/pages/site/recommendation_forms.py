@@ -102,5 +102,7 @@ async def _tapped(page: PageRequest, text: str) -> str | None:
         at = datetime.fromisoformat(text)
     except ValueError:
         return None
-    made = (await page.call("show_recommendation")).at
-    return at.isoformat() if at.tzinfo is not None and made <= at <= datetime.now(UTC) + _CLOCKS else None
+    made: datetime = (await page.call("show_recommendation")).at
+    if at.tzinfo is None or not made - _CLOCKS <= at <= datetime.now(UTC) + _CLOCKS:
+        return None
+    return max(at, made).isoformat()
