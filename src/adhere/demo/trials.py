@@ -8,6 +8,14 @@ from typing import Any, Final
 from adhere.populations import Population, as_population
 
 
+# What a design says of reports, for simulations; the demo plays days in seconds.
+EXPECTED: Final = {
+    "enrolment": {"per_day": 2.0, "random": True},
+    "delay": {"days": 8.0, "distribution": "exponential"},
+    "missing": {"outcome": {"rate": 0.07}},
+}
+
+
 @dataclass(frozen=True)
 class DemoTrial:
     """A trial to be played: its design, as `POST /trials` takes it, and who its patients are."""
@@ -28,7 +36,7 @@ class DemoTrial:
         """What creates it."""
         arms = self.population.arms
         given = {"name": self.name, "arms": arms, "control": arms[0], "n_patients": self.n_patients}
-        return given | {"strata": self.strata, "seed": seed} | self.design
+        return given | {"strata": self.strata, "seed": seed} | EXPECTED | self.design
 
 
 # Aspirin does little (0.4 points in 14-day survival), and most patients comply: what a calm monitor looks like.
