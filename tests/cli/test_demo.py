@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from demo.process import demo_process
 from service.serving import wait_until
 
 from .running import check_complaint, in_this_process
-from .test_interrupt import HEARS_CTRL_C
-
-COMMAND = (sys.executable, "-c", f"{HEARS_CTRL_C}; from adhere.cli.main import main; sys.exit(main())", "demo")
-
-
-@contextmanager
-def demo(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A demo whose temporary files are in a folder, and its port."""
-    environment = {**os.environ, "TMPDIR": str(folder)}
-    with subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            line = next(line for line in process.stdout if "http://" in line)
-            found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
-            assert found is not None
-            yield process, int(found[1])
-        finally:
-            process.kill()
 
 
 def serves(port: int) -> bool:
@@ -46,24 +23,26 @@ def serves(port: int) -> bool:
 
 
 def test_it_plays_so_many_patients_and_ends(tmp_path: Path) -> None:
-    with demo(tmp_path, "--patients", "10", "--no-browser") as (process, port):
-        assert process.stdout is not None
-        assert process.stdout.read().endswith("The demo has ended; its service, its trials and its file are gone.\n")
-        assert process.wait() == 0
-    assert not serves(port)
+    with demo_process(tmp_path, "--patients", "10") as demo:
+        assert demo.process.stdout is not None
+        assert demo.process.stdout.read().endswith(
+            "The demo has ended; its service, its trials and its file are gone.\n"
+        )
+        assert demo.process.wait() == 0
+    assert not serves(demo.port)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whatever_ends_it_no_process_and_no_file_is_left(tmp_path: Path, ending: signal.Signals) -> None:
-    with demo(tmp_path) as (process, port):
-        assert serves(port)
+    with demo_process(tmp_path) as demo:
+        assert serves(demo.port)
         (folder,) = tmp_path.iterdir()
         assert folder.stat().st_mode & 0o777 == 0o700
-        process.send_signal(ending)
-        assert process.wait(timeout=10) == (-ending if ending is signal.SIGKILL else 0)
+        demo.process.send_signal(ending)
+        assert demo.process.wait(timeout=10) == (-ending if ending is signal.SIGKILL else 0)
     # After SIGKILL it is the service that notices, and deletes the folder last.
-    wait_until(lambda: not (serves(port) or list(tmp_path.iterdir())))
+    wait_until(lambda: not (serves(demo.port) or list(tmp_path.iterdir())))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from adhere.populations import Population, as_population
 
-
 # What a design says of reports, for simulations; the demo plays days in seconds.
 EXPECTED: Final = {
     "enrolment": {"per_day": 2.0, "random": True},
