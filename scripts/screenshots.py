@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import cast
@@ -25,6 +26,7 @@ from adhere.demo.player import Pace, play
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures" / "pages"
 SEED, PATIENTS = 8, 800
 PHONE, DESK = 390, 1280
+MARGIN = 16  # around a part of a page
 COLOURS = 192  # of a picture: pages have few, and the file is a third of the size
 
 
@@ -37,6 +39,18 @@ def until(selector: str) -> Callable[[Page], None]:
     return lambda page: cast(None, page.wait_for_selector(selector, timeout=60_000))
 
 
+def simulate_a_design(page: Page) -> None:
+    """Give the example of a design, and simulate how its trials would behave."""
+    page.get_by_text("From a design file").click()
+    example = files("adhere.design") / "example.toml"
+    page.get_by_label("Text of the file").fill(example.read_text(encoding="utf-8").partition("# No part of")[0])
+    with page.expect_navigation(wait_until="load"):
+        page.get_by_role("button", name="Check the file").click()
+    page.get_by_label("Trials in each scenario").fill("2000")
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_text("Done: 2,000 trials").wait_for(timeout=120_000)
+
+
 @dataclass(frozen=True)
 class Shot:
     """A picture: who sees what, in a window of which width, and what is done before it is taken."""
@@ -47,13 +61,23 @@ class Shot:
     prepare: Callable[[Page], None] = as_it_is
     width: int = DESK
     dark: bool = False
-    height: int | None = None  # of the picture, if not the whole page
+    first: str = "body"  # what the picture begins above
+    last: str = "body"  # and ends below
 
+
+DRAWN = until("figure[data-drawn]")
+MONITOR = "/app/trials/rich-and-poor/monitor"
 
 SHOTS = (
     Shot("sign-in", None, "/app/sign-in"),
     Shot("trials", ADMIN, "/app/trials"),
     Shot("access", ADMIN, "/app/access"),
+    Shot("overview", ADMIN, "/app/trials/stroke"),
+    Shot("new-trial", ADMIN, "/app/new-trial", last="fieldset:nth-of-type(3)"),
+    Shot("simulation", ADMIN, "/app/new-trial", simulate_a_design, first="#review", last="#simulation"),
+    Shot("monitor", STATISTICIAN, MONITOR, DRAWN, last="#part-allocation .pair"),
+    Shot("monitor-beliefs", STATISTICIAN, MONITOR, DRAWN, first="#part-beliefs", last="#part-looks"),
+    Shot("monitor-dark", STATISTICIAN, MONITOR, DRAWN, dark=True, last="#part-effects"),
     Shot("explore", STATISTICIAN, "/app/explore", until("form[data-ready=yes] figure[data-drawn]")),
 )
 
@@ -82,11 +106,20 @@ def photograph(page: Page, demo: Demo, shot: Shot) -> bytes:
     """A picture of the page, drawn to the end."""
     page.goto(demo.url + shot.path, wait_until="load")
     shot.prepare(page)
-    page.wait_for_function("[...document.querySelectorAll('figure.chart')].every(one => 'drawn' in one.dataset)")
-    if shot.height is None:
-        return page.screenshot(full_page=True, animations="disabled")
-    clip: FloatRect = {"x": 0, "y": 0, "width": shot.width, "height": shot.height}
-    return page.screenshot(full_page=True, clip=clip, animations="disabled")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('figure.chart')].every(one => 'drawn' in one.dataset)"
+    )
+    page.evaluate("() => scrollTo(0, 0)")
+    top, bottom = _box(page, shot.first)["y"] - MARGIN, _box(page, shot.last)
+    height = bottom["y"] + bottom["height"] + MARGIN - max(0.0, top)
+    clip: FloatRect = {"x": 0, "y": max(0.0, top), "width": shot.width, "height": height}
+    return page.screenshot(full_page=True, clip=clip if shot.last != "body" else None, animations="disabled")
+
+
+def _box(page: Page, selector: str) -> FloatRect:
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None, selector
+    return box
 
 
 def save(picture: bytes, name: str) -> None:
