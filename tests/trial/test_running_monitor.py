@@ -105,7 +105,10 @@ def _compare_effects(found: list[Effect], analysis: Analysis) -> None:
         assert one.estimate.low == wanted.sets[0].low
 
 
-def test_what_is_new_is_read_and_what_was_corrected_is_played_again(patients: Patients) -> None:
+def test_what_is_new_is_read_and_what_was_corrected_is_played_again(
+    patients: Patients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adhere.analysis.adaptive.running_bets._CHECKPOINT_EVERY", 32)
     running = patients.new()
     for step in (
         "none",

@@ -36,7 +36,8 @@ globalThis.charts = (() => {
 
   function drawAll(root = document) {
     for (const figure of drawn.keys()) if (!figure.isConnected) { drawn.get(figure).finalize(); drawn.delete(figure); }
-    return Promise.all([...root.querySelectorAll("figure.chart")].map(draw));
+    // One after the other: the first is seen before the last is compiled.
+    return [...root.querySelectorAll("figure.chart")].reduce((before, figure) => before.then(() => draw(figure)), Promise.resolve());
   }
 
   // Other values for a chart that is drawn already, without drawing its axes and legend from the beginning.

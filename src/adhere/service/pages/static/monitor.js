@@ -44,6 +44,7 @@
         const answer = await fetch(location.pathname, { headers: { "HX-Request": "true" } });
         if (answer.ok) show(await answer.text());
         else if (answer.status === 401) location.reload();
+        else if (!monitor.querySelector("[data-part]")) monitor.innerHTML = await answer.text(); // what went wrong
       } catch { say("Not connected"); }
     } while (again);
     asking = false;

@@ -1,0 +1,66 @@
+"""What the time of an answer tells a site of the arm: two blinded trials that differ in the arm alone."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.monitor.site import Site
+from benchmarks.service.measuring import free_port, serving
+from benchmarks.service.subjects import adhere_command
+
+from adhere.policies import import_policies
+from adhere.store import open_store
+from adhere.tokens import Tokens
+from adhere.trial.make_design import make_design
+from adhere.trial.processor import CommandProcessor
+
+POLICY = Path(__file__).with_name("always.py")
+_TRIALS = ("first", "second")
+
+
+def aucs(folder: Path, n_requests: int) -> dict[str, float]:
+    """For each kind of request, how well its latency tells the arms apart: 0.5 is not at all."""
+    file, port = folder / "blinded.db", free_port()
+    import_policies(POLICY)
+    with closing(open_store(file)) as store:
+        processor = CommandProcessor(store)
+        for number, name in enumerate(_TRIALS):
+            design = make_design(name, f"always(second={number})", ("placebo", "verum"), blinded=True)
+            processor.create(design, seed=5, kit_secret=bytes(32))
+        token = Tokens(store).make("site", "bench", site="bench")[1]
+    with serving([*adhere_command(file, port), "--import", str(POLICY)], port):
+        site = Site(port, token)
+        for _ in range(50):
+            _ask(site, _TRIALS[0])
+            _ask(site, _TRIALS[1])
+        taken: dict[str, tuple[list[float], list[float]]] = {}
+        for pair in range(n_requests // 2):
+            for number in (0, 1) if pair % 2 else (1, 0):
+                for kind, milliseconds in _ask(site, _TRIALS[number]).items():
+                    taken.setdefault(kind, ([], []))[number].append(milliseconds)
+    return {kind: auc(*both) for kind, both in taken.items()}
+
+
+def _ask(site: Site, trial: str) -> dict[str, float]:
+    """A patient: recommended a kit, looked at, reported."""
+    recommended, given = site.recommend(trial)
+    path = f"/trials/{trial}/recommendations/{given['recommendation_id']}"
+    shown, _ = site.send("GET", path)
+    body: dict[str, Any] = {"actual": given["kit"], "reward": 1}
+    reported, _ = site.send("POST", f"{path}/reports", body)
+    return {"recommend": recommended, "show": shown, "report": reported}
+
+
+def auc(first: list[float], second: list[float]) -> float:
+    """The probability that an answer of the second kind takes longer than one of the first.
+
+    >>> auc([1.0, 2.0], [3.0, 4.0]), auc([1.0, 2.0], [1.0, 2.0])
+    (1.0, 0.5)
+    """
+    order = np.sort(np.array(first))
+    below = np.searchsorted(order, second, side="left")
+    up_to = np.searchsorted(order, second, side="right")
+    return float(np.mean(below + up_to) / (2 * len(first)))

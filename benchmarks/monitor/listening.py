@@ -1,0 +1,56 @@
+"""People who watch a trial: each listens for changes and then asks for the parts of the page, as its script does.
+
+They are a process of their own: `python -m benchmarks.monitor.listening PORT COOKIE TRIAL N`, until its input ends.
+"""
+
+from __future__ import annotations
+
+import http.client
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+def _listen(port: int, cookie: str, trial: str) -> None:
+    headers = {"Cookie": cookie}
+    events, parts = (http.client.HTTPConnection("127.0.0.1", port, timeout=120) for _ in range(2))
+    with suppress(OSError, http.client.HTTPException):  # as at the end
+        events.request("GET", f"/app/trials/{trial}/monitor/events", headers=headers)
+        answer = events.getresponse()
+        while line := answer.readline():
+            if line.startswith(b"data:"):
+                parts.request("GET", f"/app/trials/{trial}/monitor", headers={**headers, "HX-Request": "true"})
+                assert b"part-head" in parts.getresponse().read()
+                print("refreshed", flush=True)
+
+
+@contextmanager
+def listeners(port: int, cookie: str, trial: str, n: int) -> Iterator[None]:
+    """So many who watch for as long as the block lasts; it begins once each has the page."""
+    command = [sys.executable, "-m", __name__, str(port), cookie, trial, str(n)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        for _ in range(n):
+            assert process.stdout.readline() == b"refreshed\n"
+        drain = threading.Thread(target=process.stdout.read, daemon=True)
+        drain.start()
+        yield
+    finally:
+        process.stdin.close()
+        process.wait(30)
+
+
+def main() -> None:
+    """Listen until the input ends."""
+    port, cookie, trial, n = sys.argv[1:]
+    for _ in range(int(n)):
+        threading.Thread(target=_listen, args=(int(port), cookie, trial), daemon=True).start()
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()
