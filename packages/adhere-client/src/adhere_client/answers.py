@@ -339,6 +339,7 @@ class TrialEnrolment(Answer, frozen=True):
     sites: list[SiteEnrolment]
     days: list[DayEnrolment]
     planned: int | None = None
+    rehearsal: bool = False
 
 
 class ArmEstimate(Answer, frozen=True):
@@ -406,6 +407,7 @@ class LogPage(Answer, frozen=True):
     total: int
     before: int | None = None
     after: int | None = None
+    rehearsal: bool = False
 
 
 class Reason(Answer, frozen=True):

@@ -29,6 +29,7 @@ _OF_UNBLINDED: Final = frozenset({RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS, REC
 _COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS, MONITOR, RECORDS})  # one row for all of a token in ten minutes
 _WINDOW_MINUTES: Final = 10
 _PAGE: Final = 1000
+_NEWEST: Final = 100
 
 
 async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: RequestContext, kind: str) -> Any:
@@ -76,15 +77,15 @@ def _time(now: datetime, kind: str) -> str:
 def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessList:
     """List who read what of a trial: up to 1000 rows, those that follow with after set to next.
 
-    With before (0: the end), the newest of those before come first, and next is the value of before for more.
+    With before (0: the end), the newest 100 of those before come first, and next is the value of before for more.
     """
     number, before = context.service.processor.trial(context.trial).number, query_number(context.query, "before", -1)
     if before < 0:
         rows = accesses(view, number, query_number(context.query, "after"), _PAGE)
     else:
-        rows = accesses_before(view, number, before or MAX_ID, _PAGE)
+        rows = accesses_before(view, number, before or MAX_ID, _NEWEST)
     lines = [
         AccessLine(row.id, row.at, row.token, row.label, row.kind, row.head.hex(), row.n, row.recommendation_id)
         for row in rows
     ]
-    return AccessList(lines, rows[-1].id if len(rows) == _PAGE else None)
+    return AccessList(lines, rows[-1].id if len(rows) == (_PAGE if before < 0 else _NEWEST) else None)

@@ -40,6 +40,7 @@ def list_records(context: RequestContext, view: ReadTransaction) -> RecordList:
         total,
         before=after + 1 if after > 0 else None,
         after=end if end < total else None,
+        rehearsal=live.design.rehearsal,
     )
 
 
@@ -92,7 +93,7 @@ async def derive_again(context: RequestContext) -> DerivationView:
         logged_probabilities=dict(zip(design.arms, made.probabilities, strict=False)),
         records=found.n_records,
         lessons=found.n_lessons,
-        reasons=[Reason(what, says) for what, says in reasons],
+        reasons=[Reason(what, says.replace(made.by, history[0].by, what == "asked by")) for what, says in reasons],
         history=history,
         difference=came_out.difference,
         arm=None if came_out.arm is None else design.arms[came_out.arm],

@@ -27,6 +27,7 @@ class RecordList(Struct, frozen=True, omit_defaults=True):
     total: int
     before: Annotated[int, Meta(description="If there are earlier ones: the value of before for them.")] | None = None
     after: Annotated[int, Meta(description="If there are later ones: the value of after for them.")] | None = None
+    rehearsal: bool = False
 
 
 class Reason(Struct, frozen=True):

@@ -83,6 +83,7 @@ def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, f
         sites=sites,
         days=sorted(days, key=lambda day: (day.day, day.site)),
         planned=live.design.n_patients,
+        rehearsal=live.design.rehearsal,
     )
 
 

@@ -47,6 +47,7 @@ class EnrolmentView(Struct, frozen=True, omit_defaults=True):
     sites: list[SiteEnrolment]
     days: list[DayEnrolment]
     planned: Annotated[int, Meta(description="The design's largest number of patients.")] | None = None
+    rehearsal: bool = False
 
 
 class RecommendationLine(Struct, frozen=True, omit_defaults=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
+from adhere.service.pages.audit import audit_page, derivation_part, verification_part, why_page
+from adhere.service.pages.enrolment import enrolment_page
 from adhere.service.pages.explore.page import explore_page
 from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page
 from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
@@ -24,10 +26,11 @@ from adhere.service.pages.site.recommendation_forms import (
 from adhere.service.pages.static_page import static_page
 from adhere.service.pages.trials import trials_page
 
+_TRIAL = "/app/trials/{trial}"
 _SITE = ("show_trial", "list_waiting", "find_recommendations", "recommend")
 _ONE = ("show_trial", "show_recommendation", "find_recommendations", "report")
-_AT_SITE = "/app/trials/{trial}/site"
-_RECOMMENDATION = "/app/trials/{trial}/recommendations/{id}"
+_AT_SITE = f"{_TRIAL}/site"
+_RECOMMENDATION = f"{_TRIAL}/recommendations/{{id}}"
 
 PAGES: Final = (
     PageRoute("GET", "/static/{file}", static_page, public=True),
@@ -40,8 +43,8 @@ PAGES: Final = (
     PageRoute("POST", "/app/new-trial", checked_trial, calls=("list_policies", "check_design")),
     PageRoute("POST", "/app/new-trial/trial", created_trial, calls=("check_design", "create_trial")),
     PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=("check_design", "start_simulation")),
-    PageRoute("GET", "/app/trials/{trial}", overview_page, calls=("show_trial",), tab="Overview"),
-    PageRoute("POST", "/app/trials/{trial}/state", changed_state, calls=("pause", "resume", "close")),
+    PageRoute("GET", _TRIAL, overview_page, calls=("show_trial",), tab="Overview"),
+    PageRoute("POST", f"{_TRIAL}/state", changed_state, calls=("pause", "resume", "close")),
     PageRoute("GET", _AT_SITE, site_page, calls=_SITE, tab="Site"),
     PageRoute("POST", _AT_SITE, recommendation_from_page, calls=_SITE),
     PageRoute("GET", _RECOMMENDATION, recommendation_page, calls=_ONE),
@@ -54,10 +57,15 @@ PAGES: Final = (
     PageRoute("GET", "/app/simulations/{id}", simulation_page, calls=("show_simulation",)),
     PageRoute("GET", "/app/simulations/{id}/report", simulation_report_page, calls=("simulation_report",)),
     PageRoute("POST", "/app/simulations/{id}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")),
+    PageRoute("GET", f"{_TRIAL}/enrolment", enrolment_page, calls=("enrolment", "list_waiting"), tab="Enrolment"),
+    PageRoute("GET", f"{_TRIAL}/monitor", monitor_page, calls=("monitor",), tab="Monitor"),
+    PageRoute("GET", f"{_TRIAL}/monitor/events", monitor_events, calls=("monitor", "show_trial")),
+    PageRoute("GET", f"{_TRIAL}/monitor/file", monitor_file, calls=("export", "analysis")),
+    PageRoute("GET", f"{_TRIAL}/audit", audit_page, calls=("list_records",), tab="Audit"),
+    PageRoute("GET", f"{_TRIAL}/audit/verification", verification_part, calls=("verify_log",)),
+    PageRoute("GET", f"{_TRIAL}/audit/{{id}}", why_page, calls=("show_recommendation", "derive_again")),
+    PageRoute("GET", f"{_TRIAL}/audit/{{id}}/derivation", derivation_part, calls=("derive_again",)),
     PageRoute("GET", "/app/explore", explore_page, calls=("explore",), tab="Explore"),
-    PageRoute("GET", "/app/trials/{trial}/monitor", monitor_page, calls=("monitor",), tab="Monitor"),
-    PageRoute("GET", "/app/trials/{trial}/monitor/events", monitor_events, calls=("monitor", "show_trial")),
-    PageRoute("GET", "/app/trials/{trial}/monitor/file", monitor_file, calls=("export", "analysis")),
     PageRoute("GET", "/app/access", access_page, calls=("list_tokens", "list_trials"), tab="Access"),
     PageRoute("POST", "/app/access", new_token, calls=("list_tokens", "make_token", "make_link")),
     PageRoute("POST", "/app/access/{id}/link", link_of_token, calls=("list_tokens", "make_link")),
