@@ -10,8 +10,7 @@ from typing import Any, Final
 from adhere.service.api.follow_up_views import DayEnrolment
 
 _MIN_DAYS, _MAX_DAYS = 14, 120  # beyond it, weeks are drawn
-_DAYS: Final = {
-    "field": "day",
+_TIME: Final = {
     "type": "temporal",
     "title": None,
     "scale": {"type": "utc"},
@@ -24,12 +23,12 @@ def enrolment_values(days: Iterable[DayEnrolment], until: date) -> list[dict[str
     """Recommendations of all sites by day, or by week of a long trial, up to a day; at least two weeks of them.
 
     >>> days = [DayEnrolment("2026-03-01", "A", 2), DayEnrolment("2026-03-03", "B", 1)]
-    >>> enrolment_values(days, date(2026, 3, 3))[-2:]
-    [{'day': '2026-03-02', 'recommendations': 0, 'total': 2}, {'day': '2026-03-03', 'recommendations': 1, 'total': 3}]
+    >>> enrolment_values(days, date(2026, 3, 3))[-1]
+    {'day': '2026-03-03', 'end': '2026-03-04', 'recommendations': 1, 'total': 3}
     """
     counts: Counter[date] = Counter()
-    for day in days:
-        counts[date.fromisoformat(day.day)] += day.recommendations
+    for one in days:
+        counts[date.fromisoformat(one.day)] += one.recommendations
     if not counts:
         return []
     last = max(*counts, until)
@@ -38,9 +37,11 @@ def enrolment_values(days: Iterable[DayEnrolment], until: date) -> list[dict[str
     first -= timedelta(days=first.weekday() if step == 7 else 0)
     values, total = [], 0
     for start in range(0, (last - first).days + 1, step):
-        n = sum(counts[first + timedelta(days=start + day)] for day in range(step))
+        day = first + timedelta(days=start)
+        n = sum(counts[day + timedelta(days=more)] for more in range(step))
         total += n
-        values.append({"day": (first + timedelta(days=start)).isoformat(), "recommendations": n, "total": total})
+        end = day + timedelta(days=step)
+        values.append({"day": day.isoformat(), "end": end.isoformat(), "recommendations": n, "total": total})
     return values
 
 
@@ -48,7 +49,7 @@ def total_chart(values: list[dict[str, Any]], planned: int | None) -> dict[str, 
     """How recommendations add up, with a line at the number planned."""
     y = {"field": "total", "type": "quantitative", "title": "in all", "axis": {"tickMinStep": 1}}
     line = {"type": "line", "interpolate": "step-before"}
-    layers: list[dict[str, Any]] = [{"mark": line, "encoding": {"x": _DAYS, "y": y}}]
+    layers: list[dict[str, Any]] = [{"mark": line, "encoding": {"x": {**_TIME, "field": "end"}, "y": y}}]
     if planned is not None:
         layers.append(
             {"mark": {"type": "rule", "strokeDash": [4, 4], "aria": False}, "encoding": {"y": {"datum": planned}}}
@@ -59,10 +60,9 @@ def total_chart(values: list[dict[str, Any]], planned: int | None) -> dict[str, 
 def daily_chart(values: list[dict[str, Any]]) -> dict[str, Any]:
     """Recommendations of each day, or week."""
     per = "week" if is_weekly(values) else "day"
-    axis = {"tickMinStep": 1, "format": "d"}
-    y = {"field": "recommendations", "type": "quantitative", "title": f"per {per}", "axis": axis}
-    x = {**_DAYS, "bandPosition": 0.5, "timeUnit": {"unit": "utcyearmonthdate", "step": 7 if per == "week" else 1}}
-    return {"data": {"values": values}, "height": 200, "mark": "bar", "encoding": {"x": x, "y": y}}
+    y = {"field": "recommendations", "type": "quantitative", "title": f"per {per}", "axis": {"tickMinStep": 1}}
+    encoding = {"x": {**_TIME, "field": "day"}, "x2": {"field": "end"}, "y": y, "y2": {"datum": 0}}
+    return {"data": {"values": values}, "height": 200, "mark": {"type": "bar", "x2Offset": -1}, "encoding": encoding}
 
 
 def is_weekly(values: list[dict[str, Any]]) -> bool:
