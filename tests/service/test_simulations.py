@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import adhere
+from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.job_process import NICENESS
+from adhere.service.jobs.simulations import Simulations
 from service.both_clients import BOTH, MakeClient
 from service.serving import ARMS, Service, as_process, in_file, wait_until
 
@@ -101,6 +103,26 @@ def test_what_is_too_much_or_wrong_is_refused_before_it_starts(
     reply = simulating.send("POST", "/simulations", body)
     assert (reply.status, reply.json["field"]) == (422, field)
     assert said in reply.json["detail"]
+
+
+def test_processes_of_one_service_share_what_they_simulate(tmp_path: Path) -> None:
+    first, second = Simulations(str(tmp_path)), Simulations(str(tmp_path))
+    design = adhere.load_design({**DESIGN, "n_patients": 2_000})
+    try:
+        running = first.start(1, design, {}, 5_000, 0, total=20_000_000)
+        wait_until(lambda: second.find(1, running)[1].state == "running", 30)
+        waiting = second.start(2, design, {}, 5_000, 0, total=20_000_000)
+        with pytest.raises(ProblemError, match="not done yet"):
+            second.start(1, design, {}, 5_000, 0, total=20_000_000)
+        assert first.find(2, waiting)[1].state == "waiting"
+        second.stop(1, running)
+        assert first.find(1, running)[1].state == "stopped"
+        wait_until(lambda: first.find(2, waiting)[1].state == "running", 30)
+    finally:
+        second.close()
+        first.close()
+    assert first.find(2, waiting)[1].state == "stopped"
+    assert children_of(os.getpid()) == []
 
 
 def test_it_ends_with_a_service_that_was_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
