@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -117,11 +118,16 @@ def test_processes_of_one_service_share_what_they_simulate(tmp_path: Path) -> No
         assert first.find(2, waiting)[1].state == "waiting"
         second.stop(1, running)
         assert first.find(1, running)[1].state == "stopped"
-        wait_until(lambda: first.find(2, waiting)[1].state == "running", 30)
+        wait_until(lambda: bool(children_of(os.getpid())), 30)
+        (process,) = children_of(os.getpid())
+        os.kill(process, signal.SIGKILL)
+        wait_until(lambda: first.find(2, waiting)[1].state == "failed")
+        assert first.find(2, waiting)[1].reason == "its process ended, perhaps for lack of memory"
+        last = first.start(2, design, {}, 5_000, 0, total=20_000_000)
     finally:
         second.close()
         first.close()
-    assert first.find(2, waiting)[1].state == "stopped"
+    assert first.find(2, last)[1].state == "stopped"
     assert children_of(os.getpid()) == []
 
 
