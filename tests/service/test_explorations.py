@@ -105,7 +105,7 @@ def test_a_newer_one_of_the_same_user_takes_the_place_of_one_that_waits() -> Non
             tasks.append(asyncio.create_task(explorer.explore(user, Settings(seed=seed))))
             await asyncio.sleep(0)
         go_on.set()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
+        found = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
         found.append(await explorer.explore(9, Settings(seed=2)))
         return found
 
