@@ -119,18 +119,18 @@ def _is(kind: type[Kind], answer: Response) -> Kind:
 
 def replay_of(events: Iterable[AnyEvent]) -> ReplayResult:
     """The replay of a log that consists of these events, with a good chain."""
-    with _log_of(events) as (view, trial):
+    with log_of(events) as (view, trial):
         return replay(view, trial)
 
 
 def verdict_of(events: Iterable[AnyEvent]) -> Verdict:
     """What `verify` says of such a log."""
-    with _log_of(events) as (view, trial):
+    with log_of(events) as (view, trial):
         return verify(view, trial)
 
 
 @contextmanager
-def _log_of(events: Iterable[AnyEvent]) -> Iterator[tuple[ReadTransaction, int]]:
+def log_of(events: Iterable[AnyEvent]) -> Iterator[tuple[ReadTransaction, int]]:
     store, before = open_store(), START
     records: list[Record] = []
     for event in events:

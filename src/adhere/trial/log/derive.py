@@ -12,17 +12,21 @@ from dataclasses import dataclass
 
 import msgspec
 
-from adhere.errors import StoreError, UnknownError
+from adhere.errors import UnknownError
 from adhere.store import ReadTransaction
 from adhere.trial.events import AnyEvent, Created, Looked, Recommended, decode
 from adhere.trial.evolve import lessons_of
 from adhere.trial.history import History, evolve_history
 from adhere.trial.lessons import pack
 from adhere.trial.log.chain import START, Fault, checked_event, walk
-from adhere.trial.log.comparison import Comparison, compare_recommendation
+from adhere.trial.log.comparison import Comparison, How, compare_recommendation
 from adhere.trial.look_state import after_look, evolve_looks
 from adhere.trial.relearning import learn
 from adhere.trial.state import Refusal, TrialState, initial_state
+
+
+class _ChangedError(Exception):
+    """A record before the recommendation does not fit the chain."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,10 @@ def derive_again(view: ReadTransaction, trial: int, recommendation_id: int) -> D
     made = decode(bodies[0]) if bodies else None
     if not isinstance(made, Recommended):
         raise UnknownError("recommendation", recommendation_id, "the number of a recommendation of this trial")
-    state, n_lessons = _state_before(view, trial, made)
+    try:
+        state, n_lessons = _state_before(view, trial, made)
+    except _ChangedError as error:
+        return DerivedAgain(0, 0, Comparison(How.NOT, f"the log was changed, {error}"))
     return DerivedAgain(state.position, n_lessons, compare_recommendation(state, made))
 
 
@@ -85,6 +92,6 @@ def _events_before(view: ReadTransaction, trial: int, position: int) -> Iterator
             return
         event = checked_event(record, before, expected)
         if isinstance(event, Fault):
-            raise StoreError(f"the log was changed: {event}")
+            raise _ChangedError(event)
         before = record.hash
         yield event
