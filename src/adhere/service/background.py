@@ -1,12 +1,12 @@
 """Background tasks: probe the store, refresh the tokens, apply rules for missing reports, make the looks that are due
-by day, verify the logs, load the policies of open trials.
+by day, verify the logs, load the policies of open trials, read long logs for monitors.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from adhere.trial.snapshot import decode_snapshot
 from adhere.trial.transaction import LiveTrial
 
 _BETWEEN_TRIES = 1.0  # seconds, to list the trials where the store cannot be read
+_LONG = 20_000  # records, which the process for monitors takes half a second to read
 _MAX_PAUSE_TO_VERIFY = 60.0  # seconds between two looks whether a trial's turn has come
 
 log = logging.getLogger("adhere.service")
@@ -98,6 +99,24 @@ async def _load_all(service: Service) -> None:
     for live in trials:
         await service.in_background(partial(_load, service, live))
     service.loaded = True
+    if service.settings.workers == 1:  # of several, each would read what another shows
+        await read_ahead(service, [live.design.name for live in trials])
+
+
+async def read_ahead(service: Service, trials: Sequence[str]) -> None:
+    """Read the logs of long trials for their monitors, before somebody waits for it."""
+    for trial in trials:
+        try:
+            n_records, head = await service.read(partial(_length_and_head, service, trial))
+            if n_records >= _LONG:
+                await service.monitors.get(trial, head)
+        except Exception as error:  # whoever asks for the monitor is told
+            log.warning("the log of trial %r was not read ahead: %s", trial, error)
+
+
+def _length_and_head(service: Service, trial: str, view: ReadTransaction) -> tuple[int, str]:
+    head = view.head(service.processor.trial(trial).number)
+    return head.position, head.hash.hex()
 
 
 def _load(service: Service, live: LiveTrial) -> None:
