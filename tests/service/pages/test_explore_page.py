@@ -60,9 +60,11 @@ def test_a_preset_sets_the_sliders_and_the_scheme_keeps_what_is_shown(page: Any)
     redrawn(page, lambda: page.click("[data-preset=defiers]"))
     assert shares(page) == [0, 0, 0, 1]
     assert "preset=defiers" in page.url
-    levels = "[data-chart=population] svg path[aria-roledescription=rect]"
+    levels = "[data-chart=population] svg .mark-rect path"
     drawn = [one.get_attribute("d") for one in page.query_selector_all(levels)]
-    page.emulate_media(color_scheme="dark")
+    assert drawn
+    page.evaluate("document.querySelectorAll('figure').forEach(one => { delete one.dataset.drawn; })")
+    page.emulate_media(color_scheme="dark")  # which draws all charts again
     page.wait_for_function("() => document.querySelectorAll('figure[data-drawn] svg').length === 4")
     assert [one.get_attribute("d") for one in page.query_selector_all(levels)] == drawn
     page.emulate_media(color_scheme="light")

@@ -43,7 +43,7 @@ globalThis.charts = (() => {
   // Other values for a chart that is drawn already, without drawing its axes and legend from the beginning.
   function update(figure, values, name = "source_0") {
     updated.set(figure, values);
-    return drawn.get(figure).data(name, values).runAsync();
+    return drawn.get(figure)?.data(name, values).runAsync(); // one that is not drawn yet will be, with these
   }
 
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAll());
