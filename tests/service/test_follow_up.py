@@ -147,13 +147,20 @@ def test_an_erased_subject_is_found_no_more(service: Service) -> None:
     assert (line.id, line.subject) == (0, None)
 
 
-def test_it_starts_anew_when_the_log_is_another(service: Service, trial: str) -> None:
+def test_it_starts_anew_when_the_log_is_another_and_stays_when_a_view_is_older(service: Service, trial: str) -> None:
     known, other = FollowUp(), service.new_trial()
     assert service.store is not None
     with service.store.reading() as view:
-        known.catch_up(view, view.trials()[trial])
-        known.catch_up(view, view.trials()[other])
-    assert (known.position, known.n_recommendations, known.sites) == (1, 0, [])
+        numbers = view.trials()
+        known.catch_up(view, numbers[other])
+        known.catch_up(view, numbers[trial])
+        assert (known.n_recommendations, known.sites) == (10, ["A", "B", ""])
+        longer = service.client("site").recommend(trial, "S-later").id
+        with service.store.reading() as later:
+            known.catch_up(later, numbers[trial])
+        known.catch_up(view, numbers[trial])
+    assert known.n_recommendations == longer + 1 == 11
+    service.client("site").mark_in_error(trial, longer, "for this test only")
 
 
 def said_to(role: str, arm: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from adhere.errors import UnavailableError, UnknownPolicyError
 from adhere.service.context import Service
+from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
 from adhere.trial.commands import ImputeMissing, Look
@@ -99,6 +100,8 @@ async def _load_all(service: Service) -> None:
     for live in trials:
         await service.in_background(partial(_load, service, live))
     service.loaded = True
+    for live in trials:
+        await _prepare_follow_up(service, live)
     if service.settings.workers == 1:  # of several, each would read what another shows
         await read_ahead(service, [live.design.name for live in trials])
 
@@ -117,6 +120,15 @@ async def read_ahead(service: Service, trials: Sequence[str]) -> None:
 def _length_and_head(service: Service, trial: str, view: ReadTransaction) -> tuple[int, str]:
     head = view.head(service.processor.trial(trial).number)
     return head.position, head.hash.hex()
+
+
+async def _prepare_follow_up(service: Service, live: LiveTrial) -> None:
+    """Read a long log ahead, in the process for jobs, so that the first who asks what waits does not wait for it."""
+    try:
+        n_records = await service.read(lambda view: view.head(live.number).position)
+        await service.follow_ups.prepare(live.design.name, live.number, n_records)
+    except (StoreError, JobProcessError, OSError) as error:  # whoever asks is told
+        log.warning("the follow-up of trial %s was not read ahead: %s", live.design.name, error)
 
 
 def _load(service: Service, live: LiveTrial) -> None:

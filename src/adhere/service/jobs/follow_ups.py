@@ -37,11 +37,6 @@ class FollowUps:
                 with self._lock:
                     self._known[number] = found
 
-    def is_prepared(self, number: int, n_records: int) -> bool:
-        """Whether only a few records of a trial are to be read."""
-        known = self._known.get(number)
-        return n_records - (known.position if known else 0) <= _FEW_RECORDS
-
     def use(self, view: ReadTransaction, number: int, work: Callable[[FollowUp], Result]) -> Result:
         """Call a function with a trial's follow-up as of a view, or later."""
         with self._lock:

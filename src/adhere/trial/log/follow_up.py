@@ -63,6 +63,8 @@ class FollowUp:
 
     def catch_up(self, view: ReadTransaction, trial: int) -> None:
         """Take in the records since; all of them if the log is another than before, as after a restore."""
+        if view.head(trial).position < self.position:  # a view that was opened before another brought this up to date
+            return
         if self.position and not self._is_of(view.records(trial, self.position - 1, 1)):
             self.__init__()  # type: ignore[misc]
         while some := view.records(trial, self.position, _AT_ONCE):
