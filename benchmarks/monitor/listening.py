@@ -23,7 +23,8 @@ def _listen(port: int, cookie: str, trial: str) -> None:
             if line.startswith(b"data:"):
                 parts.request("GET", f"/app/trials/{trial}/monitor", headers={**headers, "HX-Request": "true"})
                 assert b"part-head" in parts.getresponse().read()
-                print("refreshed", flush=True)
+                sys.stdout.write("refreshed\n")  # at once: print would write the end of the line by itself
+                sys.stdout.flush()
 
 
 @contextmanager
