@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from adhere.trial.monitoring.monitor import AllocationOverTime
@@ -34,8 +36,8 @@ def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | N
                 "x": {
                     "field": "time",
                     "type": "temporal",
-                    "title": None,
-                    "axis": {"tickCount": 5, "labelOverlap": True},
+                    "title": "when",
+                    "axis": {"tickCount": 5, "labelOverlap": True, "format": _time_format(given.at)},
                 },
                 "y": {"field": "recommended", "type": "quantitative", "title": "recommended so far"},
                 "color": color,
@@ -57,3 +59,13 @@ def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | N
             },
         },
     }
+
+
+def _time_format(times: Sequence[datetime]) -> str:
+    """How times are written on an axis: to the second of a rehearsal, to the day of a trial of months.
+
+    >>> _time_format([datetime(2026, 3, 1, 9, 30), datetime(2026, 3, 1, 9, 31)])
+    '%H:%M:%S'
+    """
+    span = times[-1] - times[0]
+    return "%H:%M:%S" if span < timedelta(hours=1) else "%-d %b %H:%M" if span < timedelta(days=3) else "%-d %b"
