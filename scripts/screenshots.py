@@ -20,13 +20,13 @@ from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from adhere.demo.demo import Demo, running_demo
-from adhere.demo.people import ADMIN, STATISTICIAN, Person
+from adhere.demo.people import ADMIN, COORDINATOR, NURSE, STATISTICIAN, Person
 from adhere.demo.player import Pace, play
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures" / "pages"
 SEED, PATIENTS = 8, 800
 PHONE, DESK = 390, 1280
-MARGIN = 16  # around a part of a page
+MARGIN = 16  # above a part of a page
 COLOURS = 192  # of a picture: pages have few, and the file is a third of the size
 
 
@@ -51,6 +51,20 @@ def simulate_a_design(page: Page) -> None:
     page.get_by_text("Done: 2,000 trials").wait_for(timeout=120_000)
 
 
+def verify(page: Page) -> None:
+    """Verify the chain."""
+    page.get_by_role("button", name="Verify now").click()
+    page.wait_for_selector("#verification [role=status]")
+
+
+def enter_a_subject(page: Page) -> None:
+    """Enter somebody new, who is recommended an arm."""
+    page.fill("#subject", "E-2001")
+    page.get_by_label("75 and over").check()
+    with page.expect_navigation(wait_until="load"):
+        page.get_by_role("button", name="Recommend").click()
+
+
 @dataclass(frozen=True)
 class Shot:
     """A picture: who sees what, in a window of which width, and what is done before it is taken."""
@@ -62,23 +76,29 @@ class Shot:
     width: int = DESK
     dark: bool = False
     first: str = "body"  # what the picture begins above
-    last: str = "body"  # and ends below
+    last: str = "main"  # and ends below
 
 
 DRAWN = until("figure[data-drawn]")
+WAITING = "[role=region][aria-label='Waiting for a report']"
 MONITOR = "/app/trials/rich-and-poor/monitor"
 
 SHOTS = (
     Shot("sign-in", None, "/app/sign-in"),
     Shot("trials", ADMIN, "/app/trials"),
-    Shot("access", ADMIN, "/app/access"),
     Shot("overview", ADMIN, "/app/trials/stroke"),
     Shot("new-trial", ADMIN, "/app/new-trial", last="fieldset:nth-of-type(3)"),
     Shot("simulation", ADMIN, "/app/new-trial", simulate_a_design, first="#review", last="#simulation"),
+    Shot("site", NURSE, "/app/trials/stroke/site", width=PHONE, last=".rows li:nth-child(4)"),
+    Shot("recommendation", NURSE, "/app/trials/stroke/site", enter_a_subject, width=PHONE),
+    Shot("enrolment", COORDINATOR, "/app/trials/stroke/enrolment", last=f"{WAITING} tr:nth-child(8)"),
     Shot("monitor", STATISTICIAN, MONITOR, DRAWN, last="#part-allocation .pair"),
     Shot("monitor-beliefs", STATISTICIAN, MONITOR, DRAWN, first="#part-beliefs", last="#part-looks"),
     Shot("monitor-dark", STATISTICIAN, MONITOR, DRAWN, dark=True, last="#part-effects"),
+    Shot("audit", STATISTICIAN, "/app/trials/stroke/audit", verify, last="tbody tr:nth-child(14)"),
+    Shot("why", STATISTICIAN, "/app/trials/stroke/audit/700", until("#derivation [role=status]")),
     Shot("explore", STATISTICIAN, "/app/explore", until("form[data-ready=yes] figure[data-drawn]")),
+    Shot("access", ADMIN, "/app/access"),
 )
 
 
@@ -111,9 +131,9 @@ def photograph(page: Page, demo: Demo, shot: Shot) -> bytes:
     )
     page.evaluate("() => scrollTo(0, 0)")
     top, bottom = _box(page, shot.first)["y"] - MARGIN, _box(page, shot.last)
-    height = bottom["y"] + bottom["height"] + MARGIN - max(0.0, top)
+    height = bottom["y"] + bottom["height"] + 1 - max(0.0, top)
     clip: FloatRect = {"x": 0, "y": max(0.0, top), "width": shot.width, "height": height}
-    return page.screenshot(full_page=True, clip=clip if shot.last != "body" else None, animations="disabled")
+    return page.screenshot(full_page=True, clip=clip, animations="disabled")
 
 
 def _box(page: Page, selector: str) -> FloatRect:

@@ -34,4 +34,4 @@ def token_of(admin: Client, person: Person) -> int:
 
 def site_clients(url: str, admin: Client) -> dict[str, Client]:
     """A client for each site, by its name."""
-    return {site: Client(url, admin.make_token("site", f"demo, {site}", site=site).token) for site in SITES}
+    return {site: Client(url, admin.make_token("site", site, site=site).token) for site in SITES}
