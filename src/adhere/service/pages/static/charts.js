@@ -10,7 +10,7 @@ globalThis.charts = (() => {
     const text = { labelColor: quiet, titleColor: ink, labelFont: font, titleFont: font, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500 };
     return {
       background: null, font, view: { stroke: null },
-      axis: { ...text, gridColor: line, domainColor: line, tickColor: line, gridOpacity: 0.6 },
+      axis: { ...text, gridColor: line, domainColor: line, tickColor: line, gridOpacity: 0.6, labelSeparation: 6 },
       legend: { ...text, orient: "top", direction: "horizontal", symbolStrokeWidth: 3, title: null },
       header: text, title: { color: ink, font, fontSize: 13, anchor: "start" }, text: { color: ink, font },
       rule: { color: quiet }, line: { strokeWidth: 2 }, bar: { color: token("--series-1") }, point: { color: token("--series-1"), filled: true },
