@@ -94,7 +94,7 @@ class App:
             status = problem.status
             self._metrics.refusals.labels(problem.kind).inc()
             if self._pages.are_at(path):
-                response = await self._pages.problem(scope, problem)
+                response = self._pages.problem(scope, problem)
         if isinstance(response, Response):
             await response(scope, receive, send)
         else:

@@ -89,7 +89,7 @@ def parse_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 def parse_key(headers: dict[bytes, bytes]) -> str:
     """The Idempotency-Key, under which a client may send the same request again."""
     key = headers.get(b"idempotency-key", b"")
-    if _KEY.fullmatch(key):
+    if is_key(key):
         return key.decode("ascii")
     expected = "1 to 200 visible ASCII characters"
     if not key:
@@ -97,6 +97,11 @@ def parse_key(headers: dict[bytes, bytes]) -> str:
     got = shown(key.decode("latin-1"))
     detail = f"Idempotency-Key: got {got!r}, expected {expected}, e.g. {_EXAMPLE}"
     raise ProblemError("malformed", detail, field="Idempotency-Key", value=got, expected=expected)
+
+
+def is_key(key: bytes) -> bool:
+    """Whether it can be an Idempotency-Key."""
+    return _KEY.fullmatch(key) is not None
 
 
 async def parse_body(receive: Receive, headers: dict[bytes, bytes], decoder: BodyDecoder, max_bytes: int) -> Any:

@@ -20,7 +20,7 @@ async def audit_page(page: PageRequest) -> Response:
     reads: AccessList | None = None
     if page.may("list_accesses"):
         reads = await page.call("list_accesses", query={"before": page.query.get(_READS, "0")})
-    return page.render("audit.html", log=found, reads=reads, rehearsal=found.rehearsal)
+    return page.render("audit.html", log=found, reads=reads)
 
 
 async def verification_part(page: PageRequest) -> Response:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from http.cookies import CookieError, SimpleCookie
+from contextlib import suppress
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
+from adhere.errors import UnavailableError, UnknownError
 from adhere.service.api.auth import Authenticator
 from adhere.service.api.parsing import parse_id, parse_trial, read_body
 from adhere.service.context import RequestContext, Service
@@ -34,7 +36,9 @@ class Pages:
         self, scope: Scope, receive: Receive, context: RequestContext, route: PageRoute, parameters: dict[str, str]
     ) -> Response:
         """The page, or a redirection to the sign-in of someone without a session."""
-        page = await self._request(scope, route)
+        page = self._page(scope, route)
+        page.holder = await self._auth.session(page.secret, scope) if page.secret else None
+        page.query = _query(scope)
         if "trial" in parameters:
             context.trial = page.trial = parse_trial(parameters)
         if "id" in parameters:
@@ -52,38 +56,41 @@ class Pages:
                 raise ProblemError("forbidden", detail, field="role")
         if route.method == "POST":
             page.fields = await self._form(receive, page)
-        return await route.handler(page)
+        if page.trial:
+            page.rehearsal = await self._is_rehearsal(page.trial)
+        response = await route.handler(page)
+        for name, value in HEADERS.items():  # of a file too: it is shown or kept by the same browser
+            response.headers.setdefault(name, value)
+        return response
 
     def are_at(self, path: str) -> bool:
         """Whether a path is that of a page, or would be."""
         path = path.removeprefix(self._service.settings.root_path)
         return path == "/app" or path.startswith("/app/")
 
-    async def problem(self, scope: Scope, problem: ProblemError) -> Response:
-        """What went wrong, as a page, or as a sentence where a part of a page was asked for."""
-        page = await self._request(scope, PageRoute("GET", "/app", _never))
+    def problem(self, scope: Scope, problem: ProblemError) -> Response:
+        """What went wrong, as a page, or as a sentence where a part of a page was asked for.
+
+        Whose session it is is looked up in memory only: what went wrong may be the store, or the rate of requests.
+        """
+        page = self._page(scope, PageRoute("GET", "/app", _never))
+        page.holder = self._service.sessions.find(page.secret) if page.secret else None
         template = "parts/problem.html" if page.is_fragment else "problem.html"
         found = page.render(template, problem.status, problem=problem.body)
         for name, value in problem.headers.items():
             found.headers[name] = value
         return found
 
-    async def _request(self, scope: Scope, route: PageRoute) -> PageRequest:
+    def _page(self, scope: Scope, route: PageRoute) -> PageRequest:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        secret = _cookie(headers.get("cookie", ""))
-        holder = await self._auth.session(secret, scope) if secret else None
-        query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-        return PageRequest(
-            self._service,
-            self._auth,
-            self._table,
-            route,
-            scope,
-            holder=holder,
-            secret=secret if holder else "",
-            query={name: values[-1] for name, values in query.items()},
-            headers=headers,
-        )
+        secret = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        return PageRequest(self._service, self._auth, self._table, route, scope, secret=secret, headers=headers)
+
+    async def _is_rehearsal(self, trial: str) -> bool:
+        """Whether every page of a trial says that it is a rehearsal; of one that cannot be shown, none does."""
+        with suppress(UnknownError, UnavailableError):
+            return await self._service.in_thread(lambda: self._service.processor.trial(trial).design.rehearsal)
+        return False
 
     async def _form(self, receive: Receive, page: PageRequest) -> Mapping[str, list[str]]:
         """The fields of a form that was sent from a page of this session, and from nowhere else."""
@@ -91,7 +98,7 @@ class Pages:
         if kind != _FORM:
             raise ProblemError("media-type", f"a form must be sent as {_FORM}", field="Content-Type", expected=_FORM)
         origin = page.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != page.headers.get("host"):
+        if origin is not None and origin.partition("://")[2] != page.headers.get("host"):
             raise ProblemError("forbidden", "this form was sent from another site", field="Origin")
         body = await read_body(receive, self._service.settings.max_body_bytes)
         try:
@@ -107,12 +114,14 @@ class Pages:
         return found
 
 
-def _cookie(header: str) -> str:
+def _query(scope: Scope) -> dict[str, str]:
+    text = scope["query_string"].decode("latin-1")
     try:
-        found = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        detail = f"the address has more than {_MAX_FIELDS} parameters"
+        raise ProblemError("malformed", detail, field="query") from None
+    return {name: values[-1] for name, values in found.items()}
 
 
 def _here(scope: Scope, page: PageRequest) -> str:

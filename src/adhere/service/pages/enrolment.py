@@ -31,7 +31,6 @@ async def enrolment_page(page: PageRequest) -> Response:
         per="week" if is_weekly(values) else "day",
         columns=COLUMNS,
         age=lambda at: _age(now, at),
-        rehearsal=found.rehearsal,
     )
 
 

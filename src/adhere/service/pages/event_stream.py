@@ -30,6 +30,9 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the client leaves, the session ends, or the service does."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        if scope["method"] == "HEAD":
+            await send({"type": "http.response.body", "body": b""})
+            return
         await send({"type": "http.response.body", "body": _FIRST, "more_body": True})
         sending = asyncio.create_task(self._send(send))
         leaving = asyncio.create_task(_left(receive))

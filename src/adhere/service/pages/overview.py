@@ -58,7 +58,6 @@ async def _shown(page: PageRequest, status: int = 200, **values: Any) -> Respons
         "overview.html",
         status,
         trial=trial,
-        rehearsal=trial.rehearsal,
         description=description,
         key=str(uuid4()),
         **{"problem": None, "form": {}, "waiting": None, **values},

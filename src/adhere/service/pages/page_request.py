@@ -13,8 +13,9 @@ from starlette.types import Scope
 
 from adhere.service.api.auth import Authenticator
 from adhere.service.api.calling import call, check_role, check_trial
-from adhere.service.api.parsing import BodyDecoder
+from adhere.service.api.parsing import BodyDecoder, is_key
 from adhere.service.context import RequestContext, Service
+from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_route import OPERATIONS, PageRoute
 from adhere.service.pages.rendering import HEADERS, render
 from adhere.sessions import csrf_of
@@ -33,8 +34,9 @@ class PageRequest:
     route: PageRoute
     scope: Scope
     holder: Token | None = None
-    secret: str = ""  # of the session
+    secret: str = ""  # of the session, or what was sent as one
     trial: str = ""
+    rehearsal: bool = False  # whether the trial is one
     id: int = -1
     file: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +61,7 @@ class PageRequest:
     @property
     def path(self) -> str:
         """The address of this page, without its query."""
-        path: str = self.scope["path"]
+        path = quote(self.scope["path"], safe="/")
         return path if path.startswith(f"{self.root}/") else f"{self.root}{path}"
 
     def may(self, operation: str) -> bool:
@@ -86,6 +88,8 @@ class PageRequest:
             context.trial = self.trial if trial is None else trial
             check_trial(context)
         context.id = self.id if id is None else id
+        if route.idempotent and not is_key(key.encode()):
+            raise ProblemError("malformed", "the form came without its key; load the page again", field="key")
         context.idempotency_key = key
         context.headers = self.scope["headers"]
         context.query = urlencode(query or {}).encode()
@@ -101,7 +105,7 @@ class PageRequest:
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
         """A page, or a part of one, made of a template."""
-        csrf = csrf_of(self.secret) if self.secret else ""
+        csrf = csrf_of(self.secret) if self.holder else ""
         text = render(template, page=self, csrf=csrf, **values)
         return Response(text, status, HEADERS, "text/html")
 

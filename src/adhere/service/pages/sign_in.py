@@ -48,7 +48,7 @@ async def _opened(page: PageRequest, holder: Token) -> Response:
 async def sign_out(page: PageRequest) -> Response:
     """End the session."""
     service, secret = page.service, page.secret
-    if secret:
+    if page.holder is not None:
         await service.group_commit.run(lambda: service.sessions.close(secret))
     response = page.redirect(page.address("sign-in"))
     _set_cookie(page, response, "", 0)

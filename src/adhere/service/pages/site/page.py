@@ -50,7 +50,6 @@ async def _shown(page: PageRequest, **values: Any) -> Response:
         "site.html",
         problem.status if problem else 200,
         trial=trial,
-        rehearsal=trial.rehearsal,
         waiting=waiting,
         form=form,
         several_sites=page.holder is not None and page.holder.site is None,

@@ -44,7 +44,6 @@ async def _facts(page: PageRequest) -> dict[str, Any]:
     rewards = trial.reward_values or ()
     return {
         "trial": trial,
-        "rehearsal": trial.rehearsal,
         "shown": shown,
         "line": next(line for line in lines if line.recommendation_id == page.id),
         "others": [line for line in lines if line.recommendation_id != page.id],
