@@ -45,7 +45,7 @@ def demo(
     patients are entered in error. The first 500 of each trial come at once, then as many a second as --speed says.
 
     \b
-      stroke          aspirin or none: little effect, and most patients comply
+      stroke          aspirin or not: little effect, and most patients comply
       rich-and-poor   a harmful treatment, which the policy comes to believe in, since it believes what was taken
 
     Ctrl-C stops the service and deletes the file.

@@ -38,15 +38,14 @@ class Patient:
 
 def draw_patients(trial: DemoTrial, seed: int, run: int) -> Iterator[tuple[Patient, Draws]]:
     """All patients of a trial, the same for the same seed and run, with numbers for what happens to them."""
-    population = trial.population
-    drawn = population.patients(seed, run, trial.n_patients)
+    drawn = trial.population.patients(seed, run, trial.n_patients)
     for number, draws in enumerate(draws_of_patients(seed, run, trial.n_patients)):
         site = draws.one_of(SITES)
         patient = Patient(
             subject=f"{site[0]}-{number + 1:04}",
             site=site,
             stratum=draws.one_of(trial.strata) if trial.strata else None,
-            arms=population.arms,
+            arms=trial.arms,
             actual=tuple(drawn.actual[number].tolist()),
             reward=tuple(drawn.reward[number].tolist()),
         )

@@ -29,7 +29,7 @@ class Player:
     def __init__(self, trial: DemoTrial, seed: int, run: int, clients: Mapping[str, Client]) -> None:
         self.trial, self.played = trial, Played()
         self.actions = schedule(trial, seed, run)
-        self._clients, self._arms = clients, trial.population.arms
+        self._clients, self._arms = clients, trial.arms
         self._recommended: dict[str, tuple[int, int]] = {}  # for each subject: its id, and the arm
 
     def perform(self, action: Action) -> None:

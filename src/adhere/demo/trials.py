@@ -21,6 +21,7 @@ class DemoTrial:
 
     name: str
     population_name: str
+    arms: tuple[str, ...]  # as its sites call them, the control first
     n_patients: int
     took_other: str  # what those take who take none of the arms
     design: dict[str, Any]
@@ -33,8 +34,7 @@ class DemoTrial:
 
     def fields(self, seed: int) -> dict[str, Any]:
         """What creates it."""
-        arms = self.population.arms
-        given = {"name": self.name, "arms": arms, "control": arms[0], "n_patients": self.n_patients}
+        given = {"name": self.name, "arms": self.arms, "control": self.arms[0], "n_patients": self.n_patients}
         return given | {"strata": self.strata, "seed": seed} | EXPECTED | self.design
 
 
@@ -42,6 +42,7 @@ class DemoTrial:
 STROKE: Final = DemoTrial(
     "stroke",
     "stroke-aspirin",
+    arms=("no aspirin", "aspirin"),
     n_patients=1500,
     took_other="clopidogrel",
     strata=("under 75", "75 and over"),
@@ -57,6 +58,7 @@ STROKE: Final = DemoTrial(
 RICH_AND_POOR: Final = DemoTrial(
     "rich-and-poor",
     "rich-and-poor",
+    arms=("control", "treatment"),
     n_patients=1500,
     took_other="a remedy of their own",
     design={
