@@ -6,6 +6,7 @@ import argparse
 import datetime
 import http.client
 import json
+import os
 import tempfile
 import time
 from dataclasses import asdict
@@ -35,6 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.monitor", description=__doc__)
     parser.add_argument("--out", type=Path, default=_RESULTS, help="folder for the results (benchmarks/results)")
     out: Path = parser.parse_args().out
+    before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="adhere-bench-monitor-") as folder:
         file = Path(folder) / "trials.db"
         tokens = make_long_trial(file, PATIENTS)
@@ -46,7 +48,8 @@ def main() -> int:
         found = aucs(Path(folder), REQUESTS)
     bars = _bars(visits, pairs, found)
     header = f"{datetime.date.today().isoformat()}. {machine()}."
-    note = f"Written by `python -m benchmarks.monitor`; the trial has {PATIENTS:,} patients."
+    load = f"the machine's load was {before:.1f} before and {os.getloadavg()[0]:.1f} after"
+    note = f"Written by `python -m benchmarks.monitor`; the trial has {PATIENTS:,} patients, {load}."
     text = "\n\n".join(["# Monitor", header, note, table_of_bars(bars)]) + "\n"
     out.mkdir(parents=True, exist_ok=True)
     (out / "monitor.md").write_text(text, encoding="utf-8")
