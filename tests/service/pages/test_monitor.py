@@ -55,6 +55,39 @@ def test_an_open_page_shows_what_is_new_and_keeps_what_is_open(browser: Any, ser
         assert visitor.faults == []
 
 
+HIDDEN = """Object.defineProperty(document, 'visibilityState', {get: () => window.unseen ? 'hidden' : 'visible'})"""
+TURN_AWAY = "unseen => { window.unseen = unseen; document.dispatchEvent(new Event('visibilitychange')); }"
+
+
+def test_pages_that_nobody_sees_take_no_connection_and_catch_up(browser: Any, service: Service) -> None:
+    """A browser has six connections to a host over HTTP/1.1: seven that listen would keep all others from loading."""
+    trial = service.new_trial(policy="thompson")
+    with visiting(browser, service, "statistician") as visitor:
+        context = visitor.page.context
+        context.add_init_script(HIDDEN)
+        opened = [context.new_page() for _ in range(7)]
+        for page in opened:
+            page.goto(f"{service.url}/app/trials/{trial}/monitor")
+            page.get_by_text("Live", exact=True).wait_for()
+            page.evaluate(TURN_AWAY, True)
+        service.client("site").recommend(trial, "S-1")
+        opened[0].evaluate(TURN_AWAY, False)
+        opened[0].locator("#n-patients", has_text="1").wait_for()
+
+
+def test_a_monitor_whose_session_has_ended_leads_to_the_sign_in(browser: Any, service: Service) -> None:
+    trial = service.new_trial(policy="thompson")
+    with visiting(browser, service, "statistician") as visitor:
+        page = visitor.page
+        page.add_init_script(HIDDEN)
+        visitor.open(f"/app/trials/{trial}/monitor")
+        page.get_by_text("Live", exact=True).wait_for()
+        page.evaluate(TURN_AWAY, True)
+        page.context.clear_cookies()
+        page.evaluate(TURN_AWAY, False)
+        page.wait_for_url("**/app/sign-in?next=*")
+
+
 def test_listeners_are_told_of_changes_and_let_go_at_the_end(tmp_path: Any) -> None:
     with in_file(tmp_path / "trials.db") as service:
         trial = service.new_trial(policy="uniform")

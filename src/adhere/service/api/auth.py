@@ -25,6 +25,8 @@ class Authenticator:
         self._service = service
         self._limit = RateLimit(settings.token_rate, settings.token_burst)
         self._failures = RateLimit(settings.failure_rate, settings.failure_burst)
+        # Apart from those: where many sessions have ended, all behind one address can still sign in.
+        self._refreshes = RateLimit(settings.failure_rate, settings.failure_burst)
         self._proxies = TrustedProxies(settings.trusted_proxies)
 
     async def authenticate(self, route: Route, headers: dict[bytes, bytes], scope: Scope) -> Token:
@@ -42,7 +44,7 @@ class Authenticator:
         """The holder of a session; None if it has ended."""
         sessions = self._service.sessions
         holder = sessions.find(secret)
-        if holder is None and secret and not self._failures.wait(self._network(scope)):
+        if holder is None and secret and not self._refreshes.wait(self._network(scope)):
             await self._service.in_thread(self._service.refresh)  # another process may have opened it
             holder = sessions.find(secret)
         if holder is not None:

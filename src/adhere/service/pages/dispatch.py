@@ -19,6 +19,7 @@ from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.page_route import PageRoute
 from adhere.service.pages.rendering import HEADERS
+from adhere.service.pages.static_page import static_page
 from adhere.sessions import is_csrf
 
 COOKIE: Final = "adhere_session"
@@ -37,7 +38,8 @@ class Pages:
     ) -> Response:
         """The page, or a redirection to the sign-in of someone without a session."""
         page = self._page(scope, route)
-        page.holder = await self._auth.session(page.secret, scope) if page.secret else None
+        if page.secret and route.handler is not static_page:  # whose files those are does not matter
+            page.holder = await self._auth.session(page.secret, scope)
         page.query = _query(scope)
         if "trial" in parameters:
             context.trial = page.trial = parse_trial(parameters)

@@ -64,6 +64,11 @@ class PageRequest:
         path = quote(self.scope["path"], safe="/")
         return path if path.startswith(f"{self.root}/") else f"{self.root}{path}"
 
+    @property
+    def can_be_opened(self) -> bool:
+        """Whether this page has an address of its own; without one, only a form leads to it."""
+        return any(one.path == self.route.path and one.method == "GET" for one in self.table)
+
     def may(self, operation: str) -> bool:
         """Whether the role may use an operation of the API."""
         return self.holder is not None and self.holder.role in OPERATIONS[operation].roles

@@ -51,12 +51,25 @@
   }
   const say = (text) => { if (state.textContent !== text) state.textContent = text; };
 
-  const source = new EventSource(monitor.dataset.events);
-  source.addEventListener("open", () => say("Live"));
-  source.addEventListener("error", () => say("Not connected"));
-  source.addEventListener("changed", (event) => {
-    if (event.data === monitor.querySelector("[data-head]")?.dataset.head) return;
-    refresh();
-  });
+  let source = null;
+  function listen() {
+    source = new EventSource(monitor.dataset.events);
+    source.addEventListener("open", () => say("Live"));
+    source.addEventListener("error", () => {
+      say("Not connected");
+      if (source.readyState === EventSource.CLOSED) refresh(); // refused: perhaps the session has ended
+    });
+    source.addEventListener("changed", (event) => {
+      if (event.data === monitor.querySelector("[data-head]")?.dataset.head) return;
+      refresh();
+    });
+  }
+  // A page that nobody sees does not listen: over HTTP/1.1 a browser has six connections to a host, for all its tabs.
+  function hear() {
+    if (document.visibilityState === "visible") { if (!source) listen(); }
+    else { source?.close(); source = null; }
+  }
+  document.addEventListener("visibilitychange", hear);
+  hear();
   if (!monitor.querySelector("[data-part]")) refresh();
 })();

@@ -19,11 +19,22 @@
     const question = event.target.closest("[data-confirm]")?.dataset.confirm;
     if (question && !confirm(question)) event.preventDefault();
   });
+  // A form is sent once, however often its button is clicked; those of the site page and of htmx see to it themselves.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post" || form.matches("[data-unsent], [hx-post]")) return;
+    if ("sent" in form.dataset) event.preventDefault();
+    else form.dataset.sent = "";
+  });
+  addEventListener("pageshow", () => { for (const form of document.forms) delete form.dataset.sent; });
   // Nothing of a session stays on the device once it has ended: taps that were not sent (unsent.js) are deleted.
   document.addEventListener("submit", (event) => {
     if (!event.target.matches(".who")) return;
     const question = "What was not sent yet is deleted when you sign out. Sign out?";
-    if (localStorage.getItem("adhere-unsent") && !confirm(question)) event.preventDefault();
+    if (localStorage.getItem("adhere-unsent") && !confirm(question)) {
+      event.preventDefault();
+      delete event.target.dataset.sent;
+    }
     else localStorage.removeItem("adhere-unsent");
   });
   document.addEventListener("htmx:load", (event) => showTimes(event.target));

@@ -23,7 +23,7 @@
     return Object.assign(document.createElement(name), { textContent: text }, more);
   }
 
-  function show(problem = "") {
+  function show(problem = "", ended = false) {
     const taps = own();
     banner.hidden = !taps.length;
     banner.replaceChildren();
@@ -41,9 +41,10 @@
     now.addEventListener("click", sendAll);
     const never = element("button", "Delete", { type: "button", className: "second" });
     never.addEventListener("click", () => { if (confirm("Delete what was not sent?")) { taps.forEach((tap) => forget(tap.key)); show(); } });
+    const signIn = element("a", "Sign in", { className: "button", href: `${meta("root")}/app/sign-in?next=${encodeURIComponent(location.pathname)}` });
     banner.append(
       element("h2", "Not sent yet"), list,
-      element("p", problem || "It is kept on this device and sent when the connection is back, once. Signing out deletes it."), now, never,
+      element("p", problem || "It is kept on this device and sent when the connection is back, once. Signing out deletes it."), ended ? signIn : now, never,
     );
   }
 
@@ -64,7 +65,7 @@
     try {
       for (let [tap] = own(); tap; [tap] = own()) {
         const answer = await send(tap);
-        if (SIGN_IN_AGAIN.has(answer.status)) return show("Your session has ended. Sign in again, and it is sent.");
+        if (SIGN_IN_AGAIN.has(answer.status)) return show("Your session has ended. Sign in again, and it is sent.", true);
         forget(tap.key);
         if (!answer.to) return refused(answer.html);
         to = answer.to;

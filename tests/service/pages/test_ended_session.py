@@ -1,0 +1,97 @@
+"""A session that ends while somebody types: nothing is lost, and it is said what to do; and buttons clicked twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adhere.service.settings import ServiceSettings
+from service.serving import Service, in_file
+
+from .person import Person, sign_in
+from .visitor import Visitor, visiting
+
+
+@pytest.fixture
+def admin(browser: Any, service: Service) -> Iterator[Visitor]:
+    with visiting(browser, service, "admin") as visitor:
+        visitor.expected = ("console: Failed to load resource",)  # 401
+        yield visitor
+        assert visitor.faults == []
+
+
+def sign_in_again(visitor: Visitor, token: str) -> None:
+    visitor.page.click("main a:has-text('Sign in')")
+    visitor.page.fill("#token", token)
+    visitor.page.click("main button:has-text('Sign in')")
+
+
+def test_what_was_typed_is_there_again_after_signing_in(service: Service, admin: Visitor) -> None:
+    page = admin.page
+    admin.open("/app/new-trial")
+    page.fill("#name", "typed for long")
+    page.fill("#arms", "walk\naspirin")
+    page.check("input[name=policy][value=uniform]")
+    page.check("input[name=blinded]")
+    page.context.clear_cookies()
+    page.click("button:has-text('Check the design')")
+    assert page.inner_text("h1") == "Sign in again"
+    assert "What you typed is kept" in page.inner_text("main")
+    sign_in_again(admin, service.admin)
+    page.wait_for_selector("#design .note")
+    assert (page.input_value("#name"), page.input_value("#arms")) == ("typed for long", "walk\naspirin")
+    assert page.is_checked("input[name=policy][value=uniform]")
+    assert page.is_checked("input[name=blinded]")
+    admin.open("/app/new-trial")  # once
+    assert page.input_value("#name") == ""
+
+
+def test_another_person_does_not_see_what_was_typed(service: Service, admin: Visitor) -> None:
+    page = admin.page
+    admin.open("/app/new-trial")
+    page.fill("#name", "a secret plan")
+    page.fill("#arms", "walk\naspirin")
+    page.context.clear_cookies()
+    page.click("button:has-text('Check the design')")
+    sign_in_again(admin, service.token("statistician"))
+    page.wait_for_url("**/app/new-trial")
+    assert page.evaluate("sessionStorage.getItem('adhere-typed')") is None
+    assert page.input_value("#name") == ""
+
+
+def test_a_tap_whose_session_has_ended_leads_to_the_sign_in_and_is_then_sent(browser: Any, service: Service) -> None:
+    trial = service.new_trial()
+    with visiting(browser, service, "site", phone=True) as phone:
+        page = phone.page
+        phone.open(f"/app/trials/{trial}/site")
+        page.context.clear_cookies()
+        page.fill("#subject", "S-1")
+        page.click("button:has-text('Recommend')")
+        page.wait_for_selector("#unsent:has-text('Your session has ended')")
+        sign_in_again(phone, service.token("site"))
+        page.wait_for_selector(".answer")
+    assert service.client().trial(trial).recommendations == 1
+
+
+CLICK_TWICE = """button => {
+  const refused = [];
+  document.addEventListener('submit', event => { refused.push(event.defaultPrevented); event.preventDefault(); });
+  button.click(); button.click();
+  return refused;
+}"""
+
+
+def test_a_double_click_sends_a_form_once(admin: Visitor) -> None:
+    admin.open("/app/access")
+    admin.page.fill("#label", "clicked twice")
+    assert admin.page.locator("button:has-text('Make a link')").evaluate(CLICK_TWICE) == [False, True]
+
+
+def test_ended_sessions_keep_nobody_from_signing_in(tmp_path: Path) -> None:
+    with in_file(tmp_path / "a.db", ServiceSettings(failure_burst=3, failure_rate=0.01)) as service:
+        for _ in range(5):
+            assert Person(service.port, "of a session that has ended").get("/app/trials").status == 303
+        assert sign_in(service, "admin").get("/app/trials").status == 200
