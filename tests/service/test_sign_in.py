@@ -71,6 +71,18 @@ def test_nobody_is_sent_elsewhere(browser: Browser, wanted: str) -> None:
     assert browser.sign_in(browser.service.admin, next=wanted).headers["location"] == "/app/trials"
 
 
+def test_signing_in_once_more_ends_the_session_before(browser: Browser) -> None:
+    """From a page of no session, as it lies in another tab; that of another host is refused all the same."""
+    browser.sign_in(browser.service.admin)
+    before = browser.secret
+    assert browser.post("/app/sign-in", "", {"Origin": "https://evil.example"}, token="adh_x").status == 403
+    assert browser.secret == before
+    assert browser.sign_in(browser.service.token("statistician")).status == 303
+    assert b"statistician" in browser.get("/app/trials").body
+    browser.secret = before
+    assert browser.get("/app/trials").status == 303
+
+
 def test_what_is_not_valid_opens_nothing(browser: Browser) -> None:
     for token in ("adh_nothing", "", "x" * 5000, "lnk_nothing", browser.service.token("metrics")):
         assert browser.sign_in(token).status == 403

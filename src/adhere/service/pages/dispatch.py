@@ -109,7 +109,7 @@ class Pages:
         except ValueError:
             raise ProblemError("malformed", "the form cannot be read", field="body", expected=_FORM) from None
         given = page.headers.get("x-csrf-token") or found.get("csrf", [""])[-1]
-        if page.holder is not None and not is_csrf(page.secret, given):
+        if page.holder is not None and not page.route.signs_in and not is_csrf(page.secret, given):
             raise ProblemError(
                 "forbidden", "this form is of a session that has ended; load the page again", field="csrf"
             )

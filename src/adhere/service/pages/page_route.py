@@ -33,6 +33,7 @@ class PageRoute:
     calls: tuple[str, ...] = ()
     tab: str = ""
     public: bool = False
+    signs_in: bool = False  # from whatever page it was sent: of no session, or of one that ended since
 
     if_unknown = "load the page again to see whether it was"
 

@@ -36,7 +36,7 @@ PAGES: Final = (
     PageRoute("GET", "/static/{file}", static_page, public=True),
     PageRoute("GET", "/app", start_page, public=True),
     PageRoute("GET", "/app/sign-in", sign_in_page, public=True),
-    PageRoute("POST", "/app/sign-in", sign_in, public=True),
+    PageRoute("POST", "/app/sign-in", sign_in, public=True, signs_in=True),
     PageRoute("POST", "/app/sign-out", sign_out, public=True),
     PageRoute("GET", "/app/trials", trials_page, calls=("list_trials",), tab="Trials"),
     PageRoute("GET", "/app/new-trial", new_trial_page, calls=("list_policies", "check_design"), tab="New trial"),

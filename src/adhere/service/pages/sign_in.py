@@ -39,6 +39,8 @@ async def sign_in(page: PageRequest) -> Response:
 
 async def _opened(page: PageRequest, holder: Token) -> Response:
     service = page.service
+    if page.holder is not None:
+        await _closed(page)
     secret = await service.group_commit.run(lambda: service.sessions.open(holder))
     response = page.redirect(_next(page, page.form))
     _set_cookie(page, response, secret, int(service.settings.session_hours * 3600))
@@ -47,12 +49,16 @@ async def _opened(page: PageRequest, holder: Token) -> Response:
 
 async def sign_out(page: PageRequest) -> Response:
     """End the session."""
-    service, secret = page.service, page.secret
     if page.holder is not None:
-        await service.group_commit.run(lambda: service.sessions.close(secret))
+        await _closed(page)
     response = page.redirect(page.address("sign-in"))
     _set_cookie(page, response, "", 0)
     return response
+
+
+async def _closed(page: PageRequest) -> None:
+    service = page.service
+    await service.group_commit.run(lambda: service.sessions.close(page.secret))
 
 
 def _next(page: PageRequest, given: object) -> str:

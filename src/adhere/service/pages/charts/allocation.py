@@ -8,6 +8,7 @@ from typing import Any
 
 from adhere.trial.monitoring.monitor import AllocationOverTime
 
+_COLOURS = 7  # of the style sheet; beyond them, lines differ by their dashes too
 _STEP = {"type": "line", "interpolate": "step-after"}
 
 
@@ -26,7 +27,8 @@ def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | N
         for time, share in zip(given.times, shares, strict=True)
         if share is not None
     ]
-    color = {"field": "arm", "type": "nominal", "title": None, "sort": list(given.assigned)}
+    of_arm = {"field": "arm", "type": "nominal", "title": None, "sort": list(given.assigned)}
+    series = {"color": of_arm, **({"strokeDash": of_arm} if len(given.assigned) > _COLOURS else {})}
     return {
         "enrolled": {
             "data": {"values": enrolled},
@@ -40,7 +42,7 @@ def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | N
                     "axis": {"tickCount": 5, "labelOverlap": True, "format": _time_format(given.at)},
                 },
                 "y": {"field": "recommended", "type": "quantitative", "title": "recommended so far"},
-                "color": color,
+                **series,
             },
         },
         "drawn": {
@@ -55,7 +57,7 @@ def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | N
                     "title": "mean probability",
                     "scale": {"domain": [0, 1]},
                 },
-                "color": color,
+                **series,
             },
         },
     }

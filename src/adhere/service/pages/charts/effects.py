@@ -83,7 +83,7 @@ def bands_chart(effects: Sequence[Effect]) -> dict[str, Any] | None:
         "height": 220,
         "layer": [
             {
-                "mark": {"type": "area", "opacity": 0.2, "interpolate": "step-after"},
+                "mark": {"type": "area", "opacity": min(0.2, 1 / len(names)), "interpolate": "step-after"},
                 "encoding": {
                     "x": x,
                     "y": {"field": "low", "type": "quantitative", **title},

@@ -5,13 +5,13 @@ globalThis.charts = (() => {
   const updated = new WeakMap(); // figure → the values it shows instead of those of its page
   const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-  function config() {
+  function config(width) {
     const [ink, quiet, line, font] = ["--ink", "--quiet", "--line", "--small"].map(token);
     const text = { labelColor: quiet, titleColor: ink, labelFont: font, titleFont: font, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500 };
     return {
       background: null, font, view: { stroke: null },
       axis: { ...text, gridColor: line, domainColor: line, tickColor: line, gridOpacity: 0.6, labelSeparation: 6 },
-      legend: { ...text, orient: "top", direction: "horizontal", symbolStrokeWidth: 3, title: null },
+      legend: { ...text, orient: "top", direction: "horizontal", symbolStrokeWidth: 3, symbolOpacity: 1, title: null, columns: Math.max(1, Math.floor(width / 190)) },
       header: text, title: { color: ink, font, fontSize: 13, anchor: "start" }, text: { color: ink, font },
       rule: { color: quiet }, line: { strokeWidth: 2 }, bar: { color: token("--series-1") }, point: { color: token("--series-1"), filled: true },
       range: { category: [1, 2, 3, 4, 5, 6, 7].map((number) => token(`--series-${number}`)), arms: [token("--series-6"), token("--series-5")] },
@@ -22,7 +22,7 @@ globalThis.charts = (() => {
     drawn.get(figure)?.finalize();
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
     if (updated.has(figure)) spec.data.values = updated.get(figure);
-    const filled = { width: "container", autosize: { type: "fit-x", contains: "padding" }, ...spec, config: { ...config(), ...spec.config } };
+    const filled = { width: "container", autosize: { type: "fit-x", contains: "padding" }, ...spec, config: { ...config(figure.clientWidth), ...spec.config } };
     const parsed = vega.parse(vegaLite.compile(filled).spec, null, { ast: true });
     const view = new vega.View(parsed, {
       expr: vegaInterpreter.expressionInterpreter, renderer: "svg", container: figure.querySelector(".drawing"), hover: true,
