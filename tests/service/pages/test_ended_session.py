@@ -76,6 +76,20 @@ def test_a_tap_whose_session_has_ended_leads_to_the_sign_in_and_is_then_sent(bro
     assert service.client().trial(trial).recommendations == 1
 
 
+def test_a_link_signs_in_by_itself_but_not_who_is_signed_in(service: Service, admin: Visitor) -> None:
+    """Or anybody could send a link by which one works under another name without noticing."""
+    made = service.client().make_token("statistician", "whose link it is")
+    page, link = admin.page, service.client().make_link(made.id).path
+    admin.open(link)
+    assert "You are signed in as the first admin" in page.inner_text("main")
+    admin.open("/app/access")
+    assert admin.page.locator("h1").inner_text() == "Access"
+    page.context.clear_cookies()
+    admin.open(link)
+    page.wait_for_url("**/app/trials")
+    assert "whose link it is" in page.inner_text("header")
+
+
 CLICK_TWICE = """button => {
   const refused = [];
   document.addEventListener('submit', event => { refused.push(event.defaultPrevented); event.preventDefault(); });

@@ -125,6 +125,32 @@ def test_a_slip_is_marked_as_entered_in_error_and_can_be_entered_again(service: 
     assert again.headers["location"].endswith("/recommendations/1")
 
 
+def test_a_kit_that_is_mistyped_stays_in_its_field_with_the_problem_beside_it(
+    service: Service, person: Person
+) -> None:
+    trial = service.new_trial(blinded=True)
+    given = service.client("site").recommend(trial, "S-1")
+    reply = person.send(f"/app/trials/{trial}/recommendations/{given.id}/report", {"actual": "AAAA-AAAA", "key": "k"})
+    assert reply.status == 422
+    assert re.search(rb'<details open><summary>Another kit.*value="AAAA-AAAA" aria-invalid="true"', reply.body, re.S)
+    assert b'id="problem-taken-actual"' in reply.body
+
+
+def test_a_kit_of_another_subject_is_unblinded_as_such(service: Service, person: Person) -> None:
+    """In an emergency the pack at hand counts; that it is not this subject's is said."""
+    trial, site = service.new_trial(blinded=True), service.client("site")
+    own, other = site.recommend(trial, "S-1"), site.recommend(trial, "T-22")
+    path, warning = (
+        f"/app/trials/{trial}/recommendations/{own.id}/unblinding",
+        "This is not the kit that S-1 was given",
+    )
+    told = person.send(path, {"kit": other.kit or "", "reason": "ill", "key": "other"})
+    assert warning in text_of(told.body)
+    told = person.send(path, {"kit": (own.kit or "").lower(), "reason": "ill", "key": "own"})
+    assert told.status == 200
+    assert warning not in text_of(told.body)
+
+
 def test_a_kit_is_unblinded_once_with_its_reason_and_another_sites_is_not(service: Service, person: Person) -> None:
     trial = service.new_trial(arms=("verum-xyz", "placebo-xyz"), blinded=True)
     kit, theirs = (service.client(role).recommend(trial, "S-1").kit for role in ("site", "other"))

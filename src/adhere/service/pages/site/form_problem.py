@@ -22,4 +22,6 @@ def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
     """A refusal of what a part of a page sent."""
     shown = shown_problem(error)
     status = input_problem(error).status if isinstance(error, InputError) else error.status
-    return FormProblem(part, shown.field, shown.beside, status)
+    # A kit is typed into the field of what was taken; only to unblind has it one of its own.
+    field = "actual" if shown.field == "kit" and part != "unblinding" else shown.field
+    return FormProblem(part, field, shown.beside, status)

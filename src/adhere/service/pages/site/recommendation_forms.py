@@ -63,7 +63,7 @@ async def error_from_page(page: PageRequest) -> Response:
 
 
 async def unblinding_from_page(page: PageRequest) -> Response:
-    """Unblind a kit that this subject was given or has taken; the arm is on this answer only."""
+    """Unblind a kit of this site, or one that this subject has taken; the arm is on this answer only."""
     body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {"recommendation_id": page.id}
     try:
         told = await page.call("unblind", body=body, key=page.form.get("key", ""))
