@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from service.serving import Service
+from pathlib import Path
+
+from service.serving import Service, in_file
 
 
 def test_a_coordinator_sees_of_a_trial_what_a_site_does(service: Service) -> None:
@@ -14,7 +16,12 @@ def test_a_coordinator_sees_of_a_trial_what_a_site_does(service: Service) -> Non
     assert [row.label for row in service.client().accesses(trial)] == ["the first admin"]  # who created it
 
 
-def test_a_coordinator_is_not_told_of_a_recommended_stop(service: Service) -> None:
+def test_a_coordinator_is_not_told_of_a_recommended_stop(tmp_path: Path) -> None:
+    with in_file(tmp_path / "trials.db") as service:  # which then has a stop in its metrics
+        _stop_is_for_some_only(service)
+
+
+def _stop_is_for_some_only(service: Service) -> None:
     stops = {"by": "posterior", "superiority": 0.6}
     trial = service.new_trial(policy="uniform", n_patients=9, looks={"at": [1]}, stopping=stops)
     site = service.client("site")

@@ -14,7 +14,7 @@ from .visitor import Visitor, visiting
 
 TRIAL = "headache"
 N_PATIENTS = 3  # after whose outcomes there is a look
-TIMEOUT = 10_000  # milliseconds until an open monitor shows what is new
+TIMEOUT = 60_000  # milliseconds until an open monitor shows what is new
 
 
 @pytest.fixture(scope="module")

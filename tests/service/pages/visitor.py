@@ -124,7 +124,7 @@ def assert_fits(visitor: Visitor) -> None:
 def visiting(browser: Any, service: Service, role: str | None, *, phone: bool = False) -> Iterator[Visitor]:
     """A browser context of its own, signed in with the token of a role."""
     context = browser.new_context(viewport=PHONE if phone else LAPTOP, has_touch=phone, base_url=service.url)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)  # in a fresh clone policies are compiled first
     person = sign_in(service, role) if role is not None else Person(service.port)
     if role is not None:
         context.add_cookies([{"name": COOKIE, "value": person.secret, "url": service.url}])
