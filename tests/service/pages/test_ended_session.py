@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adhere.service.pages.dispatch import COOKIE
 from adhere.service.settings import ServiceSettings
 from service.serving import Service, in_file
 
@@ -47,6 +48,19 @@ def test_what_was_typed_is_there_again_after_signing_in(service: Service, admin:
     assert page.is_checked("input[name=blinded]")
     admin.open("/app/new-trial")  # once
     assert page.input_value("#name") == ""
+
+
+def test_what_was_typed_before_signing_in_again_in_another_tab_is_not_lost(service: Service, admin: Visitor) -> None:
+    page = admin.page
+    admin.open("/app/access")
+    page.check("input[name=role][value=coordinator]")
+    page.fill("#label", "typed before")
+    page.context.add_cookies([{"name": COOKIE, "value": sign_in(service, "admin").secret, "url": service.url}])
+    page.click("button:has-text('Make a link')")
+    page.click("main a:has-text('Load the page again')")
+    page.wait_for_selector("form .note")
+    assert page.input_value("#label") == "typed before"
+    assert page.is_checked("input[name=role][value=coordinator]")
 
 
 def test_another_person_does_not_see_what_was_typed(service: Service, admin: Visitor) -> None:

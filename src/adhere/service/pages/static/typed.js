@@ -5,7 +5,7 @@
   const STORE = "adhere-typed";
   const meta = (name) => document.querySelector(`meta[name="${name}"]`).content;
   const kept = JSON.parse(sessionStorage.getItem(STORE) ?? "null");
-  const signIn = document.querySelector("[data-session-ended]");
+  const back = document.querySelector("[data-session-ended]");
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -30,10 +30,10 @@
     form.prepend(note);
   }
 
-  if (signIn && kept?.page) { // the page that says so
+  if (back && kept?.page) { // the page that says so
     sessionStorage.setItem(STORE, JSON.stringify({ ...kept, ended: true }));
-    signIn.href = `${signIn.href}?next=${encodeURIComponent(kept.page)}`;
-    signIn.after(" What you typed is kept in this tab until then.");
+    back.href = meta("holder") ? kept.page : `${back.href}?next=${encodeURIComponent(kept.page)}`;
+    back.after(" What you typed is kept in this tab until then.");
   } else if (kept && meta("holder")) { // not on the way through the sign-in
     sessionStorage.removeItem(STORE);
     if (!kept.ended || kept.holder !== meta("holder") || kept.page !== meta("page")) return;
