@@ -21,27 +21,45 @@ POLICY = Path(__file__).with_name("always.py")
 _TRIALS = ("first", "second")
 
 
-def aucs(folder: Path, n_requests: int) -> dict[str, float]:
-    """For each kind of request, how well its latency tells the arms apart: 0.5 is not at all."""
-    file, port = folder / "blinded.db", free_port()
+Taken = dict[str, tuple[list[float], list[float]]]  # milliseconds by kind of request, of the first and of the second
+
+
+def aucs(folder: Path, n_requests: int) -> tuple[dict[str, float], dict[str, float]]:
+    """For each kind of request, how well its latency tells the arms apart, and the trials: 0.5 is not at all.
+
+    Half of the requests go to two trials of which the first gives arm 0, half to two of which it gives arm 1: a
+    trial's place in the database takes time of its own, whatever its arm, and everybody knows which trial it is.
+    """
+    by_arm: Taken = {}
+    by_trial: Taken = {}
+    for arms in ((0, 1), (1, 0)):
+        for kind, both in _latencies(folder / f"blinded-{arms[0]}.db", arms, n_requests // 2).items():
+            for number, taken in enumerate(both):
+                by_trial.setdefault(kind, ([], []))[number].extend(taken)
+                by_arm.setdefault(kind, ([], []))[arms[number]].extend(taken)
+    return {kind: auc(*both) for kind, both in by_arm.items()}, {kind: auc(*both) for kind, both in by_trial.items()}
+
+
+def _latencies(file: Path, arms: tuple[int, int], n_requests: int) -> Taken:
+    port = free_port()
     import_policies(POLICY)
     with closing(open_store(file)) as store:
         processor = CommandProcessor(store)
-        for number, name in enumerate(_TRIALS):
-            design = make_design(name, f"always(second={number})", ("placebo", "verum"), blinded=True)
+        for name, arm in zip(_TRIALS, arms, strict=True):
+            design = make_design(name, f"always(second={arm})", ("placebo", "verum"), blinded=True)
             processor.create(design, seed=5, kit_secret=bytes(32))
         token = Tokens(store).make("site", "bench", site="bench")[1]
+    taken: Taken = {}
     with serving([*adhere_command(file, port), "--import", str(POLICY)], port):
         site = Site(port, token)
         for _ in range(50):
             _ask(site, _TRIALS[0])
             _ask(site, _TRIALS[1])
-        taken: dict[str, tuple[list[float], list[float]]] = {}
         for pair in range(n_requests // 2):
             for number in (0, 1) if pair % 2 else (1, 0):
                 for kind, milliseconds in _ask(site, _TRIALS[number]).items():
                     taken.setdefault(kind, ([], []))[number].append(milliseconds)
-    return {kind: auc(*both) for kind, both in taken.items()}
+    return taken
 
 
 def _ask(site: Site, trial: str) -> dict[str, float]:
