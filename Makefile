@@ -31,7 +31,7 @@ $(RUN): $(PINS)
 $(DEMO): $(PINS)
 	@scripts/setup demo
 
-test: $(DEV) ## lint, types, layers, doctests and tests (ten minutes on two cores)
+test: $(DEV) ## lint, types, layers, doctests and tests (eleven minutes on two cores)
 	@scripts/check
 
 setup: $(DEV) ## make .venv with everything that the targets below and the tests need
