@@ -131,15 +131,22 @@ def test_processes_of_one_service_share_what_they_simulate(tmp_path: Path) -> No
     assert children_of(os.getpid()) == []
 
 
+def folder_of(process: int) -> str:
+    """The folder for temporary files that a process was given; empty until it runs its own program."""
+    environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    given = (one.decode().partition("=")[2] for one in environment if one.startswith(b"TMPDIR="))
+    return next(given, "")
+
+
 def test_it_ends_with_a_service_that_was_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with as_process(tmp_path / "trials.db", tmp_path) as running:
         service = running.service
         number = service.send("POST", "/simulations", LONG).json["id"]
         wait_until(lambda: state_of(service, number)["state"] == "running", 30)
+        wait_until(lambda: any(folder_of(one) for one in children_of(running.process.pid)), 60)  # it is being started
         (process,) = children_of(running.process.pid)
-        environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-        folder = Path(next(one for one in environment if one.startswith(b"TMPDIR=")).decode().partition("=")[2])
+        folder = Path(folder_of(process))
         assert folder.name == str(number)
         running.process.kill()
         running.process.wait()
-        wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.parent.exists())
+        wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.parent.exists(), 60)
