@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,3 +152,14 @@ def test_it_ends_with_a_service_that_was_killed_and_leaves_nothing_behind(tmp_pa
         running.process.kill()
         running.process.wait()
         wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.parent.exists(), 60)
+
+
+def test_it_leaves_nothing_behind_where_the_service_is_killed_before_it_has_said_what_to_simulate(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "simulations" / "7"
+    folder.mkdir(parents=True)
+    (folder / "state").write_text("{}")
+    code = f"from adhere.service.jobs.simulation_process import main; main({str(folder)!r})"
+    subprocess.run([sys.executable, "-c", code], input=b"", check=True, timeout=60)
+    assert not folder.parent.exists()

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import msgspec
 
@@ -35,7 +35,10 @@ def main(folder: str) -> None:
     for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(ending, signal.SIG_IGN)
     requests = os.fdopen(os.dup(0), "rb")
-    design, scenarios, n_trials, seed, imports, total = pickle.load(requests)
+    try:
+        design, scenarios, n_trials, seed, imports, total = pickle.load(requests)
+    except (EOFError, pickle.UnpicklingError):  # the service was killed before it had sent all of it
+        _end_with(requests, folder)
     threading.Thread(target=_end_with, args=(requests, folder), daemon=True).start()
     files = SimulationFiles(Path(folder))
     try:
@@ -81,7 +84,7 @@ class _Progress:
         self._files.write("progress", msgspec.json.encode(progress))
 
 
-def _end_with(requests: BinaryIO, folder: str) -> None:
+def _end_with(requests: BinaryIO, folder: str) -> NoReturn:
     requests.read()
     shutil.rmtree(folder, ignore_errors=True)
     shared = Path(folder).parent
