@@ -10,6 +10,7 @@ from starlette.responses import Response
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.problem import shown_problem
 from adhere.tokens import Role
 
 _MEANINGS: Final = {
@@ -73,8 +74,7 @@ async def _shown(
         roles=ROLES,
         form={} if values else page.form,
         origin=f"{'https' if page.auth.is_secure(page.scope) else 'http'}://{page.headers.get('host', '')}",
-        problem=_sentence(problem),
-        problem_field=_field(problem),
+        problem=shown_problem(problem) if problem else None,
         **{"made": None, "link": None, **values},
     )
 
@@ -83,15 +83,3 @@ def _in_days(text: str) -> str:
     if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) <= 3650):
         raise InputError("expires_at", text, "a whole number of days from 1 to 3650")
     return (datetime.now(UTC) + timedelta(days=int(text))).isoformat(timespec="seconds")
-
-
-def _sentence(problem: InputError | ProblemError | None) -> str:
-    if problem is None:
-        return ""
-    return problem.sentence if isinstance(problem, InputError) else problem.body.detail
-
-
-def _field(problem: InputError | ProblemError | None) -> str:
-    if problem is None:
-        return ""
-    return (problem.field if isinstance(problem, InputError) else problem.body.field) or ""

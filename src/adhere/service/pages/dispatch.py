@@ -132,4 +132,5 @@ def _here(scope: Scope, page: PageRequest) -> str:
 
 
 async def _never(page: PageRequest) -> Response:
+    """The handler of a problem's page, which is rendered without one: nothing calls it."""
     raise NotImplementedError
