@@ -17,6 +17,7 @@ from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.job_process import NICENESS
 from adhere.service.jobs.simulations import Simulations
 from service.both_clients import BOTH, MakeClient
+from service.holding import files_of, hold, release, release_until_more_are_done, simulations_of
 from service.serving import ARMS, Service, as_process, in_file, wait_until
 
 DESIGN: dict[str, Any] = {"name": "never made", "policy": "thompson", "arms": ARMS, "n_patients": 100}
@@ -30,14 +31,6 @@ def simulating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with in_file(tmp_path_factory.mktemp("simulating") / "trials.db") as running:
         running.token("statistician")
         yield running
-
-
-def children_of(parent: int) -> list[int]:
-    """The processes of simulations that a process has."""
-    found = [
-        int(number) for file in Path(f"/proc/{parent}/task").glob("*/children") for number in file.read_text().split()
-    ]
-    return [number for number in found if b"simulation_process" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
 def state_of(service: Service, number: int, role: str = "admin") -> dict[str, Any]:
@@ -74,12 +67,14 @@ def test_progress_rises_a_second_one_waits_and_both_stop(simulating: Service) ->
     assert (refused.status, refused.headers["retry-after"]) == (429, "2")
     assert "not done yet" in refused.json["detail"]
     second = simulating.send("POST", "/simulations", LONG, role="statistician").json["id"]
-    wait_until(lambda: state_of(simulating, number).get("done", 0) > 0, 60)
-    seen = state_of(simulating, number)
-    assert seen["total"] == 2_000 * 5_000 * 2
-    wait_until(lambda: state_of(simulating, number)["done"] > seen["done"])
+    process = hold(os.getpid(), number)
+    done = [state_of(simulating, number).get("done", 0)]
+    for _ in range(2):
+        release_until_more_are_done(process)
+        done.append(state_of(simulating, number)["done"])
+    assert 0 == done[0] < done[1] < done[2] <= 2_000 * 5_000 * 2 == state_of(simulating, number)["total"]
     assert state_of(simulating, second, "statistician")["state"] == "waiting"
-    (process,) = children_of(os.getpid())
+    assert second not in simulations_of(os.getpid())
     assert os.getpriority(os.PRIO_PROCESS, process) == NICENESS
     assert simulating.send("GET", f"/simulations/{number}/report").status == 404
     for one, role in ((second, "statistician"), (number, "admin")):
@@ -87,7 +82,7 @@ def test_progress_rises_a_second_one_waits_and_both_stop(simulating: Service) ->
         assert simulating.send("DELETE", f"/simulations/{one}", role=role).status == 204
         assert state_of(simulating, one, role)["state"] == "stopped"
     assert simulating.send("GET", f"/simulations/{number}", role="statistician").status == 404
-    assert children_of(os.getpid()) == []
+    assert {number, second}.isdisjoint(simulations_of(os.getpid()))
 
 
 @pytest.mark.parametrize(
@@ -113,16 +108,15 @@ def test_processes_of_one_service_share_what_they_simulate(tmp_path: Path) -> No
     design = adhere.load_design({**DESIGN, "n_patients": 2_000})
     try:
         running = first.start(1, design, {}, 5_000, 0, total=20_000_000)
-        wait_until(lambda: second.find(1, running)[1].state == "running", 30)
+        hold(os.getpid(), running)
+        assert second.find(1, running)[1].state == "running"
         waiting = second.start(2, design, {}, 5_000, 0, total=20_000_000)
         with pytest.raises(ProblemError, match="not done yet"):
             second.start(1, design, {}, 5_000, 0, total=20_000_000)
         assert first.find(2, waiting)[1].state == "waiting"
         second.stop(1, running)
         assert first.find(1, running)[1].state == "stopped"
-        wait_until(lambda: bool(children_of(os.getpid())), 30)
-        (process,) = children_of(os.getpid())
-        os.kill(process, signal.SIGKILL)
+        os.kill(hold(os.getpid(), waiting), signal.SIGKILL)
         wait_until(lambda: first.find(2, waiting)[1].state == "failed")
         assert first.find(2, waiting)[1].reason == "its process ended, perhaps for lack of memory"
         last = first.start(2, design, {}, 5_000, 0, total=20_000_000)
@@ -130,28 +124,21 @@ def test_processes_of_one_service_share_what_they_simulate(tmp_path: Path) -> No
         second.close()
         first.close()
     assert first.find(2, last)[1].state == "stopped"
-    assert children_of(os.getpid()) == []
-
-
-def folder_of(process: int) -> str:
-    """The folder for temporary files that a process was given; empty until it runs its own program."""
-    environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-    given = (one.decode().partition("=")[2] for one in environment if one.startswith(b"TMPDIR="))
-    return next(given, "")
+    assert {running, waiting, last}.isdisjoint(simulations_of(os.getpid()))
 
 
 def test_it_ends_with_a_service_that_was_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with as_process(tmp_path / "trials.db", tmp_path) as running:
         service = running.service
         number = service.send("POST", "/simulations", LONG).json["id"]
-        wait_until(lambda: state_of(service, number)["state"] == "running", 30)
-        wait_until(lambda: any(folder_of(one) for one in children_of(running.process.pid)), 60)  # it is being started
-        (process,) = children_of(running.process.pid)
-        folder = Path(folder_of(process))
-        assert folder.name == str(number)
+        process = hold(running.process.pid, number)
+        files = files_of(process)
+        assert files is not None
+        assert state_of(service, number)["state"] == "running"
         running.process.kill()
         running.process.wait()
-        wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.parent.exists(), 60)
+        release(process)
+        wait_until(lambda: not Path(f"/proc/{process}").exists() and not files.folder.parent.exists(), 60)
 
 
 def test_it_leaves_nothing_behind_where_the_service_is_killed_before_it_has_said_what_to_simulate(

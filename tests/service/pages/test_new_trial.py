@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from service.holding import hold, release_until_more_are_done
 from service.serving import Service, in_file
 
 from .visitor import Visitor, assert_fits, visiting
@@ -92,6 +94,7 @@ def test_a_file_is_read_simulated_and_stopped(admin: Visitor, empty: Service) ->
     page.get_by_label("Confounding").fill("0")
     page.get_by_label("Trials in each scenario").fill("66000")
     page.get_by_role("button", name="Simulate").click()
+    release_until_more_are_done(hold(os.getpid()))
     page.locator("progress:not([value='0'])").wait_for(timeout=60_000)
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped.").wait_for()
