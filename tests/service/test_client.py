@@ -14,7 +14,7 @@ from adhere.client import ServiceError
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.api.requests import NewTrial
 from adhere.trial.make_design import make_design
-from adhere_client.answers import Recorded
+from adhere_client import Recorded
 from service.serving import ARMS, Service
 
 

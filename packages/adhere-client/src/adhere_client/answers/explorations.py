@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adhere_client.answers import Answer
+from adhere_client.answers.answer import Answer
 
 Pair = tuple[float | None, float | None]  # of control and treatment
 

@@ -1,0 +1,81 @@
+"""Recommendations and what was reported of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from adhere_client.answers.answer import Answer
+
+
+class IssuedRecommendation(Answer, frozen=True):
+    """A recommendation: its number, and the arm or, in a blinded trial, the kit."""
+
+    id: int = msgspec.field(name="recommendation_id")
+    arm: str | None = None
+    kit: str | None = None
+
+
+class HistoryLine(Answer, frozen=True):
+    """One record about a recommendation."""
+
+    record: int
+    event: str
+    at: datetime
+    by: str
+    actual: str | None = None
+    reward: float | None = None
+    happened: datetime | None = None
+    retract: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class Derivation(Answer, frozen=True):
+    """How a recommendation was derived: enough to derive it again."""
+
+    arm: str
+    subject: str
+    site: str
+    probabilities: dict[str, float]
+    memo: tuple[float, ...]
+    learned_up_to: int
+    estimated: bool
+    key: str
+    algorithm_version: str
+    software: str
+    history: list[HistoryLine]
+    kit: str | None = None
+    fallback: str | None = None
+    imputed: tuple[str, ...] = ()
+
+
+class RecommendationDetails(Answer, frozen=True):
+    """A recommendation and its reports; `took` is arm, kit, nothing or other. A site sees no derivation."""
+
+    id: int = msgspec.field(name="recommendation_id")
+    at: datetime
+    open: bool
+    withdrawn: bool
+    in_error: bool = False
+    arm: str | None = None
+    kit: str | None = None
+    took: str | None = None
+    actual: str | None = None
+    reward: float | None = None
+    stratum: str | None = None
+    derivation: Derivation | None = None
+
+
+class ListedRecommendation(Answer, frozen=True):
+    """A recommendation in a list; `state` is waiting, complete, lost to follow-up or entered in error."""
+
+    id: int = msgspec.field(name="recommendation_id")
+    site: str
+    at: datetime
+    state: str
+    missing: tuple[str, ...] = ()
+    stratum: str | None = None
+    subject: str | None = None
+    arm: str | None = None
+    kit: str | None = None

@@ -1,0 +1,176 @@
+"""Recommendations and what becomes of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from urllib.parse import urlencode
+
+import msgspec
+
+from adhere_client.answers.answer import Recorded
+from adhere_client.answers.recommendations import IssuedRecommendation, ListedRecommendation, RecommendationDetails
+from adhere_client.calls.lists import list_of
+from adhere_client.errors import InputError
+from adhere_client.request import Steps, get, trial_path, write
+
+
+class _WaitingPage(msgspec.Struct):
+    waiting: list[ListedRecommendation]
+    next: int | None = None
+
+
+class _RecommendationList(msgspec.Struct):
+    recommendations: list[ListedRecommendation]
+    alike: list[ListedRecommendation] = []
+
+
+def recommend(
+    trial: str, subject: str, *, stratum: str | None = None, request_id: str | None = None
+) -> Steps[IssuedRecommendation]:
+    """Recommend an arm, or in a blinded trial a kit, for a subject, of a stratum if the trial's design has strata."""
+    body = {"subject": subject} | ({} if stratum is None else {"stratum": stratum})
+    return write(trial_path(trial, "recommendations"), IssuedRecommendation, body, request_id)
+
+
+def recommendation(trial: str, id: int) -> Steps[RecommendationDetails]:  # noqa: A002
+    """A recommendation and its reports. A site sees less."""
+    return get(trial_path(trial, "recommendations", id), RecommendationDetails)
+
+
+def report(
+    trial: str,
+    id: int,  # noqa: A002
+    *,
+    actual: str | None = None,
+    took_nothing: bool = False,
+    took_other: str | None = None,
+    reward: float | None = None,
+    happened: datetime | None = None,
+    subject: str | None = None,
+    request_id: str | None = None,
+) -> Steps[Recorded]:
+    """Report the arm taken, the reward, or both; `happened` is when, of what is reported here (left out, now).
+
+    With `subject`, it is refused unless the recommendation is theirs.
+    """
+    body = {
+        "actual": actual,
+        "took_nothing": took_nothing,
+        "took_other": took_other,
+        "reward": _reward(reward),
+        "happened": happened,
+        "subject": subject,
+    }
+    return write(trial_path(trial, "recommendations", id, "reports"), Recorded, body, request_id)
+
+
+def correct(
+    trial: str,
+    id: int,  # noqa: A002
+    reason: str,
+    *,
+    actual: str | None = None,
+    took_nothing: bool = False,
+    took_other: str | None = None,
+    reward: float | None = None,
+    retract: Sequence[str] = (),
+    subject: str | None = None,
+    request_id: str | None = None,
+) -> Steps[Recorded]:
+    """Correct a report; what `retract` lists ("actual", "reward") counts as never reported."""
+    body = {
+        "reason": reason,
+        "actual": actual,
+        "took_nothing": took_nothing,
+        "took_other": took_other,
+        "reward": _reward(reward),
+        "retract": list_of("retract", retract, 'the parts "actual", "reward"'),
+        "subject": subject,
+    }
+    return write(trial_path(trial, "recommendations", id, "corrections"), Recorded, body, request_id)
+
+
+def withdraw(
+    trial: str,
+    id: int,  # noqa: A002
+    reason: str,
+    *,
+    subject: str | None = None,
+    request_id: str | None = None,
+) -> Steps[Recorded]:
+    """Mark a recommendation as lost to follow-up."""
+    body = {"reason": reason, "subject": subject}
+    return write(trial_path(trial, "recommendations", id, "withdrawal"), Recorded, body, request_id)
+
+
+def mark_in_error(
+    trial: str,
+    id: int,  # noqa: A002
+    reason: str,
+    *,
+    subject: str | None = None,
+    request_id: str | None = None,
+) -> Steps[Recorded]:
+    """Mark a recommendation as entered in error: a slip, by which nobody was to be treated.
+
+    It is refused if something was reported of it, unless that is retracted first (`correct`).
+    """
+    body = {"reason": reason, "subject": subject}
+    return write(trial_path(trial, "recommendations", id, "error"), Recorded, body, request_id)
+
+
+def unblind(
+    trial: str,
+    kit: str,
+    reason: str,
+    *,
+    id: int | None = None,  # noqa: A002
+    request_id: str | None = None,
+) -> Steps[IssuedRecommendation]:
+    """Unblind a kit, which is recorded; a site its own, or one that the subject of its recommendation `id` took."""
+    body = {"kit": kit, "reason": reason} | ({} if id is None else {"recommendation_id": id})
+    return write(trial_path(trial, "unblindings"), IssuedRecommendation, body, request_id)
+
+
+def erase(trial: str, subject: str, *, site: str | None = None, request_id: str | None = None) -> Steps[Recorded]:
+    """Erase a subject's identity."""
+    return write(trial_path(trial, "erasures"), Recorded, {"site": site, "subject": subject}, request_id)
+
+
+def waiting(trial: str) -> Steps[list[ListedRecommendation]]:
+    """The recommendations that await a report, oldest first: a site's own, or those of all sites."""
+    path = trial_path(trial, "waiting")
+    page = yield from get(path, _WaitingPage)
+    found = page.waiting
+    while page.next is not None:
+        page = yield from get(f"{path}?after={page.next}", _WaitingPage)
+        found += page.waiting
+    return found
+
+
+def recommendations(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
+    """The recommendations of a subject and their state; an admin names the site too."""
+    found = yield from _find(trial, subject, site)
+    return found.recommendations
+
+
+def alike(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
+    """The latest recommendations of subjects whose codes look like a new one, which may be mistyped."""
+    found = yield from _find(trial, subject, site)
+    return found.alike
+
+
+def _find(trial: str, subject: str, site: str | None) -> Steps[_RecommendationList]:
+    query = urlencode({"subject": subject} | ({} if site is None else {"site": site}))
+    return get(f"{trial_path(trial, 'recommendations')}?{query}", _RecommendationList)
+
+
+def _reward(reward: float | None) -> float | None:
+    """A reward as JSON can say it; True and False are 1 and 0."""
+    if reward is None:
+        return None
+    if not hasattr(reward, "__float__") or not math.isfinite(reward):  # JSON has no NaN; it would be sent as null
+        raise InputError("reward", reward, "a number from 0 to 1")
+    return float(reward)
