@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import http.client
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from adhere.client import Client
+from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
 from adhere.trial.log.chain import verify
+from service.pages.person import Person, sign_in
 from service.serving import ARMS, as_process, wait_until
+
+MANY = 8  # connections, which the system gives to both workers
 
 
 def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path: Path) -> None:
@@ -45,6 +51,52 @@ def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path:
     with store.reading() as view:
         assert verify(view, view.trials()["t"]).fault is None
     store.close()
+
+
+def test_two_workers_share_sessions_changes_and_simulations(database_url: str, tmp_path: Path) -> None:
+    with as_process(database_url, tmp_path, "--workers", "2") as running, ExitStack() as stack:
+        service = running.service
+        wait_until(lambda: _answers(service.url, service.admin), 60)
+        service.client().create_trial("t", "uniform", ARMS, n_patients=50, seed=1)
+        person = sign_in(service, "statistician")
+        assert {person.get("/app/trials/t").status for _ in range(MANY)} == {200}
+
+        streams = [stack.enter_context(closing(_Stream(person, "/app/trials/t/monitor/events"))) for _ in range(MANY)]
+        before = {stream.next_head() for stream in streams}
+        service.client().recommend("t", "S-1")
+        assert before.isdisjoint({service.client().trial("t").head})
+        assert {stream.next_head() for stream in streams} == {service.client().trial("t").head}
+
+        design = {"name": "never made", "policy": "uniform", "arms": ARMS, "n_patients": 50}
+        started = service.send("POST", "/simulations", {"design": design, "scenarios": {}, "n_trials": 20}).json
+        path = f"/simulations/{started['id']}"
+        wait_until(lambda: service.send("GET", path).json["state"] == "done", 60)
+        found = [service.send("GET", path).json for _ in range(MANY)]
+        assert all(one["scenarios"] == found[0]["scenarios"] for one in found)
+        assert service.send("DELETE", path).status == 204
+        assert {service.send("GET", path).status for _ in range(MANY)} == {404}
+
+        assert person.send("/app/sign-out").status == 303
+        wait_until(
+            lambda: {person.get("/app/trials/t").status for _ in range(MANY)} == {303}
+        )  # read anew now and then
+
+
+class _Stream:
+    """The events that a page listens to."""
+
+    def __init__(self, person: Person, path: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", person.port, timeout=30)
+        self._connection.request("GET", path, headers={"Cookie": f"{COOKIE}={person.secret}"})
+        self._answer = self._connection.getresponse()
+
+    def next_head(self) -> str:
+        while not (line := self._answer.readline()).startswith(b"data: "):
+            assert line, "the stream ended"
+        return line.decode().removeprefix("data: ").strip()
+
+    def close(self) -> None:
+        self._connection.close()
 
 
 def _answers(url: str, token: str) -> bool:

@@ -1,6 +1,6 @@
-"""Two blinded trials of one seed, kit secret and clock, one that gives arm 0 and one arm 1, are alike to a site.
+"""Two blinded trials of one seed, kit secret and clock, one that gives arm 0 and one arm 1, are alike to the blind.
 
-Every answer, of the API and of every page that a site can open, is compared byte for byte.
+Every answer to a site and a coordinator, of the API and of every page that they can open, is compared byte for byte.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from adhere import Trial, import_policies
 from adhere.policies import registry
 from adhere.service.api.requests import NewReport
-from adhere.service.api.route import SITE, Route
+from adhere.service.api.route import COORDINATOR, SITE, Route
 from adhere.service.pages.routes import PAGES
 from adhere.service.table import ROUTES
 from service.serving import Reply, Service, in_file
@@ -54,7 +54,9 @@ def always(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("always")
-def test_every_answer_to_a_site_is_the_same_whatever_the_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warm = Trial("always", ARMS, seed=1)  # compiled beforehand: names of files that are then written are drawn too
     warm.report(warm.recommend().id, actual=ARMS[0], reward=1)
     pinned = Pinned(monkeypatch)
@@ -62,21 +64,25 @@ def test_every_answer_to_a_site_is_the_same_whatever_the_arm(tmp_path: Path, mon
     for arm in (0, 1):
         pinned.restart()
         with in_file(tmp_path / f"arm-{arm}.db") as service:
-            heard.append(_everything_a_site_hears(service, pinned, arm))
+            heard.append(_everything_the_blind_hear(service, pinned, arm))
             kit = json.loads(heard[-1]["recommend (0)"][2])["kit"]
             assert service.client().unblind(TRIAL, kit, "to see that they differ").arm == ARMS[arm]
     of_placebo, of_verum = heard
     assert list(of_placebo) == list(of_verum)
     assert {what: answer for what, answer in of_placebo.items() if answer != of_verum[what]} == {}
-    pages = [what for what, (status, _, _) in of_placebo.items() if what.startswith("GET /app") and status == 200]
-    assert len(pages) >= len([page for page in PAGES if page.method == "GET" and SITE in page.roles and page.calls])
-    accepted = {what.split()[1].rpartition("/")[2] for what in of_placebo if of_placebo[what][0] == 303}
+    for role in (SITE, COORDINATOR):
+        shown = {
+            what for what, (status, _, _) in of_placebo.items() if status == 200 and what.startswith(f"{role} GET")
+        }
+        pages = {what.split()[2] for what in shown}
+        assert pages >= {page.path for page in PAGES if page.method == "GET" and role in page.roles and page.calls}
+    accepted = {what.split()[-2].rpartition("/")[2] for what in of_placebo if of_placebo[what][0] == 303}
     assert accepted >= {"site", "report", "withdrawal"}
 
 
-def _everything_a_site_hears(service: Service, pinned: Pinned, arm: int) -> Answers:
+def _everything_the_blind_hear(service: Service, pinned: Pinned, arm: int) -> Answers:
     service.client().create_trial(TRIAL, f"always(arm={arm})", ARMS, n_patients=20, blinded=True)
-    service.token("site")
+    service.token(SITE)
     heard: Answers = {}
 
     def hear(what: str, reply: Reply) -> Reply:
@@ -88,15 +94,17 @@ def _everything_a_site_hears(service: Service, pinned: Pinned, arm: int) -> Answ
     for number in range(3):
         reply = service.send("POST", f"/trials/{TRIAL}/recommendations", {"subject": f"S-{number}"}, role="site")
         kit = hear("recommend", reply).json["kit"]
-    routes = [route for route in ROUTES if SITE in route.roles or not route.roles]
-    for route in [*routes, *routes]:  # again, once there are reports
-        hear(f"{route.method} {route.path}", _ask(service, route, kit))
-    person = sign_in(service, "site")
-    pages = [page.path for page in PAGES if page.method == "GET" and not page.public and SITE in page.roles]
-    for path in pages:
-        _send_forms(person, hear(f"GET {path}", person.get(_filled(path))), hear)
-    for path in pages:
-        hear(f"GET {path}", person.get(_filled(path)))
+    for role in (SITE, COORDINATOR):
+        service.token(role)
+        routes = [route for route in ROUTES if role in route.roles or not route.roles]
+        for route in [*routes, *routes]:  # again, once there are reports
+            hear(f"{role} {route.method} {route.path}", _ask(service, route, kit, role))
+        person = sign_in(service, role)
+        pages = [page.path for page in PAGES if page.method == "GET" and not page.public and role in page.roles]
+        for path in pages:
+            _send_forms(person, hear(f"{role} GET {path}", person.get(_filled(path))), hear)
+        for path in pages:
+            hear(f"{role} GET {path}", person.get(_filled(path)))
     return heard
 
 
@@ -112,10 +120,10 @@ def _send_forms(person: Person, opened: Reply, hear: Callable[[str, Reply], Repl
                 _send_forms(person, led_to, hear, again=False)
 
 
-def _ask(service: Service, route: Route, kit: str) -> Reply:
+def _ask(service: Service, route: Route, kit: str, role: str) -> Reply:
     body = BODIES[route.body] if route.body is not None else None
     body = {"actual": kit, "reward": 1} if route.body is NewReport else body
-    return service.send(route.method, _filled(route.path), body, role="site")
+    return service.send(route.method, _filled(route.path), body, role=role)
 
 
 def _filled(path: str) -> str:
