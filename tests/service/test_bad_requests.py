@@ -92,7 +92,7 @@ def test_bad_reports(service: Service, trial: str, body: bytes, status: int, fie
     [
         ("recommendations/0/reports", b'{"reward": -1e400}', "a number from 0 to 1"),
         ("recommendations/0/reports", b'{"happened": "0000-00-00"}', "a time such as 2026-03-01T09:30:00Z"),
-        ("recommendations/0/corrections", b'{"reason": "r", "retract": ["x"]}', "actual or reward"),
+        ("recommendations/0/corrections", b'{"reason": "r", "retract": ["x"]}', "actual, reward or withdrawal"),
     ],
 )
 def test_what_is_expected_is_in_words(service: Service, trial: str, path: str, body: bytes, expected: str) -> None:

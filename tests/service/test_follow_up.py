@@ -38,6 +38,8 @@ def trial(service: Service) -> str:
     ours.report(name, 1, took_nothing=True)  # the outcome is missing
     ours.report(name, 2, reward=0)  # what was taken is missing
     ours.withdraw(name, 3, "moved away")
+    ours.withdraw(name, 5, "moved away")
+    ours.correct(name, 5, "came to a visit", retract=["withdrawal"])  # nothing is reported
     ours.report(name, 4, actual="walk", reward=1)
     ours.correct(name, 4, "a slip", retract=["reward"])  # waits again
     theirs.report(name, 6, reward=1, actual="aspirin")

@@ -81,7 +81,7 @@ def trial(service: Service) -> str:
             "recommendations/0/corrections",
             b'{"reason": "r", "retract": ["x"]}',
             422,
-            "retract[0]: got 'x', expected actual or reward",
+            "retract[0]: got 'x', expected actual, reward or withdrawal",
         ),
     ],
 )

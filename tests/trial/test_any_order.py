@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, multiple, rule
 
 from adhere.errors import ConflictError
 from adhere.policies import TOOK_NOTHING, TOOK_OTHER
@@ -90,12 +90,12 @@ class AnyOrder(RuleBasedStateMachine):
         with suppress(ConflictError):  # nothing new is taken of what was withdrawn
             self.live.correct(made, **said)
 
-    @rule(made=made, part=st.sampled_from(["actual", "reward"]))
+    @rule(made=made, part=st.sampled_from(["actual", "reward", "withdrawal"]))
     def retract(self, made: int, part: str) -> None:
         with suppress(ConflictError):  # there was nothing to retract
             self.live.correct(made, retract=(part,))
 
-    @rule(made=consumes(made))
+    @rule(made=made)
     def withdraw(self, made: int) -> None:
         with suppress(ConflictError):
             self.live.send(Withdraw(trial="t", request_id=self._request(), recommendation_id=made, reason="left"))

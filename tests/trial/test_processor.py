@@ -7,11 +7,13 @@ import pytest
 
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.trial.commands import ChangeStatus, Erase, Recommend, Withdraw
-from adhere.trial.events import Conflicted, Recommended
+from adhere.trial.events import Conflicted, Corrected, Recommended
+from adhere.trial.log.describe import describe
 from adhere.trial.make_design import make_design
+from adhere.trial.results import results_of
 from adhere.trial.trial import Trial
 
-from .live import ARMS, Live
+from .live import ARMS, Live, number_of, replay_of
 
 
 def test_it_is_the_trial_in_memory() -> None:
@@ -182,7 +184,7 @@ def test_what_was_withdrawn_takes_no_more_reports() -> None:
     made = live.recommend("s").recommendation_id
     live.report(made, reward=1.0)
     live.send(Withdraw(trial="t", request_id="w", recommendation_id=made, reason="left the study"))
-    with pytest.raises(ConflictError, match="was withdrawn"):
+    with pytest.raises(ConflictError, match="recommendation 0 is marked as lost to follow-up"):
         live.report(made, actual="walk")
     live.send(Withdraw(trial="t", request_id="w2", recommendation_id=made, reason="left the study"))  # is only noted
     assert live.recommend("s").recommendation_id == 1
@@ -272,3 +274,25 @@ def test_a_withdrawn_recommendation_takes_corrections_of_what_was_reported_only(
     live.correct(0, reward=-0.0)
     with pytest.raises(ConflictError, match="before the withdrawal"):
         live.correct(0, actual="walk")
+
+
+def test_who_is_heard_of_again_is_not_lost_to_follow_up() -> None:
+    live = Live(impute={"after_days": 14, "reward": 0.0})
+    for subject in ("a", "b", "c"):
+        live.recommend(subject)
+    with pytest.raises(ConflictError, match="recommendation 0 is not marked as lost to follow-up"):
+        live.correct(0, retract=("withdrawal",))
+    for number in range(3):
+        live.send(Withdraw(trial="t", request_id=f"w{number}", recommendation_id=number, reason="moved away"))
+    live.correct(0, retract=("withdrawal",), reason="came to a visit")
+    live.report(0, actual="walk", reward=1.0)
+    live.correct(1, retract=("withdrawal",), reward=0.0, reason="told by telephone")
+    live.correct(2, retract=("withdrawal",), reason="the wrong person was marked")
+    live.clock.pass_days(15)
+    live.impute_missing()  # as for everybody who was not lost
+    with live.store.reading() as view:
+        results = results_of(view, number_of(view), live.design, live.engine())
+    assert (results.withdrawn, results.reported, results.open, results.imputed_parts) == (0, 1, 2, 1)
+    assert replay_of(live.events()).difference is None
+    returned = next(event for event in live.events() if isinstance(event, Corrected))
+    assert describe(live.design, returned) == "corrected: not lost to follow-up (came to a visit)"

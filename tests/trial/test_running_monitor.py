@@ -118,6 +118,7 @@ def test_what_is_new_is_read_and_what_was_corrected_is_played_again(
         "corrected",
         "retracted",
         "withdrawn",
+        "returned",
         "in error",
         "after",
         "unchanged",
@@ -134,6 +135,9 @@ def test_what_is_new_is_read_and_what_was_corrected_is_played_again(
             patients.do(Correct, recommendation_id=7, retract=("reward",), reason="of another patient")
         if step == "withdrawn":
             patients.do(Withdraw, recommendation_id=7, reason="moved away")
+        if step == "returned":
+            patients.do(Correct, recommendation_id=7, retract=("withdrawal",), reason="came to a visit")
+            patients.do(Report, recommendation_id=7, reward=0.0)
         if step == "in error":
             patients.do(Correct, recommendation_id=3, retract=("actual", "reward"), reason="the wrong patient")
             patients.do(MarkInError, recommendation_id=3, reason="the wrong patient")

@@ -47,7 +47,7 @@ class Report(Command, frozen=True, kw_only=True):
 
 
 class Correct(Command, frozen=True, kw_only=True):
-    """Replace reported values; parts in `retract` ("actual", "reward") count as never reported."""
+    """Replace reported values; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
 
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     recommendation_id: int

@@ -99,7 +99,7 @@ class Imputed(Event, frozen=True, kw_only=True, tag="imputed"):
 
 
 class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
-    """A report was replaced or retracted."""
+    """A report was replaced or retracted, or a withdrawal was."""
 
     recommendation_id: int
     actual: int | None = None

@@ -10,6 +10,7 @@ import pytest
 
 from service.serving import Service
 
+from .forms import forms_of
 from .person import Person, sign_in
 from .visitor import PHONE, Visitor, visiting
 
@@ -123,6 +124,25 @@ def test_a_slip_is_marked_as_entered_in_error_and_can_be_entered_again(service: 
     assert service.client().results(trial).in_error == 1
     again = person.send(f"/app/trials/{trial}/site", {"subject": "S-1", "key": "two"})
     assert again.headers["location"].endswith("/recommendations/1")
+
+
+def test_who_was_lost_to_follow_up_may_be_heard_of_again(service: Service, person: Person) -> None:
+    trial, site = service.new_trial(), service.client("site")
+    site.recommend(trial, "S-1")
+    here = f"/app/trials/{trial}/recommendations/0"
+    back = {"lost": "retract", "subject": "S-1", "reason": "came to the next visit"}
+    early = person.send(f"{here}/correction", {**back, "key": "one"})
+    assert (early.status, "is not marked as lost to follow-up" in text_of(early.body)) == (409, True)
+    assert person.send(f"{here}/withdrawal", {"key": "two", "reason": "moved away"}).status == 303
+    assert site.waiting(trial) == []
+    (form,) = (one for one in forms_of(person.get(here).body.decode()) if one.action.endswith("/correction"))
+    assert form.fields.items() >= {"lost": "retract", "subject": "S-1"}.items()
+    wrong = person.send(form.action, {**form.fields, "reason": ""})
+    assert (wrong.status, len(re.findall('id="reason-return"[^>]*aria-invalid', wrong.body.decode()))) == (422, 1)
+    assert person.send(form.action, {**form.fields, **back}).status == 303
+    assert [line.state for line in site.waiting(trial)] == ["waiting"]
+    assert person.send(f"{here}/report", {"key": "three", "reward": "1"}).status == 303
+    assert b"Not lost to follow-up" not in person.get(here).body
 
 
 def test_a_kit_that_is_mistyped_stays_in_its_field_with_the_problem_beside_it(

@@ -23,7 +23,7 @@ Seed: TypeAlias = (
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,20}$"}, examples=["18446744073709551615"])]
 )
 NPatients: TypeAlias = Annotated[int, Meta(ge=1, lt=MAX_COUNT)]
-Part: TypeAlias = Literal["actual", "reward"]
+Part: TypeAlias = Literal["actual", "reward", "withdrawal"]
 Actual: TypeAlias = Annotated[Name | None, Meta(description="The arm taken; in a blinded trial, sites name the kit.")]
 TookNothing: TypeAlias = Annotated[bool, Meta(description="None of the arms was taken.")]
 TookOther: TypeAlias = Annotated[Text | None, Meta(description="Something else was taken: what, in words.")]
@@ -171,7 +171,9 @@ class NewCorrection(RewardBody, frozen=True, kw_only=True):
     actual: Actual = None
     took_nothing: TookNothing = False
     took_other: TookOther = None
-    retract: Annotated[tuple[Part, ...], Meta(description="What counts as never reported.")] = ()
+    retract: Annotated[
+        tuple[Part, ...], Meta(description="What counts as never reported; a withdrawal: reports are awaited again.")
+    ] = ()
     subject: OfSubject = None
 
 

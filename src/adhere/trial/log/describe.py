@@ -68,7 +68,10 @@ def _describe_report(design: Design, event: Reported | Imputed | Corrected, word
     if isinstance(event, Reported):
         when = f" (happened {event.happened.isoformat()})" if event.happened else ""
         return f"reported: {values}{when}"
-    said = [values, *(f"{part} retracted" for part in event.retract)]
+    said = [
+        values,
+        *("not lost to follow-up" if part == "withdrawal" else f"{part} retracted" for part in event.retract),
+    ]
     return f"corrected: {', '.join(filter(None, said))} ({event.reason})"
 
 

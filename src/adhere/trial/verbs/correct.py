@@ -1,4 +1,4 @@
-"""Correct or retract a report. The policy learns as if the right values had been reported in the first place."""
+"""Correct or retract a report, or a withdrawal. A policy learns as if the right values had been the first ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
 from adhere.trial.verbs.report import reported_arm
 
-_PARTS = ("actual", "reward")
+_PARTS = ("actual", "reward", "withdrawal")
 
 
 def decide(state: TrialState, command: Correct, context: Context) -> list[Change]:
-    """A correction of something that was reported."""
+    """A correction of something that was reported; without its withdrawal, a recommendation awaits reports again."""
     history = find_history(state, command.recommendation_id, command.site)
     check_not_in_error(history)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
@@ -22,11 +22,15 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
     reward = None if command.reward is None else state.engine.check_reward(command.reward)
     for part in command.retract:
         if part not in _PARTS:
-            raise InputError("retract", part, "actual or reward")
+            raise InputError("retract", part, "actual, reward or withdrawal")
     retract = tuple(part for part in _PARTS if part in command.retract)
     if taken is None and reward is None and not retract:
         expected = "what was taken, a reward, or what to retract"
         raise InputError("correction", None, expected, f"the correction is empty; expected {expected}")
+    if "withdrawal" in retract and not history.withdrawn:
+        sentence = f"retract: recommendation {history.recommendation_id} is not marked as lost to follow-up"
+        raise ConflictError("retract", "withdrawal", "one that is marked as lost to follow-up", sentence)
+    stays_withdrawn = history.withdrawn and "withdrawal" not in retract
     for part, value in (("actual", taken), ("reward", reward)):
         reported = getattr(history, part) is not None
         if part in retract and value is not None:
@@ -36,7 +40,7 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
             raise ConflictError(
                 "retract", part, "something that was reported", f"retract: {part} was not reported yet"
             )
-        if history.withdrawn and value is not None and not reported:
+        if stays_withdrawn and value is not None and not reported:
             expected = "a correction of what was reported before the withdrawal"
             sentence = f"no {part} was reported before the withdrawal, so there is none to correct"
             raise ConflictError(part, "a new one", expected, sentence)

@@ -79,14 +79,14 @@ def correct(
     subject: str | None = None,
     request_id: str | None = None,
 ) -> Steps[Recorded]:
-    """Correct a report; what `retract` lists ("actual", "reward") counts as never reported."""
+    """Correct a report; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
     body = {
         "reason": reason,
         "actual": actual,
         "took_nothing": took_nothing,
         "took_other": took_other,
         "reward": _reward(reward),
-        "retract": list_of("retract", retract, 'the parts "actual", "reward"'),
+        "retract": list_of("retract", retract, 'the parts "actual", "reward", "withdrawal"'),
         "subject": subject,
     }
     return write(trial_path(trial, "recommendations", id, "corrections"), Recorded, body, request_id)

@@ -33,9 +33,10 @@ async def report_from_page(page: PageRequest) -> Response:
 
 
 async def correction_from_page(page: PageRequest) -> Response:
-    """Correct or retract what was reported."""
+    """Correct or retract what was reported, or that the subject is lost to follow-up."""
     form = page.form
-    taken, words, outcome = (form.get(name, "") for name in ("taken", "words", "outcome"))
+    taken, words, outcome, lost = (form.get(name, "") for name in ("taken", "words", "outcome", "lost"))
+    part = "return" if lost else "correction"
     body: dict[str, Any] = {"reason": form.get("reason", "")}
     if taken.startswith("arm/"):
         body["actual"] = taken.removeprefix("arm/")
@@ -43,13 +44,14 @@ async def correction_from_page(page: PageRequest) -> Response:
         body["took_nothing"] = True
     elif taken in ("actual", "took_other"):
         body[taken] = words
-    body["retract"] = [name for name, given in (("actual", taken), ("reward", outcome)) if given == "retract"]
+    parts = (("actual", taken), ("reward", outcome), ("withdrawal", lost))
+    body["retract"] = [name for name, given in parts if given == "retract"]
     try:
         if outcome not in ("", "retract"):
             body["reward"] = _number(form.get("reward", "") if outcome == "other" else outcome)
     except InputError as error:
-        return await show_recommendation_page(page, form_problem("correction", error))
-    return await _sent(page, "correction", "correct", body)
+        return await show_recommendation_page(page, form_problem(part, error))
+    return await _sent(page, part, "correct", body)
 
 
 async def withdrawal_from_page(page: PageRequest) -> Response:
