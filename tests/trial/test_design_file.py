@@ -91,6 +91,15 @@ def test_text_is_read_as_the_design_it_was_written_from(design: Design) -> None:
     assert msgspec.json.decode(msgspec.json.encode(design), type=Design) == design
 
 
+def test_words_for_outcomes_are_put_in_the_order_of_the_rewards() -> None:
+    given = {"name": "t", "policy": "thompson", "arms": ["a", "b"], "reward_values": [1, 0.5, 0]}
+    design = load_design({**given, "outcome_words": {"alive": 1, "died": 0, "ill": 0.5}})
+    assert list(design.outcome_words.items()) == [("died", 0.0), ("ill", 0.5), ("alive", 1.0)]
+    assert load_design(design.to_toml()) == load_design(design.to_json()) == design
+    assert load_design({**given, "outcome_words": {"ill": 0.5, "died": 0, "alive": 1}}).digest == design.digest
+    assert load_design(given).digest != design.digest
+
+
 def test_a_file_is_read_by_its_name_and_scenarios_are_no_part_of_it(tmp_path: Path) -> None:
     text = 'name = "t"\npolicy = "thompson(  )"\narms = ["a", "b"]\nn_patients = 100\nlooks.every = 50\n'
     toml, other, jsons = tmp_path / "one.toml", tmp_path / "two.TOML", tmp_path / "three.json"

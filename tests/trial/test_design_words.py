@@ -75,6 +75,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
+        ({**FIXED, "outcome_words": {"alive": 1, "died": 0}}, "An outcome is died (0) or alive (1)."),
         (FIXED, "All patients are randomised in permuted blocks of 4."),
         ({**FIXED, "enrolment": {"days": [0, 2, 7]}}, "Patients are expected on given days, from day 0 to day 7."),
         ({**FIXED, "delay": {"days": 2, "distribution": "uniform"}}, "after 2 days on average, uniformly from 0."),

@@ -47,6 +47,7 @@ STROKE: Final = DemoTrial(
     took_other="clopidogrel",
     strata=("under 75", "75 and over"),
     design={
+        "outcome_words": {"died within 14 days": 0, "alive after 14 days": 1},
         "policy": "burn-in(floor(thompson, share=0.2), patients=60)",
         "looks": {"every": 100},
         "stopping": {"by": "z-test", "boundary": "obrien-fleming", "alpha": 0.05},

@@ -18,8 +18,8 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     `n_patients` is the largest number of patients. With `blinded`, sites get a kit code instead of the arm. With
     `repeats`, a subject may get another recommendation while one is open. Without `impute`, a missing report stays
-    missing. A `rehearsal` is there to try things out: its data are not those of a trial. `make_design` makes one that
-    is valid.
+    missing. `outcome_words` are what sites read for each of the `reward_values`. A `rehearsal` is there to try things
+    out: its data are not those of a trial. `make_design` makes one that is valid.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     delay: Delay = Delay()
     missing: Missing = Missing()
     rehearsal: bool = False
+    outcome_words: dict[str, float] = {}
 
     @property
     def digest(self) -> str:

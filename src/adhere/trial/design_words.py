@@ -66,8 +66,9 @@ def _patients(design: Design) -> Iterator[str]:
     many = "Patients" if design.n_patients is None else f"At most {counted(design.n_patients, 'patient')}"
     control = "" if design.control is None else f"; {design.control} is the control"
     yield f"{many} {'is' if design.n_patients == 1 else 'are'} recommended {listed(design.arms, 'or')}{control}."
-    if design.reward_values != (0.0, 1.0):
-        yield f"An outcome is {listed([f'{value:g}' for value in design.reward_values], 'or')}."
+    if design.outcome_words or design.reward_values != (0.0, 1.0):
+        words = [f"{word} ({value:g})" for word, value in design.outcome_words.items()]
+        yield f"An outcome is {listed(words or [f'{value:g}' for value in design.reward_values], 'or')}."
     if design.blinded:
         yield "Sites get kit codes instead of arms."
     if design.repeats:

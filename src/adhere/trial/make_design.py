@@ -41,6 +41,7 @@ def make_design(
     delay: Delay | None = None,
     missing: Missing | None = None,
     rehearsal: bool = False,
+    outcome_words: Mapping[str, float] | None = None,
 ) -> Design:
     """A valid design.
 
@@ -75,12 +76,14 @@ def _checked(design: Design) -> Design:
         if '"' in arm:  # arms become names of columns
             raise InputError("arms", arm, "a name without a quotation mark")
     impute = None if design.impute is None else _check_impute(design.impute, names)
+    values = _check_reward_values(design.reward_values)
     valid = msgspec.structs.replace(
         design,
         name=check_trial_name(design.name),
         arms=names,
-        reward_values=_check_reward_values(design.reward_values),
+        reward_values=values,
         impute=impute,
+        outcome_words=_check_outcome_words(design.outcome_words, values),
     )
     engine = valid.engine(seed=0)
     if impute is not None and impute.reward is not None:
@@ -103,6 +106,17 @@ def _check_reward_values(values: object) -> tuple[float, ...]:
     if not isinstance(values, Sequence) or len(values) > MAX_REWARD_VALUES:
         raise InputError("reward_values", values, f"at most {MAX_REWARD_VALUES} rewards that can occur")
     return tuple(sorted({check_reward("reward", value) for value in values}))
+
+
+def _check_outcome_words(words: Mapping[str, float], values: tuple[float, ...]) -> dict[str, float]:
+    """The words for rewards, the worst first: none, or one for each reward that can occur."""
+    said = {check_text("outcome_words", word): check_reward("outcome_words", words[word]) for word in words}
+    expected = f"one word for each of reward_values ({', '.join(f'{value:g}' for value in values)})"
+    if said and tuple(sorted(said.values())) != values:
+        raise InputError("outcome_words", dict(words), expected)
+    if len({word.casefold() for word in said}) < len(words):
+        raise InputError("outcome_words", dict(words), "words that look different")
+    return dict(sorted(said.items(), key=lambda item: item[1]))
 
 
 def _check_impute(impute: Imputation, arms: tuple[str, ...]) -> Imputation:

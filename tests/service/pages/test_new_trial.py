@@ -62,6 +62,10 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     send(page, "Check the design")
     assert "0.7" in page.locator("[id='problem-floor.share']").inner_text()
     page.get_by_label("Floor", exact=True).fill("0.2")
+    page.get_by_label("Words for them").fill("alive = 1")
+    send(page, "Check the design")
+    assert "one word for each of reward_values" in page.locator("[id='problem-outcome_words']").inner_text()
+    page.get_by_label("Words for them").fill("alive = 1\ndied = 0")
     page.get_by_label("Burn-in").fill("8")
     send(page, "Check the design")
     assert "The first 8 patients are randomised in permuted blocks of 4." in page.locator("#review").inner_text()
@@ -76,6 +80,7 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     page.wait_for_url("**/app/trials/by%20form")
     made = empty.client().trial("by form")
     assert (made.policy, made.n_patients, made.blinded) == ("thompson/actual", 40, False)
+    assert made.outcome_words == {"died": 0, "alive": 1}
     assert digest is not None
     assert made.design_digest == digest.group()
     assert admin.faults == []

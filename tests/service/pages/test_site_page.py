@@ -47,7 +47,7 @@ def test_two_taps_then_a_correction_and_a_slip(service: Service, phone: Visitor)
     told = service.client("site").recommendation(trial, 0)
     assert (told.actual, told.reward) == (arm, 1)
     page.click("summary:has-text('Correct a report')")
-    page.select_option("#correct-outcome", "0")
+    page.select_option("#correct-outcome", label="Outcome 0")
     page.fill("#reason-correction", "typed in the wrong line")
     assert page.evaluate(SMALL_TARGETS) == []
     assert phone.outside(PHONE) == []
@@ -62,6 +62,24 @@ def test_two_taps_then_a_correction_and_a_slip(service: Service, phone: Visitor)
     phone.open(f"/app/trials/{trial}/site")
     assert page.evaluate(SMALL_TARGETS) == []
     assert phone.faults == []
+
+
+def test_outcomes_are_called_as_the_design_calls_them(service: Service, person: Person) -> None:
+    third = 1 / 3
+    trial = service.new_trial(reward_values=(0, third, 1), outcome_words={"alive": 1, "ill": third, "<died>": 0})
+    service.client("site").recommend(trial, "S-1")
+    here = f"/app/trials/{trial}/recommendations/0"
+    shown = person.get(here).body.decode()
+    buttons = dict(re.findall(r'name="reward" value="([^"]*)">([^<]*)<', shown))
+    assert buttons == {"0.0": "&lt;died&gt;", str(third): "ill", "1.0": "alive"}
+    assert "Outcome 1" not in shown
+    assert "Another value" not in shown
+    assert person.send(f"{here}/report", {"key": "one", "reward": str(third)}).status == 303
+    assert service.client("site").recommendation(trial, 0).reward == third
+    assert "ill recorded" in text_of(person.get(here).body)
+    corrected = person.send(f"{here}/correction", {"key": "two", "outcome": "1.0", "reason": "a slip"})
+    assert (corrected.status, "alive recorded" in text_of(person.get(here).body)) == (303, True)
+    assert "reward 1 (alive)" in service.client("statistician").records(trial).records[-1].says
 
 
 def test_a_new_code_that_looks_like_a_known_one_is_asked_about(service: Service, person: Person) -> None:

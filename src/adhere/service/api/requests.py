@@ -91,6 +91,10 @@ class NewTrial(Body, frozen=True, kw_only=True):
     delay: Annotated[Delay | None, Meta(description="When outcomes are expected; for simulations.")] = None
     missing: Annotated[Missing | None, Meta(description="What is expected to stay missing; for simulations.")] = None
     rehearsal: Annotated[bool, Meta(description="To try things out: marked everywhere as no trial's data.")] = False
+    outcome_words: Annotated[
+        dict[str, float] | None,
+        Meta(description="What sites read for each of the reward_values.", examples=[{"died": 0, "alive": 1}]),
+    ] = None
     seed: Annotated[
         Seed | None,
         Meta(description="As text if 2**53 or more. Left out, one is drawn that nobody can guess."),

@@ -107,6 +107,9 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
         | None
     ) = None
     rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
+    outcome_words: Annotated[
+        dict[str, float], Meta(description="What sites read for each of the reward_values.")
+    ] = {}
 
 
 class LookList(Struct, frozen=True):

@@ -99,7 +99,12 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
     if context.holder.role in BLIND_ROLES:
         arms = None if design.blinded else design.arms
         shown = design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata
-        return TrialView(*shown, reward_values=design.reward_values, rehearsal=design.rehearsal)
+        return TrialView(
+            *shown,
+            reward_values=design.reward_values,
+            outcome_words=design.outcome_words,
+            rehearsal=design.rehearsal,
+        )
     looks = look_events(view, live.number)
     stop = next((look for look in looks if look.decision != GO_ON), None)
     return TrialView(

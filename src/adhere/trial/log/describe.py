@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from adhere.trial.arms import describe_taken
 from adhere.trial.design import Design
 from adhere.trial.events import (
@@ -62,7 +60,7 @@ def describe(design: Design, event: AnyEvent, words: str | None = None) -> str:
 
 
 def _describe_report(design: Design, event: Reported | Imputed | Corrected, words: str | None) -> str:
-    values = _values(design.arms, event, words)
+    values = _values(design, event, words)
     if isinstance(event, Imputed):
         return f"no report, so the trial's rule assumes: {values}"
     if isinstance(event, Reported):
@@ -75,7 +73,12 @@ def _describe_report(design: Design, event: Reported | Imputed | Corrected, word
     return f"corrected: {', '.join(filter(None, said))} ({event.reason})"
 
 
-def _values(arms: Sequence[str], event: Reported | Imputed | Corrected, words: str | None) -> str:
-    said = [] if event.actual is None else [f"actual {describe_taken(arms, event.actual)}"]
+def _values(design: Design, event: Reported | Imputed | Corrected, words: str | None) -> str:
+    said = [] if event.actual is None else [f"actual {describe_taken(design.arms, event.actual)}"]
     said = [f"{said[0]} ({words})"] if words is not None else said
-    return ", ".join(said + ([] if event.reward is None else [f"reward {event.reward:g}"]))
+    return ", ".join(said + ([] if event.reward is None else [_reward(design, event.reward)]))
+
+
+def _reward(design: Design, reward: float) -> str:
+    words = [f" ({word})" for word, value in design.outcome_words.items() if value == reward]
+    return f"reward {reward:g}{''.join(words)}"

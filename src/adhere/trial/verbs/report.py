@@ -30,9 +30,7 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
         raise InputError("report", None, expected, f"the report is empty; expected {expected}")
     if history.withdrawn:
         number = command.recommendation_id
-        sentence = (
-            f"recommendation {number} is marked as lost to follow-up; retract that first, by a correction"
-        )
+        sentence = f"recommendation {number} is marked as lost to follow-up; retract that first, by a correction"
         raise ConflictError("recommendation", number, "one that is not lost to follow-up", sentence)
     _check_consistent(state, history, command.site, taken, kit, reward)
     _check_same_text(history, command.took_other, context)

@@ -39,6 +39,7 @@ class Design(Answer, frozen=True):
     delay: dict[str, Any] = msgspec.field(default_factory=dict)
     missing: dict[str, Any] = msgspec.field(default_factory=dict)
     rehearsal: bool = False
+    outcome_words: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 class CheckedDesign(Answer, frozen=True):

@@ -82,6 +82,7 @@ class TrialDetails(Answer, frozen=True):
     last_look: LookSummary | None = None
     recommended_stop: LookSummary | None = None
     rehearsal: bool = False
+    outcome_words: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 class TrialLine(Answer, frozen=True):

@@ -41,6 +41,7 @@ def create_trial(
     delay: Mapping[str, Any] | None = None,
     missing: Mapping[str, Any] | None = None,
     rehearsal: bool = False,
+    outcome_words: Mapping[str, float] | None = None,
     seed: int | None = None,
 ) -> Steps[Design]:
     """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
@@ -66,6 +67,7 @@ def create_trial(
         "delay": delay,
         "missing": missing,
         "rehearsal": rehearsal,
+        "outcome_words": outcome_words,
         "seed": None if seed is None else str(seed),
     }
     created = yield from ask(Request("POST", "/trials", _Created, body))

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from adhere.service.api.design_views import PolicyView
-from adhere.service.pages.forms.numbers import lines, number, numbers, one_or_all
+from adhere.service.pages.forms.numbers import lines, number, numbers, one_or_all, valued_lines
 from adhere.service.pages.forms.policy_text import policy_text
 
 _THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
 # What is refused under one name and typed under another: the longest beginning counts.
 _PLACES: Final = {
     "reward": "reward_values",
+    "outcome_words": "outcome_words",
     "impute.actual": "impute.reward",
     "impute.took_nothing": "impute.reward",
     "impute": "impute.after_days",
@@ -51,6 +52,7 @@ def design_json(form: Mapping[str, str], policies: Sequence[PolicyView]) -> str:
         "blinded": "blinded" in form,
         "repeats": "repeats" in form,
         "rehearsal": "rehearsal" in form,
+        "outcome_words": valued_lines(form.get("outcome_words", "")),
         "strata": lines(form.get("strata", "")),
         "update": form.get("update") or "every patient",
         "impute": _impute(form),

@@ -34,6 +34,16 @@ def lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def valued_lines(text: str) -> dict[str, Any]:
+    r"""Words with a number each, one on each line.
+
+    >>> valued_lines("alive = 1\ndied = 0\nunknown")
+    {'alive': 1, 'died': 0, 'unknown': None}
+    """
+    parts = [line.rpartition("=") if "=" in line else (line, "", "") for line in lines(text)]
+    return {word.strip(): number(value) for word, _, value in parts}
+
+
 def one_or_all(text: str) -> Any:
     """One number, or a list of several; nothing for an empty field.
 

@@ -10,7 +10,7 @@ from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.site.form_problem import FormProblem
 from adhere.service.pages.site.page import new_key
 
-_FEW_VALUES = 6  # rewards that have a button each
+_FEW_VALUES = 6  # rewards that have a button each though there are no words for them
 
 
 async def recommendation_page(page: PageRequest) -> Response:
@@ -41,13 +41,14 @@ async def _facts(page: PageRequest) -> dict[str, Any]:
     trial = await page.call("show_trial")
     shown = await page.call("show_recommendation")
     lines = (await page.call("find_recommendations", query={"recommendation_id": page.id})).recommendations
-    rewards = trial.reward_values or ()
+    rewards, words = trial.reward_values or (), {value: word for word, value in trial.outcome_words.items()}
     return {
         "trial": trial,
         "shown": shown,
         "line": next(line for line in lines if line.recommendation_id == page.id),
         "others": [line for line in lines if line.recommendation_id != page.id],
         "given": shown.kit or shown.arm,
-        "rewards": sorted(rewards) if len(rewards) <= _FEW_VALUES else [],
+        "rewards": sorted(rewards) if words or len(rewards) <= _FEW_VALUES else [],
+        "words": words,
         "own_kit": trial.blinded and page.holder is not None and page.holder.site is not None,
     }
