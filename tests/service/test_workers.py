@@ -60,6 +60,11 @@ def test_two_workers_share_sessions_changes_and_simulations(database_url: str, t
         service.client().create_trial("t", "uniform", ARMS, n_patients=50, seed=1)
         person = sign_in(service, "statistician")
         assert {person.get("/app/trials/t").status for _ in range(MANY)} == {200}
+        nurse = sign_in(service, "site")
+        for key, subject, status in (("one", "S-01", 303), ("one", "S-01", 303), ("two", "S-O1", 200)):
+            asked = nurse.send("/app/trials/t/site", {"subject": subject, "key": key})
+            assert asked.status == status, asked.body
+        assert b"looks like one of this site" in asked.body
 
         streams = [stack.enter_context(closing(_Stream(person, "/app/trials/t/monitor/events"))) for _ in range(MANY)]
         before = {stream.next_head() for stream in streams}

@@ -9,6 +9,7 @@ from adhere.store import LessonBlock, Store, StoreError
 from adhere.store.accesses import accesses, add_access
 from adhere.store.erasing import erase, is_erased
 from adhere.store.records import Subject, Token
+from adhere.store.subjects import looking_alike
 
 from .places import START, append, fetch, fill, head_at, make_trial, record
 
@@ -60,6 +61,18 @@ def test_the_secret_of_kits(store: Store) -> None:
     with store.reading() as view:
         assert (view.kit_secret(trial), view.kit_secret(other)) == (EVERY_BYTE, None)
         assert type(view.kit_secret(trial)) is bytes
+
+
+def test_codes_that_look_alike_are_found_among_those_of_a_site(store: Store) -> None:
+    trial, other = make_trial(store), make_trial(store, "other")
+    known = ["A/S-01", "A/s-o1", "A/S - OI", "A/S-02", "AB/S-01", "A0/S-01", "/S-01", "A'/S-01"]
+    with store.writing() as transaction:
+        transaction.add_subjects(trial, [Subject(one, f"key {n}", b"salt", n) for n, one in enumerate(known)])
+        transaction.add_subjects(other, [Subject("A/S-01", "another key", b"salt", 0)])
+    with store.reading() as view:
+        alike = {site: looking_alike(view, trial, site, "S-O1") for site in ("A", "", "A'", "B")}
+    assert [one.pseudonym for one in alike["A"]] == ["A/S - OI", "A/S-01", "A/s-o1"]
+    assert [[one.latest for one in alike[site]] for site in ("", "A'", "B")] == [[6], [7], []]
 
 
 def test_appending_nothing_moves_the_head(store: Store) -> None:

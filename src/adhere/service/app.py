@@ -150,6 +150,10 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
     if isinstance(error, InputError):
         return input_problem(error)
     if isinstance(error, (StoreError, ShutdownError, UnavailableError, MemoryError)):
+        if isinstance(error, StoreError):  # its first line: others may tell whose data it was about
+            log.warning(
+                "%s was answered 503: %s", route.path if route else "a request", str(error).partition("\n")[0]
+            )
         detail = "nothing was written; send the same request again"
         if isinstance(error, UnknownPolicyError):
             detail = f"the trial's policy cannot be used here; the service's log says why; {detail}"

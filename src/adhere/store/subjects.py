@@ -9,6 +9,7 @@ from adhere.store.transactions import ReadTransaction
 
 # What is easily taken for something else when a code is read or typed.
 _LOOKS_LIKE = (("O", "0"), ("I", "1"), ("L", "1"), (" ", ""))
+_OF_SITE = "pseudonym >= ? AND pseudonym < ?"
 
 
 def is_made_for(view: ReadTransaction, trial: int, recommendation_id: int, pseudonym: str) -> bool:
@@ -33,8 +34,8 @@ def pseudonyms_of(view: ReadTransaction, trial: int, keys: Sequence[str], site: 
     sql = f"SELECT key, pseudonym FROM subjects WHERE trial = ? AND key {view.among}"
     values: list[object] = [trial, view.together(keys)]
     if site is not None:
-        sql += " AND pseudonym >= ? AND pseudonym < ?"
-        values += [f"{site}/", f"{site}0"]  # in order of bytes, 0 comes right after the slash
+        sql += f" AND {_OF_SITE}"
+        values += _of_site(site)
     return {key: pseudonym.partition("/")[2] for key, pseudonym in view.run(sql, values).fetchall()}
 
 
@@ -43,10 +44,14 @@ def looking_alike(view: ReadTransaction, trial: int, site: str, code: str) -> li
     folded = "upper(pseudonym)"
     for letter, other in _LOOKS_LIKE:
         folded = f"replace({folded}, '{letter}', '{other}')"
-    own = "substr(pseudonym, 1, ?) = ?"  # quicker than the rest
-    sql = f"SELECT pseudonym, key, salt, latest FROM subjects WHERE trial = ? AND {own} AND {folded} = ?"
-    values = (trial, len(site) + 1, f"{site}/", _folded(f"{site}/{code}"))
+    sql = f"SELECT pseudonym, key, salt, latest FROM subjects WHERE trial = ? AND {_OF_SITE} AND {folded} = ?"
+    values = (trial, *_of_site(site), _folded(f"{site}/{code}"))
     return [Subject(*row) for row in view.run(f"{sql} ORDER BY pseudonym", values).fetchall()]
+
+
+def _of_site(site: str) -> tuple[str, str]:
+    """What the pseudonyms of a site are between: in order of bytes, 0 comes right after the slash."""
+    return f"{site}/", f"{site}0"
 
 
 def _folded(pseudonym: str) -> str:

@@ -80,7 +80,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def may_be_imputed(self) -> bool:
-        """Whether the rule for missing reports applies: once, and not after a report was retracted."""
+        """Whether the rule for missing reports applies: once, and not after a retraction."""
         return self.is_open and not self.was_imputed and not self.was_retracted
 
     def lessons(self, n_arms: int, sees_both_arms: bool = False) -> tuple[Row, ...]:
@@ -148,7 +148,7 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
             actual=_corrected(history.actual, event, event.actual, "actual"),
             reward=_corrected(history.reward, event, event.reward, "reward"),
             withdrawn=history.withdrawn and "withdrawal" not in event.retract,
-            was_retracted=history.was_retracted or "actual" in event.retract or "reward" in event.retract,
+            was_retracted=history.was_retracted or bool(event.retract),
         )
     if isinstance(event, LessonRefused):
         return replace(history, refused=(*history.refused, _refused(history, event.place)))

@@ -163,6 +163,46 @@ def test_who_was_lost_to_follow_up_may_be_heard_of_again(service: Service, perso
     assert b"Not lost to follow-up" not in person.get(here).body
 
 
+def test_who_is_lost_to_follow_up_is_asked_about_before_another_recommendation(
+    service: Service, person: Person
+) -> None:
+    trial, site = service.new_trial(), service.client("site")
+    path = f"/app/trials/{trial}/site"
+    site.withdraw(trial, site.recommend(trial, "S-1").id, "moved away")
+    asked = person.send(path, {"subject": "S-1", "key": "one"})
+    assert (asked.status, site.waiting(trial)) == (200, [])
+    assert "S-1 is lost to follow-up. Is this about the treatment recommended then?" in text_of(asked.body)
+    assert f'/app/trials/{trial}/recommendations/0"' in asked.body.decode()
+    (form,) = (one for one in forms_of(asked.body.decode()) if one.action == path)
+    assert form.fields["subject"] == "S-1"
+    made = person.send(path, {**form.fields, "someone_new": "yes"})
+    assert made.headers["location"] == f"/app/trials/{trial}/recommendations/1"
+    again = person.send(path, {"subject": "S-1", "key": "two"})
+    assert again.headers["location"] == made.headers["location"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"taken": "", "words": "ibuprofen", "outcome": "0"}, "took_other"),
+        ({"taken": "nothing", "words": "ibuprofen"}, "took_other"),
+        ({"taken": "nothing", "outcome": "", "reward": "0.5"}, "reward"),
+    ],
+)
+def test_what_is_typed_and_not_chosen_is_not_dropped(
+    service: Service, person: Person, fields: dict[str, str], place: str
+) -> None:
+    trial, site = service.new_trial(), service.client("site")
+    site.report(trial, site.recommend(trial, "S-1").id, actual="walk", reward=1)
+    here = f"/app/trials/{trial}/recommendations/0"
+    reply = person.send(f"{here}/correction", {"key": "one", "reason": "a slip", **fields})
+    assert reply.status == 422
+    assert "is typed here, and not chosen above it" in text_of(reply.body)
+    assert fields["words" if place == "took_other" else "reward"] in reply.body.decode()
+    told = site.recommendation(trial, 0)
+    assert (told.actual, told.reward) == ("walk", 1)
+
+
 def test_a_kit_that_is_mistyped_stays_in_its_field_with_the_problem_beside_it(
     service: Service, person: Person
 ) -> None:

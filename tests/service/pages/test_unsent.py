@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -100,6 +101,45 @@ def test_a_recommendation_whose_answer_is_lost_is_made_once(service: Service, ph
     page.click("text=Send now")
     page.wait_for_selector(".given")
     assert len(service.client("site").waiting(trial)) == 1
+
+
+def test_what_is_being_typed_stays_when_a_tap_is_sent(service: Service, phone: Visitor, trial: str) -> None:
+    page = phone.page
+    page.context.set_offline(True)
+    page.click("button:has-text('Outcome 1')")
+    page.wait_for_selector("#unsent:has-text('Not sent yet')")
+    page.click("summary:has-text('Lost to follow-up')")
+    page.fill("#reason-withdrawal", "moved to another town")
+    page.context.set_offline(False)
+    page.wait_for_selector("#unsent:has-text('is recorded now')")
+    assert page.input_value("#reason-withdrawal") == "moved to another town"
+    assert [line.reward for line in reports(service, trial)] == [1]
+    page.click("text=Show it")
+    page.wait_for_selector(".recorded:has-text('Outcome 1')")
+
+
+@pytest.mark.parametrize("name", ["adhere-unsent", "of-another-program"])
+def test_a_device_that_can_keep_nothing_sends_a_tap_at_once(
+    service: Service, phone: Visitor, trial: str, name: str
+) -> None:
+    page = phone.page
+    page.evaluate(
+        "name => localStorage.setItem(name, '{'.repeat(5 * 2 ** 20 - name.length))", name
+    )  # all it can hold
+    page.click("button:has-text('Outcome 0')")
+    page.wait_for_selector(".recorded:has-text('Outcome 0')")
+    assert [line.reward for line in reports(service, trial)] == [0]
+    page.evaluate("localStorage.clear()")
+
+
+def test_signing_out_leaves_what_somebody_else_has_tapped(phone: Visitor, trial: str) -> None:
+    page = phone.page
+    theirs = '[{"holder": "999", "key": "k", "what": "outcome of S-9", "at": "2026-03-01T09:00:00Z", "body": ""}]'
+    page.evaluate("kept => localStorage.setItem('adhere-unsent', kept)", theirs)
+    page.click("text=Sign out")  # nothing is asked
+    page.wait_for_selector("#token")
+    assert json.loads(page.evaluate(KEPT)) == json.loads(theirs)
+    page.evaluate("localStorage.clear()")
 
 
 def test_signing_out_asks_and_leaves_nothing_on_the_phone(service: Service, phone: Visitor, trial: str) -> None:

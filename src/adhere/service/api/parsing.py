@@ -68,7 +68,12 @@ def parse_id(parameters: dict[str, str], path: str) -> int:
     text = parameters["id"]
     if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
         return int(text)
-    kinds = {"/tokens": "token", "/simulations": "simulation"}
+    kinds = {
+        "/tokens": "token",
+        "/app/access": "token",
+        "/simulations": "simulation",
+        "/app/simulations": "simulation",
+    }
     what = next((kind for start, kind in kinds.items() if path.startswith(start)), "recommendation")
     raise UnknownError(what, text, f"the number of a {what}")
 

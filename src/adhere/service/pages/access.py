@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 from starlette.responses import Response
 
 from adhere.errors import InputError
+from adhere.service.api.route import METRICS
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
@@ -38,7 +39,7 @@ async def new_token(page: PageRequest) -> Response:
         made = await page.call("make_token", body=body)
     except (InputError, ProblemError) as error:
         return await _shown(page, problem=error, status=422)
-    if form.get("as") == "token":
+    if form.get("as") == "token" or made.role == METRICS:  # which has no pages
         return await _shown(page, made=made)
     return await _shown(page, made=made, link=await page.call("make_link", id=made.id, body={}))
 

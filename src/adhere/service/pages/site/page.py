@@ -25,14 +25,15 @@ async def site_page(page: PageRequest) -> Response:
 
 
 async def recommendation_from_page(page: PageRequest) -> Response:
-    """Recommend for a subject; a new code that looks like a known one is asked about first."""
+    """Recommend for a subject; it asks first about a code that looks like another, and about who was lost."""
     form = page.form
     body = {"subject": form.get("subject", "")} | ({"stratum": form["stratum"]} if form.get("stratum") else {})
     try:
         if body["subject"] and not form.get("someone_new"):
             found = await page.call("find_recommendations", query={"subject": body["subject"]})
-            if found.alike:
-                return await _shown(page, alike=found.alike, key=form.get("key", ""))
+            lost = [line for line in found.recommendations[-1:] if line.state == "lost to follow-up"]
+            if found.alike or lost:
+                return await _shown(page, alike=found.alike or lost, is_known=bool(lost), key=form.get("key", ""))
         made = await page.call("recommend", body=body, key=form.get("key", ""))
     except (InputError, ProblemError) as error:
         return await _shown(page, problem=form_problem("recommend", error))
@@ -43,7 +44,7 @@ async def _shown(page: PageRequest, **values: Any) -> Response:
     trial = await page.call("show_trial")
     after = page.query.get("after", "")
     waiting = await page.call("list_waiting", query={"after": after} if after else {})
-    shown = {"problem": None, "found": None, "wanted": "", "alike": (), "key": new_key(), **values}
+    shown = {"problem": None, "found": None, "wanted": "", "alike": (), "is_known": False, "key": new_key(), **values}
     problem = shown["problem"]
     form = {"subject": "", "stratum": "", **page.form}
     return page.render(

@@ -47,6 +47,13 @@ async def correction_from_page(page: PageRequest) -> Response:
     parts = (("actual", taken), ("reward", outcome), ("withdrawal", lost))
     body["retract"] = [name for name, given in parts if given == "retract"]
     try:
+        for field, typed, unused in (
+            ("took_other", words, taken not in ("actual", "took_other")),
+            ("reward", form.get("reward", ""), outcome != "other"),
+        ):
+            if typed.strip() and unused:
+                sentence = f"{typed!r} is typed here, and not chosen above it: choose it there, or empty this field"
+                raise InputError(field, typed, "an empty field", sentence)
         if outcome not in ("", "retract"):
             body["reward"] = _number(form.get("reward", "") if outcome == "other" else outcome)
     except InputError as error:

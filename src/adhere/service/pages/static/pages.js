@@ -27,14 +27,19 @@
     else form.dataset.sent = "";
   });
   addEventListener("pageshow", () => { for (const form of document.forms) delete form.dataset.sent; });
-  // Nothing of a session stays on the device once it has ended: taps that were not sent (unsent.js) are deleted.
+  // Nothing that one typed stays on the device once one signs out: one's taps that were not sent (unsent.js) are
+  // deleted. Those of somebody else wait for them.
   document.addEventListener("submit", (event) => {
     if (!event.target.matches(".who")) return;
     const question = "What was not sent yet is deleted when you sign out. Sign out?";
-    if (localStorage.getItem("adhere-unsent") && !confirm(question)) {
+    const holder = document.querySelector('meta[name="holder"]').content;
+    const kept = JSON.parse(localStorage.getItem("adhere-unsent") ?? "[]");
+    const others = kept.filter((tap) => tap.holder !== holder);
+    if (others.length < kept.length && !confirm(question)) {
       event.preventDefault();
       delete event.target.dataset.sent;
     }
+    else if (others.length) localStorage.setItem("adhere-unsent", JSON.stringify(others));
     else localStorage.removeItem("adhere-unsent");
   });
   document.addEventListener("htmx:load", (event) => showTimes(event.target));

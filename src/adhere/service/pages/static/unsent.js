@@ -7,7 +7,14 @@
   const SIGN_IN_AGAIN = new Set([401, 403]); // the session has ended: kept until one signs in again
   const banner = document.getElementById("unsent");
   const meta = (name) => document.querySelector(`meta[name="${name}"]`).content;
-  const all = () => JSON.parse(localStorage.getItem(STORE) ?? "[]");
+  function all() {
+    try {
+      return JSON.parse(localStorage.getItem(STORE) ?? "[]");
+    } catch { // not written by this script
+      localStorage.removeItem(STORE);
+      return [];
+    }
+  }
   const own = () => all().filter((tap) => tap.holder === banner.dataset.holder);
   const save = (taps) => (taps.length ? localStorage.setItem(STORE, JSON.stringify(taps)) : localStorage.removeItem(STORE));
   const keep = (tap) => save([...all().filter((one) => one.key !== tap.key), tap]);
@@ -62,11 +69,13 @@
     if (sending) return;
     sending = true;
     let to = null;
+    const sent = new Set();
     try {
       for (let [tap] = own(); tap; [tap] = own()) {
         const answer = await send(tap);
         if (SIGN_IN_AGAIN.has(answer.status)) return show("Your session has ended. Sign in again, and it is sent.", true);
         forget(tap.key);
+        sent.add(tap.key);
         if (!answer.to) return refused(answer.html);
         to = answer.to;
       }
@@ -75,7 +84,22 @@
     } finally {
       sending = false;
     }
-    if (to) location.assign(to);
+    if (to && !isTypedOutside(sent)) location.assign(to);
+    else if (to) showSent(to);
+  }
+
+  // Whether something is typed in forms other than those that were sent, and would be gone with the page.
+  function isTypedOutside(sent) {
+    const typed = [...document.querySelectorAll("main input:not([type=hidden]), main textarea")];
+    return typed.some((field) => field.value !== field.defaultValue && !sent.has(field.form?.elements.key?.value));
+  }
+
+  function showSent(to) {
+    banner.hidden = false;
+    banner.replaceChildren(
+      element("h2", "Sent"), element("p", "What was kept here is recorded now. This page stays, since you are typing."),
+      element("a", "Show it", { className: "button second", href: to }),
+    );
   }
 
   // The page with what is wrong, or a question; or only the sentence.
@@ -97,17 +121,21 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (!form.matches("[data-unsent]") || event.defaultPrevented) return;
-    event.preventDefault();
     const fields = new FormData(form, event.submitter);
     const at = new Date();
     if ("happened" in form.dataset && ahead !== null) fields.set("happened", new Date(at - ahead).toISOString());
     fields.delete("csrf");
     const what = form.dataset.unsent.replace("{subject}", fields.get("subject") ?? "");
     const choice = event.submitter?.classList.contains("big") && event.submitter.name ? `: ${event.submitter.textContent.trim()}` : "";
-    keep({
-      key: fields.get("key"), holder: banner.dataset.holder, action: form.getAttribute("action"), what: what + choice,
-      at: at.toISOString(), body: new URLSearchParams(fields).toString(),
-    });
+    try {
+      keep({
+        key: fields.get("key"), holder: banner.dataset.holder, action: form.getAttribute("action"), what: what + choice,
+        at: at.toISOString(), body: new URLSearchParams(fields).toString(),
+      });
+    } catch {
+      return; // this device keeps nothing: the browser sends it, once
+    }
+    event.preventDefault();
     for (const button of form.querySelectorAll("button")) button.disabled = true;
     sendAll();
   });
