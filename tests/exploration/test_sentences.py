@@ -59,6 +59,11 @@ def test_who_is_blamed_fares_as_it_says(found: tuple[Group, ...]) -> None:
         (groups((0.5, 0.6, 0.6), (0.5, 0.8, 0.8), NOBODY, NOBODY), ["does not matter", "next to nobody", "by 0.2"]),
         (groups(NOBODY, NOBODY, (1, 0.5, 0.5), NOBODY), ["Nobody is fooled", "no difference to compliers"]),
         (groups(NOBODY, NOBODY, (0.5, 0.5, 0.7), (0.5, 0.5, 0.7)), ["does not matter", "undoes for defiers"]),
+        (groups(NOBODY, NOBODY, (0.99, 0.5, 0.5), (0.01, 0.5, 0.54)), ["to whom it matters (defiers) are very few"]),
+        (
+            groups((0.3, 0.8, 1.0), (0.3, 0.0, 0.6), (0.1, 0.5, 0.6), (0.3, 0.9, 0.6)),
+            ["for them and compliers together the arm that is better to take is worse to recommend"],
+        ),
         (groups((0.45, 0.6, 0.6), (0.45, 0.6, 0.6), (0.1, 0.5, 0.6), NOBODY), ["Nobody is fooled", "only 10%"]),
         (groups((0.3, 0.9, 0.6), (0.2, 0.8, 0.2), (0.5, 0.4, 0.6), NOBODY), ["Actual and Comply", "never-takers"]),
         (groups((0.2, 0.9, 0.9), (0.2, 0.55, 0.55), (0.6, 0.4, 0.6), NOBODY), ["fooled at times", "told to take"]),

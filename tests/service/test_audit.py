@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import scipy.stats
 
 from adhere.errors import UnknownError
 from adhere.service.api import audit
 from adhere.store import open_store
-from service.serving import Service, in_thread
+from service.serving import ARMS, Service, in_thread
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,26 @@ def test_a_recommendation_is_derived_again_from_the_log_as_it_stood(
     why = {reason.what: reason.says for reason in found.reasons}
     assert why["policy"] == f"thompson/actual, which had learned from records 1 to {found.records}"
     assert logged.key in why["drawn by"]
+    assert why["believed"] == f"thompson/actual: {_believed(service, trial, number, found.records)}"
     assert [line.event for line in found.history] == [line.event for line in logged.history]
+
+
+def _believed(service: Service, trial: str, number: int, n_records: int) -> str:
+    """What Thompson sampling makes of the outcomes of those who took each arm, as reported within so many records."""
+    counts = {arm: [1, 1] for arm in ARMS}  # the uniform prior
+    for one in range(number):
+        made = service.client().recommendation(trial, one).derivation
+        assert made is not None
+        told = [line for line in made.history if line.record <= n_records]
+        actual = next((line.actual for line in reversed(told) if line.actual), None)
+        reward = next((line.reward for line in reversed(told) if line.reward is not None), None)
+        if actual in ARMS and reward is not None:
+            counts[actual][reward == 0] += 1
+    said = []
+    for arm, (good, bad) in counts.items():
+        low, high = scipy.stats.beta(good, bad).ppf([0.025, 0.975])
+        said.append(f"{arm} {good / (good + bad):.3f} ({low:.3f} to {high:.3f})")
+    return f"mean outcome with 95% interval, by the arm taken: {', '.join(said)}"
 
 
 def test_a_recommendation_that_is_not_there_is_unknown(service: Service, trial: str) -> None:

@@ -24,7 +24,8 @@ def test_each_role_sees_its_part(service: Service, blinded: bool) -> None:
     site.report(trial, made[2].id, took_nothing=True, reward=1)
     seen = {"name": trial, "status": "open", "rehearsal": True} | ({"blinded": True} if blinded else {})
     assert line(service, trial, "site") == seen
-    seen |= {"recommendations": 4, "waiting": 2}
+    site.mark_in_error(trial, made[3].id, "typed twice")
+    seen |= {"recommendations": 4, "waiting": 1, "entered_in_error": 1}
     assert line(service, trial, "coordinator") == seen
     seen |= {"compliance": 2 / 3}
     assert line(service, trial, "statistician") == line(service, trial, "admin") == seen
@@ -33,4 +34,5 @@ def test_each_role_sees_its_part(service: Service, blinded: bool) -> None:
 def test_nobody_complies_where_nothing_was_reported(service: Service) -> None:
     trial = service.new_trial()
     service.client("site").recommend(trial, "S-1")
-    assert line(service, trial, "admin") == {"name": trial, "status": "open", "recommendations": 1, "waiting": 1}
+    counts = {"recommendations": 1, "waiting": 1, "entered_in_error": 0}
+    assert line(service, trial, "admin") == {"name": trial, "status": "open", **counts}

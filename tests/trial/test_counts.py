@@ -43,12 +43,14 @@ def counted(view: ReadTransaction, live: Live) -> Counts:
     """By another way: all recommendations gone through."""
     results = results_of(view, 1, live.design, live.engine())
     taken = [sum(one.actual.values()) + one.nothing + one.other for one in results.compliance]
-    return Counts(results.open, sum(taken), sum(one.actual[one.chosen] for one in results.compliance))
+    return Counts(
+        results.open, sum(taken), sum(one.actual[one.chosen] for one in results.compliance), results.in_error
+    )
 
 
 def test_counts_are_those_of_all_recommendations(live: Live) -> None:
     with live.store.reading() as view:
-        assert counts_of(view, 1) == counted(view, live) == Counts(waiting=5, known=4, followed=1)
+        assert counts_of(view, 1) == counted(view, live) == Counts(waiting=5, known=4, followed=1, in_error=1)
     live.clock.pass_days(15)
     live.impute_missing()
     live.report(8, actual="aspirin", reward=1.0)
@@ -73,13 +75,13 @@ def test_a_snapshot_of_an_older_version_is_counted_and_then_made_anew(live: Live
     with live.store.writing() as writing:
         head = writing.head(1)
         *older, counts = msgspec.structs.astuple(snapshot_in(writing))
-        assert counts == Counts(5, 4, 1)
+        assert counts == Counts(5, 4, 1, 1)
         body = msgspec.msgpack.encode(older)
         assert msgspec.msgpack.decode(body, type=Snapshot).counts is None
         writing.append(1, [], head._replace(snapshot=body))
     with live.store.reading() as view:
         assert counts_of(view, 1) == counts
     live.report(8, actual="walk")
-    assert live.snapshot().counts == Counts(5, 5, 2)
+    assert live.snapshot().counts == Counts(5, 5, 2, 1)
     with live.store.reading() as view:
         assert replay(view, 1).difference is None

@@ -16,7 +16,10 @@ def why_fooled(groups: Sequence[Group], protocol: str) -> str:
         return _why_selected(groups, protocol, truth)
     if protocol == "comply":
         return "it never counts the defiers, and they decide which arm is better to recommend"
-    return "defiers do the opposite of what they are told, so the arm that is better to take is worse to recommend"
+    return (
+        "defiers do the opposite of what they are told, so for them and compliers together the arm that is better to "
+        "take is worse to recommend"
+    )
 
 
 def is_misled(groups: Sequence[Group], protocol: str, truth: int) -> bool:

@@ -55,12 +55,12 @@ def _no_effect(groups: Sequence[Group], beliefs: Sequence[Belief]) -> str:
     following = [group for group in groups if group.name in (COMPLIERS, DEFIERS) and group.share > 0]
     if sum(group.share for group in following) < TINY:
         why = "next to nobody takes another arm for being told to"
-    elif all(abs(group.treatment - group.control) < _LITTLE for group in following):
+    elif not (matters := [group for group in following if abs(group.treatment - group.control) >= _LITTLE]):
         why = f"it makes next to no difference to {joined([group.name for group in following])} which arm they take"
-    elif len(following) > 1:
+    elif all(group.share * abs(group.treatment - group.control) >= TINY for group in matters):
         why = "what it does for compliers, it undoes for defiers"
     else:
-        why = f"those to whom it matters ({following[0].name}) are very few"
+        why = f"those to whom it matters ({joined([group.name for group in matters])}) are very few"
     start = f"it does not matter which arm is recommended, because {why}"
     believers = [one for one in beliefs if one.verdict == "fooled"]
     if not believers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from playwright.sync_api import expect
 from service.holding import hold, release_until_more_are_done
 from service.serving import Service, in_file
 
+from .person import sign_in
 from .visitor import Visitor, assert_fits, visiting
 
 FILE = 'name = "from a file"\npolicy = "thompson"\narms = ["walk", "aspirin"]\nn_patients = 100\n'
@@ -119,6 +121,57 @@ def test_a_file_is_read_simulated_and_stopped(admin: Visitor, empty: Service) ->
     assert admin.faults == []
 
 
+TYPED = {
+    "source": "form",
+    "name": "typed",
+    "policy": "thompson",
+    "arms": "walk\naspirin",
+    "reward_values": "0, 1",
+    "n_patients": "100",
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "place", "said"),
+    [
+        ({"looks.numbers": "50"}, "looks.numbers", "Numbers are typed here, but"),
+        ({"stopping.superiority": "0.95"}, "stopping.superiority", "nothing stops the trial"),
+        ({"reward_values": "0; 1"}, "reward_values", "a number"),
+        ({"floor.share": "10%"}, "floor.share", "expected a number, such as 0.1"),
+        ({"burn-in.patients": "abc"}, "burn-in.patients", "a number"),
+        ({"burn-in.patients": "300"}, "burn-in.patients", "more than n_patients"),
+        ({"strata": "young\nold"}, "strata", "balanced in the blocks of a burn-in"),
+        ({"outcome_words": "alive\ndied = 0"}, "outcome_words", "a number"),
+    ],
+)
+def test_what_is_typed_and_cannot_be_used_is_said_where_it_is_typed(
+    empty: Service, typed: dict[str, str], place: str, said: str
+) -> None:
+    reply = sign_in(empty, "statistician").send("/app/new-trial", TYPED | typed)
+    problem = re.search(rf'id="problem-{re.escape(place)}"[^>]*>([^<]*)<', reply.body.decode())
+    assert (reply.status, problem is not None) == (422, True)
+    assert problem is not None
+    assert said in html.unescape(problem.group(1))
+
+
+def test_scenarios_of_a_file_are_those_that_are_offered(empty: Service) -> None:
+    person = sign_in(empty, "statistician")
+    grid = "[scenarios]\neffect = [0.3]\ncompliance = [0.6, 1]\nbaseline = 0.45\n"
+    shown = person.send("/app/new-trial", {"source": "file", "file": FILE + grid}).body.decode()
+    typed = dict(re.findall(r'name="scenarios\.(\w+)" value="([^"]*)"', shown))
+    assert typed == {"effect": "0.3", "compliance": "0.6, 1", "confounding": "0", "baseline": "0.45"}
+    assert "The scenarios are those of the file." in shown
+    by_arm = "[scenarios]\neffect = [{aspirin = 0.1}]\n"
+    shown = person.send("/app/new-trial", {"source": "file", "file": FILE + by_arm}).body.decode()
+    assert "The file has scenarios that cannot be typed here" in shown
+
+
+def test_no_trials_are_not_a_thousand(empty: Service) -> None:
+    asked = {"file": FILE, "scenarios.effect": "0.3", "scenarios.compliance": "1", "n_trials": "0"}
+    reply = sign_in(empty, "statistician").send("/app/new-trial/simulation", asked)
+    assert (reply.status, "a whole number of at least 1" in html.unescape(reply.body.decode())) == (422, True)
+
+
 def test_who_may_not_create_one_may_still_design_it_and_others_may_not(browser: Any, empty: Service) -> None:
     with visiting(browser, empty, "statistician") as statistician:
         statistician.open("/app/new-trial")
@@ -127,6 +180,7 @@ def test_who_may_not_create_one_may_still_design_it_and_others_may_not(browser: 
         statistician.page.get_by_role("button", name="Check the file").click()
         assert statistician.page.get_by_role("button", name="Simulate").count() == 1
         assert statistician.page.get_by_role("button", name="Create trial").count() == 0
+        assert "There is a trial called from a file already" in statistician.page.inner_text("#review")
         assert statistician.person.send("/app/new-trial/trial", {"file": FILE}).status == 403
     with visiting(browser, empty, "site") as site:
         assert site.person.get("/app/new-trial").status == 403

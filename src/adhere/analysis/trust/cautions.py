@@ -91,8 +91,8 @@ def _missing(analysis: Analysis) -> Iterator[str]:
     if share > _SOME_MISSING:
         much = "so much that results may mislead whatever the method" if share > _MANY_MISSING else "enough to matter"
         yield (
-            f"{100 * share:.0f}% of outcomes are missing: {much}. Estimates leave these patients out; the extreme "
-            "cases under missing values say how far they could move an effect."
+            f"{100 * share:.0f}% of outcomes are missing: {much}. Estimates leave these patients out; the "
+            "analysis' extreme cases under missing values say how far they could move an effect."
         )
     yield from _differential(analysis)
     n_imputed = sum(analysis.missing.imputed_outcomes.values()) + sum(analysis.missing.imputed_taken.values())

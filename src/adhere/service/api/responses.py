@@ -57,6 +57,9 @@ class TrialLine(Struct, frozen=True, omit_defaults=True):
     blinded: bool = False
     recommendations: Annotated[int, Meta(description="Not for sites.")] | None = None
     waiting: Annotated[int, Meta(description="Recommendations that await a report. Not for sites.")] | None = None
+    entered_in_error: Annotated[int, Meta(description="Recommendations that were slips. Not for sites.")] | None = (
+        None
+    )
     compliance: (
         Annotated[
             float,

@@ -74,7 +74,7 @@ def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine
     if role == SITE:
         return line
     counts = counts_of(view, number)
-    line = replace(line, recommendations=n_recommendations, waiting=counts.waiting)
+    line = replace(line, recommendations=n_recommendations, waiting=counts.waiting, entered_in_error=counts.in_error)
     if role in BLIND_ROLES:
         return line
     stop = stop_to_confirm(view, number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ from adhere.trial.log.explain import reasons
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.log.records import trial_records
+from adhere.trial.monitoring.belief_words import belief_words
+from adhere.trial.monitoring.policy_beliefs import beliefs_in
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import Results, results_of
 
@@ -76,7 +79,10 @@ def derivation(processor: CommandProcessor, trial: str, number: int) -> tuple[De
         found = derive_again(view, known, number)
         made = decode(view.histories(known, [number])[number][0])
         assert isinstance(made, Recommended)
-        return found, list(reasons(view, known, created_event(view, known), made))
+        why = list(reasons(view, known, created_event(view, known), made))
+    if found.state is not None and found.comparison.arm is not None:
+        why += [("believed", said) for said in belief_words(beliefs_in(found.state))]
+    return replace(found, state=None), why
 
 
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {

@@ -15,11 +15,13 @@ from adhere.service.pages.forms.design_form import (
     SCENARIOS,
     design_json,
     place_of,
+    scenario_fields,
     scenario_table,
 )
 from adhere.service.pages.forms.numbers import number
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
+from adhere.trial.design_file import design_document
 
 _COMMON = ("thompson", "uniform", "mediated-thompson")  # policies that are offered first
 
@@ -41,7 +43,9 @@ async def checked_trial(page: PageRequest) -> Response:
         found = shown_problem(error)
         place = "file" if from_file else place_of(found.field, form)
         return await _shown(page, 422, form=form, problem=found._replace(field=place))
-    return await _shown(page, form=form, checked=checked)
+    beside = design_document(text).get("scenarios") if from_file else None
+    is_taken = any(line.name == checked.design.name for line in (await page.call("list_trials")).trials)
+    return await _shown(page, form=form, checked=checked, beside=beside, is_taken=is_taken)
 
 
 async def created_trial(page: PageRequest) -> Response:
@@ -58,7 +62,8 @@ async def created_trial(page: PageRequest) -> Response:
 async def started_simulation(page: PageRequest) -> Response:
     """Simulate a design that was checked, and show how far it is."""
     form = page.form
-    n_trials = number(form.get("n_trials", "")) or N_TRIALS
+    n_trials = number(form.get("n_trials", ""))
+    n_trials = N_TRIALS if n_trials is None else n_trials
     body = {"design": form.get("file", ""), "scenarios": scenario_table(form), "n_trials": n_trials}
     try:
         started = await page.call("start_simulation", body=body)
@@ -79,8 +84,9 @@ async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], 
         "new-trial/page.html",
         status,
         form={**(DEFAULTS if "policy" not in form else {}), **form},
-        scenarios={**SCENARIOS, **form},
+        scenarios={**SCENARIOS, **(scenario_fields(values.get("beside")) or {}), **form},
         common=[one for name in _COMMON for one in policies if one.name == name],
         others=[one for one in policies if one.name not in _COMMON],
-        **{"problem": None, "checked": None, "refused": None, **values},
+        **{"problem": None, "checked": None, "refused": None, "beside": None, "is_taken": False, **values},
+        is_beside_typed=scenario_fields(values.get("beside")) is not None,
     )

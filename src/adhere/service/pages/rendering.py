@@ -117,13 +117,20 @@ def chart(spec: Mapping[str, Any], label: str, caption: str = "", columns: Mappi
     """
     values: Sequence[Mapping[str, Any]] = spec.get("data", {}).get("values", [])
     names = columns or {name: name for row in values[:1] for name in row}
-    step = max(1, -(-len(values) // _MAX_ROWS))
-    rows = [[_cell(row.get(name)) for name in names] for row in values[::step]]
+    rows = [[_cell(row.get(name)) for name in names] for row in _thinned(values, next(iter(names), ""))]
     data = json.dumps(spec, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     template = _environment().get_template("parts/chart.html")
     return Markup(
         template.render(data=Markup(data), label=label, caption=caption, header=list(names.values()), rows=rows)
     )
+
+
+def _thinned(values: Sequence[Mapping[str, Any]], place: str) -> list[Mapping[str, Any]]:
+    """Not too many rows: every so many places, the last among them, with all that stands at each."""
+    places = list(dict.fromkeys(row.get(place) for row in values))
+    step = max(1, -(-len(values) // _MAX_ROWS))
+    kept = set(places[::-1][::step])
+    return [row for row in values if row.get(place) in kept]
 
 
 def _cell(value: Any) -> str:

@@ -40,7 +40,7 @@ PAGES: Final = (
     PageRoute("POST", "/app/sign-out", sign_out, public=True),
     PageRoute("GET", "/app/trials", trials_page, calls=("list_trials",), tab="Trials"),
     PageRoute("GET", "/app/new-trial", new_trial_page, calls=("list_policies", "check_design"), tab="New trial"),
-    PageRoute("POST", "/app/new-trial", checked_trial, calls=("list_policies", "check_design")),
+    PageRoute("POST", "/app/new-trial", checked_trial, calls=("list_policies", "check_design", "list_trials")),
     PageRoute("POST", "/app/new-trial/trial", created_trial, calls=("check_design", "create_trial")),
     PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=("check_design", "start_simulation")),
     PageRoute("GET", _TRIAL, overview_page, calls=("show_trial",), tab="Overview"),

@@ -36,6 +36,7 @@ class DerivedAgain:
     n_records: int
     n_lessons: int
     comparison: Comparison
+    state: TrialState | None = None  # right before it
 
 
 def derive_again(view: ReadTransaction, trial: int, recommendation_id: int) -> DerivedAgain:
@@ -48,7 +49,7 @@ def derive_again(view: ReadTransaction, trial: int, recommendation_id: int) -> D
         state, n_lessons = _state_before(view, trial, made)
     except _ChangedError as error:
         return DerivedAgain(0, 0, Comparison(How.NOT, f"the log was changed, {error}"))
-    return DerivedAgain(state.position, n_lessons, compare_recommendation(state, made))
+    return DerivedAgain(state.position, n_lessons, compare_recommendation(state, made), state)
 
 
 def _state_before(view: ReadTransaction, trial: int, made: Recommended) -> tuple[TrialState, int]:

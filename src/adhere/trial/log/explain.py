@@ -58,7 +58,7 @@ def reasons(
     if decided := _prescribed_by(design, made, gone) or _decided_by(created, made):
         yield "decided by", decided
     if made.memo:
-        yield "memo", ", ".join(f"{number:g}" for number in made.memo)
+        yield "noted", f"{', '.join(f'{number:g}' for number in made.memo)} (the policy's memo of this draw)"
     yield "drawn by", f"key {made.key}, recommendation {made.recommendation_id}"
     yield "version", f"{made.algorithm_version}; adhere {made.software}"
 

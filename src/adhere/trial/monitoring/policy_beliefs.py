@@ -29,6 +29,7 @@ from adhere.policies.hierarchical_parameters import is_in
 from adhere.policies.mediated_evidence import PRIOR, odds_of_confounded
 from adhere.policies.policy import probabilities_size
 from adhere.trial.monitoring.monitor import OddsOfMediation, Posterior, Weights
+from adhere.trial.state import TrialState
 
 Belief: TypeAlias = Posterior | Weights | OddsOfMediation
 _ENDS = (0.025, 0.975)
@@ -44,6 +45,16 @@ class Inside(NamedTuple):
     rng: Any
     arms: Sequence[str]
     weight: float = 1.0
+
+
+def beliefs_in(state: TrialState) -> list[Belief]:
+    """What the policy of a trial believes in a state, once it is loaded."""
+    engine, arms = state.engine, state.design.arms
+
+    def look(rule: Any, named_state: Any, memo: Any, rng: Any) -> list[Belief]:
+        return list(beliefs(engine.policy, Inside(rule, named_state, memo, rng, arms)))
+
+    return engine.inspect(state.policy_state, state.n_recommendations, look)
 
 
 @singledispatch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from adhere.trial.monitoring.monitor import (
     Weights,
 )
 from adhere.trial.monitoring.over_time import MAX_POINTS, allocation_over_time
-from adhere.trial.monitoring.policy_beliefs import Belief, Inside, beliefs
+from adhere.trial.monitoring.policy_beliefs import beliefs_in
 from adhere.trial.monitoring.present_values import present_values
 from adhere.trial.planned_looks import planned_looks
 from adhere.trial.projection import read_state
@@ -146,13 +146,8 @@ def _flags(given: Bools | None) -> Bools:
 
 
 def _believed(state: TrialState) -> Beliefs:
-    engine, arms = state.engine, state.design.arms
-    probabilities = dict(zip(arms, next_probabilities(state), strict=True))  # which loads the policy
-
-    def look(rule: Any, named_state: Any, memo: Any, rng: Any) -> list[Belief]:
-        return list(beliefs(engine.policy, Inside(rule, named_state, memo, rng, arms)))
-
-    found = engine.inspect(state.policy_state, state.n_recommendations, look)
+    probabilities = dict(zip(state.design.arms, next_probabilities(state), strict=True))  # which loads the policy
+    found = beliefs_in(state)
     return Beliefs(
         probabilities,
         posteriors=[one for one in found if isinstance(one, Posterior)],

@@ -88,8 +88,8 @@ class TrialDetails(Answer, frozen=True):
 class TrialLine(Answer, frozen=True):
     """A trial in the list of trials. What a site or a coordinator may not see is None.
 
-    `waiting` counts recommendations that await a report; `compliance` is the share that took the arm recommended, of
-    those of whom it is known what they took.
+    `waiting` counts recommendations that await a report, `entered_in_error` those that were slips; `compliance` is
+    the share that took the arm recommended, of those of whom it is known what they took.
     """
 
     name: str
@@ -99,6 +99,7 @@ class TrialLine(Answer, frozen=True):
     blinded: bool = False
     recommendations: int | None = None
     waiting: int | None = None
+    entered_in_error: int | None = None
     compliance: float | None = None
 
 

@@ -24,7 +24,7 @@ def forest_chart(effects: Sequence[Effect]) -> dict[str, Any] | None:
             "estimate": effect.estimate.value,
             "low": effect.estimate.low,
             "high": effect.estimate.high,
-            "interval": "any-time valid" if effect.is_any_time_valid else "no promise here",
+            "interval": "any-time valid" if effect.is_any_time_valid else "promises nothing",
         }
         for effect in effects
         if effect.estimate.low is not None and effect.estimate.high is not None
@@ -39,7 +39,7 @@ def forest_chart(effects: Sequence[Effect]) -> dict[str, Any] | None:
         "axis": {"labelLimit": 220, "ticks": False},
     }
     is_valid = {"test": "datum.interval === 'any-time valid'", "value": 1}
-    line = {"type": "rule", "strokeWidth": 3, "color": "#0072b2"}
+    line = {"type": "bar", "height": 3}  # in the colour of bars, which follows the scheme
     return {
         "data": {"values": values},
         "height": 30 * len(values),

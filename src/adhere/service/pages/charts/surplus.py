@@ -6,31 +6,43 @@ from typing import Any
 
 from adhere.trial.monitoring.monitor import SurplusOverTime
 
+_COLOUR = "#009e73"
+
 
 def surplus_chart(given: SurplusOverTime) -> dict[str, Any] | None:
-    """The interval after every number of recommendations; nothing where there is none."""
+    """The interval after every number of recommendations, and the estimate now; nothing where there is none."""
     if not given.times:
         return None
-    values = [
+    values: list[dict[str, Any]] = [
         {"recommendations": time, "low": low, "high": high}
         for time, low, high in zip(given.times, given.lows, given.highs, strict=True)
     ]
+    values[-1]["estimate"] = given.total.value
+    x = {"field": "recommendations", "type": "quantitative", "title": "recommendations"}
+    title = "outcomes gained"
     return {
         "data": {"values": values},
         "height": 180,
         "layer": [
             {
-                "mark": {
-                    "type": "area",
-                    "opacity": 0.3,
-                    "color": "#009e73",
-                    "line": {"color": "#009e73", "strokeWidth": 1},
-                },
+                "mark": {"type": "area", "opacity": 0.3, "color": _COLOUR},
                 "encoding": {
-                    "x": {"field": "recommendations", "type": "quantitative", "title": "recommendations"},
-                    "y": {"field": "low", "type": "quantitative", "title": "outcomes gained"},
+                    "x": x,
+                    "y": {"field": "low", "type": "quantitative", "title": title},
                     "y2": {"field": "high"},
                 },
+            },
+            *(
+                {
+                    "mark": {"type": "line", "strokeWidth": 1, "color": _COLOUR},
+                    "encoding": {"x": x, "y": {"field": end, "type": "quantitative", "title": title}},
+                }
+                for end in ("low", "high")
+            ),
+            {
+                "transform": [{"filter": "isValid(datum.estimate)"}],
+                "mark": {"type": "point", "size": 70},
+                "encoding": {"x": x, "y": {"field": "estimate", "type": "quantitative", "title": title}},
             },
             {"mark": {"type": "rule", "strokeDash": [3, 3]}, "encoding": {"y": {"datum": 0}}},
         ],

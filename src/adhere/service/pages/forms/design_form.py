@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from adhere.errors import InputError
 from adhere.service.api.design_views import PolicyView
 from adhere.service.pages.forms.numbers import lines, number, numbers, one_or_all, valued_lines
 from adhere.service.pages.forms.policy_text import policy_text
@@ -71,6 +73,26 @@ def scenario_table(form: Mapping[str, str]) -> dict[str, Any]:
     return _part(baseline=number(form.get("scenarios.baseline", "")), **grid)
 
 
+def scenario_fields(table: object) -> dict[str, str] | None:
+    """A grid of scenarios that stands in a file, as it is typed; None if it cannot be, such as effects by arm.
+
+    >>> scenario_fields({"effect": [0.1, 0.2], "compliance": 0.7})
+    {'scenarios.baseline': '0.5', 'scenarios.effect': '0.1, 0.2', 'scenarios.compliance': '0.7', \
+'scenarios.confounding': '0'}
+    >>> scenario_fields({"effect": [{"aspirin": 0.1}]})
+    """
+    usual: dict[str, Any] = {"baseline": 0.5, "effect": [], "compliance": 1, "confounding": 0}
+    if not isinstance(table, Mapping) or set(table) - set(usual):
+        return None
+    typed = {}
+    for name, value in {**usual, **table}.items():
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(one, bool) or not isinstance(one, (int, float)) for one in values):
+            return None
+        typed[f"scenarios.{name}"] = ", ".join(f"{one:.15g}" for one in values)
+    return typed
+
+
 def place_of(field: str, form: Mapping[str, str]) -> str:
     """The field of the form that a field of the API is typed in.
 
@@ -79,12 +101,21 @@ def place_of(field: str, form: Mapping[str, str]) -> str:
     >>> place_of("exp3 gamma", {"exp3.gamma": "2"})
     'exp3.gamma'
     """
-    name = field.removeprefix("design.").replace(" ", ".", 1)
+    name = re.sub(r"\[\d+\]", "", field.removeprefix("design.")).replace(" ", ".", 1)
+    if name == "policy" and form.get("strata", "").strip() and not form.get("burn-in.patients"):
+        return "strata"  # which need a burn-in
+    if name == "policy" and _exceeds(form.get("burn-in.patients", ""), form.get("n_patients", "")):
+        return "burn-in.patients"
     if name in form and not name.startswith("looks"):
         return name
     beginnings = [one for one in _PLACES if name == one or name.startswith(f"{one}.")]
     exact = name.startswith("stopping.") or name in ("impute.after_days", "impute.reward", "reward_values")
     return name if exact or not beginnings else _PLACES[max(beginnings, key=len)]
+
+
+def _exceeds(text: str, other: str) -> bool:
+    mine, theirs = number(text), number(other)
+    return isinstance(mine, int) and isinstance(theirs, int) and mine > theirs
 
 
 def _impute(form: Mapping[str, str]) -> dict[str, Any] | None:
@@ -98,6 +129,11 @@ def _impute(form: Mapping[str, str]) -> dict[str, Any] | None:
 
 def _looks(form: Mapping[str, str]) -> dict[str, Any]:
     kind, found = form.get("looks", ""), numbers(form.get("looks.numbers", ""))
+    if found and not kind:
+        sentence = (
+            "numbers are typed here, but the trial is looked at at its end only: choose when, or empty this field"
+        )
+        raise InputError("looks", form["looks.numbers"], "an empty field", sentence)
     if kind == "every":
         return {"every": found[0] if len(found) == 1 else found or form.get("looks.numbers", "")}
     return {kind: found} if kind in ("at", "days") else {}
@@ -105,6 +141,10 @@ def _looks(form: Mapping[str, str]) -> dict[str, Any]:
 
 def _stopping(form: Mapping[str, str]) -> dict[str, Any] | None:
     if not form.get("stopping.by"):
+        for name in (*_THRESHOLDS, "margin", "alpha"):
+            if typed := form.get(f"stopping.{name}", "").strip():
+                sentence = "a number is typed here, but nothing stops the trial: choose by what, or empty this field"
+                raise InputError(f"stopping.{name}", typed, "an empty field", sentence)
         return None
     found = {name: one_or_all(form.get(f"stopping.{name}", "")) for name in _THRESHOLDS}
     if form.get("stopping.mirrored"):

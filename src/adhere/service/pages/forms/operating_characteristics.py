@@ -8,11 +8,12 @@ from adhere.service.api.simulation_views import CharacteristicView, ScenarioView
 
 
 class Line(NamedTuple):
-    """A scenario: the probability of a claim, patients, days, and the share recommended the better arm, in text."""
+    """A scenario: how often an effect is claimed, and one in the wrong direction; patients, days, who gets what."""
 
     scenario: str
     is_null: bool
     claim: str
+    wrong: str
     patients: str
     days: str
     better: str
@@ -26,7 +27,9 @@ def lines_of(simulation: SimulationView) -> list[Line]:
 def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
     """The probability of a claim by effect: type I error where it is 0, power elsewhere; None where none is made."""
     values = []
-    for scenario in simulation.scenarios or []:
+    scenarios = simulation.scenarios or []
+    is_confounded = len({scenario.confounding for scenario in scenarios}) > 1
+    for scenario in scenarios:
         found = _claim(scenario)
         if (
             found is not None
@@ -35,14 +38,17 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
             and scenario.null != "average"
         ):
             share = 1.0 if scenario.compliance is None else scenario.compliance
-            place = {"effect": scenario.effect, "compliance": f"{100 * share:g}% comply"}
-            values.append({**place, "claim": found.mean, "low": found.lo, "high": found.hi})
+            among = f"{100 * share:g}% comply"
+            among += f", confounding {scenario.confounding or 0.0:g}" if is_confounded else ""
+            values.append(
+                {"effect": scenario.effect, "among": among, "claim": found.mean, "low": found.lo, "high": found.hi}
+            )
     if len({value["effect"] for value in values}) < 2:
         return None
     title = "effect of taking the treatment on the mean outcome"
     x = {"field": "effect", "type": "quantitative", "title": title, "axis": {"tickCount": 5}}
     y = {"field": "claim", "type": "quantitative", "title": "probability of a claim", "axis": {"format": ".0%"}}
-    colour = {"field": "compliance", "type": "nominal"}
+    colour = {"field": "among", "type": "nominal", "title": None}
     return {
         "height": 220,
         "data": {"values": values},
@@ -72,6 +78,7 @@ def _line(scenario: ScenarioView) -> Line:
         scenario.name,
         scenario.null is not None,
         _percent(_claim(scenario)),
+        _percent(_find(scenario, "wrong_claim")),
         _number(_find(scenario, "sample_size")),
         _number(_find(scenario, "duration")),
         "–" if better is None else _in_percent(*better),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from adhere.errors import InputError
 from adhere.service.api.design_views import PolicyView
+from adhere.service.pages.forms.numbers import number
 
 
 def policy_text(form: Mapping[str, str], policies: Sequence[PolicyView]) -> str:
@@ -28,7 +30,11 @@ def policy_text(form: Mapping[str, str], policies: Sequence[PolicyView]) -> str:
     if found.protocols and protocol not in ("", found.protocols[0]):
         text += f"/{protocol}"
     for guard, first in (("floor", "share"), ("burn-in", "patients")):
-        if size := form.get(f"{guard}.{first}"):
+        if size := form.get(f"{guard}.{first}", "").strip():
+            if not isinstance(number(size), (int, float)):
+                raise InputError(
+                    f"{guard} {first}", size, "a number, such as 0.1" if guard == "floor" else "a number"
+                )
             rule = ", rule=clip" if guard == "floor" and form.get("floor.rule") == "clip" else ""
             text = f"{guard}({text}, {first}={size}{rule})"
     return text

@@ -39,9 +39,11 @@
   function fill(figure, { values, label }) {
     figure.querySelector(".drawing").setAttribute("aria-label", label);
     const columns = JSON.parse(figure.querySelector('script[type="application/json"]').textContent).usermeta.columns;
-    const step = Math.max(1, Math.ceil(values.length / 60));
+    const step = Math.max(1, Math.ceil(values.length / 60)); // as rendering.py does it
+    const places = [...new Set(values.map((row) => row[columns[0]]))].reverse();
+    const kept = new Set(places.filter((_, i) => i % step === 0));
     const body = document.createElement("tbody");
-    for (const row of values.filter((_, i) => i % step === 0)) {
+    for (const row of values.filter((one) => kept.has(one[columns[0]]))) {
       const line = body.insertRow();
       for (const name of columns) line.insertCell().textContent = typeof row[name] === "number" ? String(Number(row[name].toPrecision(4))) : row[name] ?? "–";
     }

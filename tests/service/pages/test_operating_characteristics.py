@@ -1,0 +1,33 @@
+"""What a simulated design did, in a table and a chart: nothing is hidden, and lines join what belongs together."""
+
+from __future__ import annotations
+
+from adhere.service.api.simulation_views import CharacteristicView, ScenarioView, SimulationView
+from adhere.service.pages.forms.operating_characteristics import claims_chart, lines_of
+
+
+def scenario(effect: float, confounding: float, **found: float) -> ScenarioView:
+    characteristics = [CharacteristicView(name, mean, 0.01, mean, mean) for name, mean in found.items()]
+    null = None if effect else "sharp"
+    return ScenarioView(f"{effect}", null, effect, 0.7, confounding, [0.5, 0.5], characteristics)
+
+
+def simulation(*scenarios: ScenarioView) -> SimulationView:
+    return SimulationView(1, "done", 100, "0", scenarios=list(scenarios))
+
+
+def test_claims_of_the_opposite_are_shown() -> None:
+    (line,) = lines_of(simulation(scenario(-0.1, 0.3, power=0.0, wrong_claim=0.778)))
+    assert (line.claim, line.wrong) == ("0.0% (1.0)", "77.8% (1.0)")
+
+
+def test_lines_join_scenarios_of_the_same_compliance_and_confounding() -> None:
+    both = [scenario(effect, given, power=effect + given) for effect in (0.1, 0.2) for given in (0.0, 0.3)]
+    chart = claims_chart(simulation(*both))
+    assert chart is not None
+    found = {(row["among"], row["effect"]): row["claim"] for row in chart["data"]["values"]}
+    without, with_it = "70% comply, confounding 0", "70% comply, confounding 0.3"
+    assert found == {(without, 0.1): 0.1, (without, 0.2): 0.2, (with_it, 0.1): 0.4, (with_it, 0.2): 0.5}
+    alone = claims_chart(simulation(*both[::2]))
+    assert alone is not None
+    assert {row["among"] for row in alone["data"]["values"]} == {"70% comply"}
