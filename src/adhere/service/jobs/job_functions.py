@@ -81,7 +81,8 @@ def derivation(processor: CommandProcessor, trial: str, number: int) -> tuple[De
         assert isinstance(made, Recommended)
         why = list(reasons(view, known, created_event(view, known), made))
     if found.state is not None and found.comparison.arm is not None:
-        why += [("believed", said) for said in belief_words(beliefs_in(found.state))]
+        after = 1 + next(place for place, (what, _) in enumerate(why) if what == "policy")
+        why[after:after] = [("believed", said) for said in belief_words(beliefs_in(found.state))]
     return replace(found, state=None), why
 
 

@@ -43,9 +43,9 @@ async def checked_trial(page: PageRequest) -> Response:
         found = shown_problem(error)
         place = "file" if from_file else place_of(found.field, form)
         return await _shown(page, 422, form=form, problem=found._replace(field=place))
-    beside = design_document(text).get("scenarios") if from_file else None
+    file_scenarios = design_document(text).get("scenarios") if from_file else None
     is_taken = any(line.name == checked.design.name for line in (await page.call("list_trials")).trials)
-    return await _shown(page, form=form, checked=checked, beside=beside, is_taken=is_taken)
+    return await _shown(page, form=form, checked=checked, file_scenarios=file_scenarios, is_taken=is_taken)
 
 
 async def created_trial(page: PageRequest) -> Response:
@@ -84,9 +84,9 @@ async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], 
         "new-trial/page.html",
         status,
         form={**(DEFAULTS if "policy" not in form else {}), **form},
-        scenarios={**SCENARIOS, **(scenario_fields(values.get("beside")) or {}), **form},
+        scenarios={**SCENARIOS, **(scenario_fields(values.get("file_scenarios")) or {}), **form},
         common=[one for name in _COMMON for one in policies if one.name == name],
         others=[one for one in policies if one.name not in _COMMON],
-        **{"problem": None, "checked": None, "refused": None, "beside": None, "is_taken": False, **values},
-        is_beside_typed=scenario_fields(values.get("beside")) is not None,
+        **{"problem": None, "checked": None, "refused": None, "file_scenarios": None, "is_taken": False, **values},
+        are_typed=scenario_fields(values.get("file_scenarios")) is not None,
     )

@@ -28,7 +28,7 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
     """The probability of a claim by effect: type I error where it is 0, power elsewhere; None where none is made."""
     values = []
     scenarios = simulation.scenarios or []
-    is_confounded = len({scenario.confounding for scenario in scenarios}) > 1
+    confounding = {(one.compliance, one.confounding) for one in scenarios}
     for scenario in scenarios:
         found = _claim(scenario)
         if (
@@ -39,7 +39,8 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
         ):
             share = 1.0 if scenario.compliance is None else scenario.compliance
             among = f"{100 * share:g}% comply"
-            among += f", confounding {scenario.confounding or 0.0:g}" if is_confounded else ""
+            if sum(compliance == scenario.compliance for compliance, _ in confounding) > 1:
+                among += f", confounding {scenario.confounding or 0.0:g}"
             values.append(
                 {"effect": scenario.effect, "among": among, "claim": found.mean, "low": found.lo, "high": found.hi}
             )
@@ -48,7 +49,7 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
     title = "effect of taking the treatment on the mean outcome"
     x = {"field": "effect", "type": "quantitative", "title": title, "axis": {"tickCount": 5}}
     y = {"field": "claim", "type": "quantitative", "title": "probability of a claim", "axis": {"format": ".0%"}}
-    colour = {"field": "among", "type": "nominal", "title": None}
+    colour = {"field": "among", "type": "nominal", "title": None, "legend": {"labelLimit": 300}}
     return {
         "height": 220,
         "data": {"values": values},
