@@ -94,7 +94,7 @@ def report(phone: Visitor, arm: str, outcome: int) -> None:
 def correct(phone: Visitor) -> None:
     """The outcome that was tapped last was the wrong one."""
     phone.page.get_by_text("Correct a report").tap()
-    phone.page.get_by_role("combobox", name="Outcome").select_option("0")
+    phone.page.get_by_role("combobox", name="Outcome").select_option(label="Outcome 0")
     phone.page.locator("#reason-correction").fill("tapped the wrong button")
     phone.page.get_by_role("button", name="Correct", exact=True).tap()
     expect(phone.page.locator(".recorded").last).to_contain_text("Outcome 0")
