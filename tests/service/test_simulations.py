@@ -114,9 +114,13 @@ def test_processes_of_one_service_share_what_they_simulate(tmp_path: Path) -> No
         with pytest.raises(ProblemError, match="not done yet"):
             second.start(1, design, {}, 5_000, 0, total=20_000_000)
         assert first.find(2, waiting)[1].state == "waiting"
+        later = first.start(3, design, {}, 5_000, 0, total=20_000_000)
         second.stop(1, running)
         assert first.find(1, running)[1].state == "stopped"
-        os.kill(hold(os.getpid(), waiting), signal.SIGKILL)
+        held = hold(os.getpid(), waiting)
+        assert second.find(3, later)[1].state == "waiting"  # one after the other
+        first.stop(3, later)
+        os.kill(held, signal.SIGKILL)
         wait_until(lambda: first.find(2, waiting)[1].state == "failed")
         assert first.find(2, waiting)[1].reason == "its process ended, perhaps for lack of memory"
         last = first.start(2, design, {}, 5_000, 0, total=20_000_000)

@@ -18,12 +18,13 @@ SILENT_SECONDS = 30.0  # after which whoever looks after a simulation is gone
 
 
 class SimulationState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Whose simulation it is, where it stands, and why it failed."""
+    """Whose simulation it is, where it stands, when it was asked for (in seconds), and why it failed."""
 
     token: int
     n_trials: int
     seed: int
     state: State
+    asked_at: float = 0.0
     reason: str = ""
 
     @property

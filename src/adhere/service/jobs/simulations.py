@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from msgspec.structs import replace
 
@@ -43,7 +43,7 @@ class Simulations:
         """Simulate a design for a token, which has one at a time; returns the simulation's number."""
         self._check_room(token)
         files = self._new()
-        files.state = SimulationState(token, n_trials, seed, "waiting")
+        files.state = SimulationState(token, n_trials, seed, "waiting", time.time())
         request = pickle.dumps((design, scenarios, n_trials, seed, policy_files(), total))
         thread = threading.Thread(target=self._look_after, args=(files, request), name=f"simulation {files.id}")
         self._threads = [one for one in self._threads if one.is_alive()] + [thread]
@@ -126,18 +126,21 @@ class Simulations:
 
     @contextmanager
     def _turn(self, files: SimulationFiles) -> Iterator[bool]:
-        """Hold the lock of all processes; False if it was stopped before it had its turn."""
+        """Hold the lock of all processes, one after the other; False if it was stopped before it had its turn."""
         with (self._folder / "turn").open("wb") as lock:  # which the system frees, however this process ends
             while not self._is_to_stop(files):
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    files.touch()
-                    self._closing.wait(_POLL_SECONDS)
-                else:
+                if self._is_next(files) and _is_locked(lock):
                     yield True
                     return
+                files.touch()
+                self._closing.wait(_POLL_SECONDS)
             yield False
+
+    def _is_next(self, files: SimulationFiles) -> bool:
+        """Whether none that waits was asked for before."""
+        states = {one.id: one.state for one in all_in(self._folder)}
+        waiting = [(state.asked_at, id_) for id_, state in states.items() if state and state.state == "waiting"]
+        return min(waiting, default=(0.0, files.id))[1] == files.id
 
     def _ended(self, files: SimulationFiles, process: subprocess.Popen[bytes]) -> tuple[State, str]:
         """Wait until it is done or has failed, or must stop."""
@@ -163,6 +166,15 @@ class Simulations:
 
     def _is_to_stop(self, files: SimulationFiles) -> bool:
         return self._closing.is_set() or files.is_to_stop or not files.folder.exists()
+
+
+def _is_locked(lock: IO[bytes]) -> bool:
+    """Lock a file, unless another has locked it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _too_many(detail: str) -> ProblemError:
