@@ -43,7 +43,7 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     page = admin.page
     admin.expected = ("console: Failed to load resource: the server responded with a status of 422",)
     admin.open("/app/new-trial")
-    page.get_by_label("Name").fill("by form")
+    page.get_by_label("Name", exact=True).fill("by form")
     page.get_by_label("Arms, one on each line").fill("walk\naspirin")
     page.get_by_label("Largest number of patients").fill("many")
     page.get_by_label("Blinded").check()

@@ -53,7 +53,7 @@ def create(office: Visitor) -> None:
     page = office.page
     office.open("/app/trials")
     page.get_by_role("link", name="New trial").first.click()
-    page.get_by_label("Name").fill(TRIAL)
+    page.get_by_label("Name", exact=True).fill(TRIAL)
     page.get_by_label("Arms, one on each line").fill("paracetamol\nibuprofen")
     page.get_by_label("Largest number of patients").fill("20")
     page.get_by_label("The trial is looked at").select_option("at")
