@@ -175,14 +175,15 @@ def test_no_trials_are_not_a_thousand(empty: Service) -> None:
 
 
 def test_who_may_not_create_one_may_still_design_it_and_others_may_not(browser: Any, empty: Service) -> None:
+    empty.client().create_trial("taken", "uniform", ["walk", "aspirin"])
     with visiting(browser, empty, "statistician") as statistician:
         statistician.open("/app/new-trial")
         statistician.page.get_by_text("From a design file").click()
-        statistician.page.get_by_label("Text of the file").fill(FILE)
-        statistician.page.get_by_role("button", name="Check the file").click()
+        statistician.page.get_by_label("Text of the file").fill(FILE.replace("from a file", "taken"))
+        send(statistician.page, "Check the file")
         assert statistician.page.get_by_role("button", name="Simulate").count() == 1
         assert statistician.page.get_by_role("button", name="Create trial").count() == 0
-        assert "There is a trial called from a file already" in statistician.page.inner_text("#review")
+        assert "There is a trial called taken already" in statistician.page.inner_text("#review")
         assert statistician.person.send("/app/new-trial/trial", {"file": FILE}).status == 403
     with visiting(browser, empty, "site") as site:
         assert site.person.get("/app/new-trial").status == 403
