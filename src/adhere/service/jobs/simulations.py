@@ -129,7 +129,7 @@ class Simulations:
         """Hold the lock of all processes, one after the other; False if it was stopped before it had its turn."""
         with (self._folder / "turn").open("wb") as lock:  # which the system frees, however this process ends
             while not self._is_to_stop(files):
-                if self._is_next(files) and _is_locked(lock):
+                if self._is_next(files) and _try_lock(lock):
                     yield True
                     return
                 files.touch()
@@ -168,8 +168,8 @@ class Simulations:
         return self._closing.is_set() or files.is_to_stop or not files.folder.exists()
 
 
-def _is_locked(lock: IO[bytes]) -> bool:
-    """Lock a file, unless another has locked it."""
+def _try_lock(lock: IO[bytes]) -> bool:
+    """Lock a file; False if another has locked it."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

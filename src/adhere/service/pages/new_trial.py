@@ -79,14 +79,15 @@ async def started_simulation(page: PageRequest) -> Response:
 
 
 async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], **values: Any) -> Response:
+    in_file = scenario_fields(values.get("file_scenarios"))
     policies = [one for one in (await page.call("list_policies")).policies if one.kind != "guard"]
     return page.render(
         "new-trial/page.html",
         status,
         form={**(DEFAULTS if "policy" not in form else {}), **form},
-        scenarios={**SCENARIOS, **(scenario_fields(values.get("file_scenarios")) or {}), **form},
+        scenarios={**SCENARIOS, **(in_file or {}), **form},
         common=[one for name in _COMMON for one in policies if one.name == name],
         others=[one for one in policies if one.name not in _COMMON],
         **{"problem": None, "checked": None, "refused": None, "file_scenarios": None, "is_taken": False, **values},
-        are_typed=scenario_fields(values.get("file_scenarios")) is not None,
+        are_typed=in_file is not None,
     )

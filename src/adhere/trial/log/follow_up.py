@@ -18,7 +18,7 @@ from adhere.store import ReadTransaction, Record
 TAKEN, OUTCOME, LOST, IN_ERROR = 1, 2, 4, 8  # what is known of a recommendation, as bits
 _COMPLETE = TAKEN | OUTCOME
 _ENDED = LOST | IN_ERROR
-_RETRACTED = ((TAKEN, "actual"), (OUTCOME, "reward"), (LOST, "withdrawal"))
+_RETRACTED = {"actual": TAKEN, "reward": OUTCOME, "withdrawal": LOST}
 _KEY = 8  # bytes of a subject's key that are kept: enough to find candidates by
 _AT_ONCE = 2000
 _NOT_BY_A_SITE = frozenset({"imputed", "lesson-refused", "unblinded"})
@@ -171,8 +171,8 @@ def _known_after(known: int, said: _Said) -> int:
             known |= TAKEN
         if said.reward is not None:
             known |= OUTCOME
-        for part, name in _RETRACTED:
-            known &= ~part if name in said.retract else ~0
+        for name in said.retract:
+            known &= ~_RETRACTED[name]
     elif said.event == "withdrawn":
         known |= LOST
     elif said.event == "entered-in-error":

@@ -130,9 +130,7 @@ def _impute(form: Mapping[str, str]) -> dict[str, Any] | None:
 def _looks(form: Mapping[str, str]) -> dict[str, Any]:
     kind, found = form.get("looks", ""), numbers(form.get("looks.numbers", ""))
     if found and not kind:
-        sentence = (
-            "numbers are typed here, but the trial is looked at at its end only: choose when, or empty this field"
-        )
+        sentence = "numbers are typed here, but the only look is at the end: choose when to look, or empty this field"
         raise InputError("looks", form["looks.numbers"], "an empty field", sentence)
     if kind == "every":
         return {"every": found[0] if len(found) == 1 else found or form.get("looks.numbers", "")}
