@@ -22,7 +22,7 @@ from adhere.compilation import inline
 from adhere.errors import InputError
 
 Words = NDArray[np.uint64]
-Stream = Words  # of one run: its two keys, the counter, the first word there and whether it is known
+Stream = Words  # two keys, the counter, the first word there, whether it is known, and the two public keys
 Floats = NDArray[np.float64]
 
 # What a random number is for: three bits of the counter, and its highest bit.
@@ -47,7 +47,7 @@ _DRAW_BITS: Final = np.uint64(20)
 _DECISION_SHIFT: Final = np.uint64(23)
 MAX_DECISIONS: Final = 2**40
 _BELOW_PURPOSES: Final = np.uint64(2**63 - 1)  # all but the bit of the second half of the purposes
-STREAM_SIZE: Final = 5
+STREAM_SIZE: Final = 7
 
 _UNIT: Final = 2.0**-53
 _MULTIPLIER_1: Final = np.uint64(0xA24BAED4963EE407)
@@ -117,21 +117,48 @@ def draw_ahead(rng: Any) -> None:
 
 
 @inline
+def set_keys(rng: Any, outer: Any, middle: Any) -> None:
+    """Give a stream two keys, which are its public ones too, as in every simulated run."""
+    rng[0], rng[1] = outer, middle
+    rng[5], rng[6] = outer, middle
+
+
+@inline
+def use_public_keys(rng: Any) -> Any:
+    """Draw by the public keys from here on; returns what `use_own_keys` needs.
+
+    In a live trial a stream's own keys are secret, because they draw the arm. What only states probabilities, or
+    belongs to learning, is drawn by public keys, so that anybody who has the log can compute it again. The counter
+    goes on either way. In a simulated run both pairs of keys are the same.
+    """
+    own = rng[0], rng[1]
+    rng[0], rng[1], rng[4] = rng[5], rng[6], _ZERO
+    return own
+
+
+@inline
+def use_own_keys(rng: Any, own: Any) -> None:
+    """Draw by a stream's own keys again."""
+    rng[0], rng[1] = own
+    rng[4] = _ZERO
+
+
+@inline
 def turn_aside(rng: Any, purpose: Any, draw: Any) -> Any:
-    """Turn a stream to another, of any length, whose key is one draw for a purpose of the same decision.
+    """Turn a stream to another, of any length, whose key is one public draw for a purpose of the same decision.
 
     Returns what `turn_back` needs. The other stream does not depend on what was drawn from this one before.
     """
-    place = rng[0], rng[2], rng[3], rng[4]
-    rng[0] = word_at(rng[0], rng[1], recommendation_number(rng), purpose, draw)
-    rng[2], rng[4] = _ZERO, _ZERO
+    place = rng[0], rng[1], rng[2], rng[3], rng[4]
+    rng[0] = word_at(rng[5], rng[6], recommendation_number(rng), purpose, draw)
+    rng[1], rng[2], rng[4] = rng[6], _ZERO, _ZERO
     return place
 
 
 @inline
 def turn_back(rng: Any, place: Any) -> None:
     """Turn a stream back to where it was before `turn_aside`."""
-    rng[0], rng[2], rng[3], rng[4] = place
+    rng[0], rng[1], rng[2], rng[3], rng[4] = place
 
 
 @inline
@@ -188,8 +215,10 @@ def stream_keys(seed: int, first_run: int, n_runs: int) -> Words:
 
 
 def stream(seed: int, run: int) -> Words:
-    """A stream of one run: its two keys, then the counter, the first word there and whether it is known."""
-    return np.append(stream_keys(seed, run, 1)[0], np.zeros(STREAM_SIZE - 2, np.uint64))
+    """The stream of a run, whose own keys are its public keys too."""
+    rng = np.zeros(STREAM_SIZE, np.uint64)
+    set_keys(rng, *stream_keys(seed, run, 1)[0])
+    return rng
 
 
 def uniforms(keys: Words, decisions: NDArray[np.integer[Any]], purpose: np.uint64, draw: int = 0) -> Floats:

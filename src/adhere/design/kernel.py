@@ -19,7 +19,7 @@ from adhere.design.patient_kernel import UNKNOWN, arrival_day, draw_patient, sch
 from adhere.design.report_kernel import pop_report
 from adhere.design.room import Work
 from adhere.policies.generic import update
-from adhere.randomness import LEARN, LEARN_LATE, STREAM_SIZE, point
+from adhere.randomness import LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys
 from adhere.trial.looks import ACTIVE, GO_ON, Evidence, judge, selected_arm
 
 NO_FAULT = -(2**62)
@@ -63,7 +63,7 @@ def play_trials(
     for run in range(lane, keys.shape[0], n_lanes):
         if stop[0] != 0:
             return NO_FAULT
-        rng[0], rng[1] = keys[run, 0], keys[run, 1]
+        set_keys(rng, keys[run, 0], keys[run, 1])
         copy_into(work.state, initial, sizes.state)
         state, memo = state_of(rule, work.state), memo_of(rule, work.memo)
         clear(work)

@@ -25,7 +25,7 @@ from adhere.compilation import (
 )
 from adhere.policies.generic import Rule, choose, learn_recycled, probabilities, remember, remember_shares, update
 from adhere.policies.recycling import AnyCacheRule, CacheRule, count_outcomes, holds_every_arm, take_outcome
-from adhere.randomness import Stream
+from adhere.randomness import Stream, use_own_keys, use_public_keys
 
 
 def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -114,7 +114,9 @@ def weight_from_estimate(
     """The same. What the top wrote into its memo when it drew the expert must stay, so it draws with another."""
     beside = memo_of(rule.top, memo.estimating)
     remember(rule.top, state.top, beside)
+    own = use_public_keys(rng)
     probabilities(rule.top, state.top, beside, 1.0, memo.top_probabilities, rng)
+    use_own_keys(rng, own)
     return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
 
 

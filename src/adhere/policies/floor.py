@@ -33,7 +33,7 @@ from adhere.policies.guard import (
 )
 from adhere.policies.parameters import choice, parameter
 from adhere.policies.policy import probabilities_size
-from adhere.randomness import GUARD, Stream, counter_at, recommendation_number
+from adhere.randomness import GUARD, Stream, counter_at, recommendation_number, use_own_keys, use_public_keys
 
 _TOLERANCE = 1e-9  # by which shares such as 1/3 may add up to more than 1
 
@@ -231,8 +231,9 @@ def state_inside(raising: Mix | Clip, rule: Rule, state: State, memo: Memo, rng:
 def state_inside_for_clipping(raising: Clip, rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
     """An estimate draws from the guard's own stream; what it remembers is not what the choice will."""
     counter, word, is_known = rng[2], rng[3], rng[4]
+    own = use_public_keys(rng)  # this only states probabilities
     rng[2] = counter_at(recommendation_number(rng), GUARD) ^ np.uint64(first_draw(rule.nth) + 1)
-    rng[4] = np.uint64(0)
     probabilities(rule.inner, state.inner, memo.inner, 1.0, memo.of_inner, rng)
+    use_own_keys(rng, own)
     rng[2], rng[3], rng[4] = counter, word, is_known
     remember(rule.inner, state.inner, memo.inner)

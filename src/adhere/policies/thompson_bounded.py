@@ -27,7 +27,7 @@ from adhere.policies.thompson_bounded_parameters import (
     ThompsonBoundedParameters,
     ThompsonBoundedRule,
 )
-from adhere.randomness import Stream, draw_ahead
+from adhere.randomness import Stream, draw_ahead, use_own_keys, use_public_keys
 
 
 @policy("thompson-bounded", rule=ThompsonBoundedRule)
@@ -90,8 +90,10 @@ def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float,
         if not holds_arm(rule.cache, state.cache, third):
             memo.decided = SAMPLER
             return third
+        own = use_public_keys(rng)  # which outcome is recycled belongs to learning
         reward = take_outcome(rule.cache, state.cache, third, rng)
         success = 1.0 if draw_success(reward, rng) else 0.0  # drawn here, so that `replay_choice` need not draw
+        use_own_keys(rng, own)
         memo.recycled_arm, memo.recycled_reward, memo.recycled_success = third, reward, success
         learn(rule.sampler, state.sampler, memo.sampler, third, success, 1.0, rng)
     memo.decided = INNER

@@ -10,7 +10,7 @@ from adhere.compilation import inline, memo_of, state_of
 from adhere.compilation.gpu import GpuKernel, cuda
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
 from adhere.policies.generic import choose, decider, remember, update
-from adhere.randomness import CHOOSE, LEARN, PATIENT, STREAM_SIZE, point, step, word_at
+from adhere.randomness import CHOOSE, LEARN, PATIENT, STREAM_SIZE, point, set_keys, step, word_at
 
 
 class Cells(NamedTuple):
@@ -61,7 +61,7 @@ def run_on_gpu(
         for draw in range(cells.draws):
             for cell in range(cells.cells):
                 bounds[draw * cells.cells + cell] = patients.bounds[run % patients.bounds.shape[0], draw, cell]
-        rng[0], rng[1] = keys[run, 0], keys[run, 1]
+        set_keys(rng, keys[run, 0], keys[run, 1])
         total_reward, total_baseline, mark, noted = 0.0, 0.0, 0, 0
         while noted < n_patients:
             until = grid[mark]

@@ -11,7 +11,7 @@ from adhere.compilation import Kernel, memo_of, state_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
 from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.policies.generic import choose, decider, remember, update
-from adhere.randomness import CHOOSE, LEARN, STREAM_SIZE, point, point_with
+from adhere.randomness import CHOOSE, LEARN, STREAM_SIZE, point, point_with, set_keys
 from adhere.simulation.cell_search import fill_guide
 from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, BatchOfManyArms, Patients, draw_patients, patient_at
 
@@ -97,7 +97,7 @@ def run_block(
             pulls[arm] = 0
         for part in range(sizes.deciders):
             decisions[part] = 0
-        rng[0], rng[1] = keys[run, 0], keys[run, 1]
+        set_keys(rng, keys[run, 0], keys[run, 1])
         bounds = patients.bounds[run if patients.bounds.shape[0] > 1 else 0]
         if run == 0 or patients.bounds.shape[0] > 1:
             fill_guide(bounds, batch.guide)

@@ -9,7 +9,7 @@ import numpy as np
 from adhere.compilation import Kernel, inline, memo_of, state_of
 from adhere.policies.generic import choose, probabilities, remember, update
 from adhere.policies.policy import CompiledPolicy, probabilities_size
-from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LEARN, LEARN_LATE, STREAM_SIZE, point, uniform
+from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys, uniform
 
 NO_FAULT: Final = -(2**62)
 
@@ -74,7 +74,7 @@ def play_trials(
         told = chosen[run if chosen.shape[0] > 1 else 0]
         order = steps[run if steps.shape[0] > 1 else 0]
         own = run if actual.shape[0] > 1 else 0
-        rng[0], rng[1] = keys[run, 0], keys[run, 1]
+        set_keys(rng, keys[run, 0], keys[run, 1])
         for i in range(floats.size):
             floats[i] = initial[i]
         for step in range(order.shape[0]):
