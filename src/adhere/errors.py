@@ -97,6 +97,10 @@ class UnknownPolicyError(UnavailableError):
     """A trial that exists, of a policy that cannot be made here: the fault of whoever runs it, not of who asks."""
 
 
+class SecretUnknownError(UnavailableError):
+    """A secret of a trial that is not kept here, or that is another than was committed to: no arm can be drawn."""
+
+
 class StoreError(Exception):
     """A store that cannot be opened, read or written, in one sentence."""
 

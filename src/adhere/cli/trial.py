@@ -10,16 +10,31 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli import trial_accesses, trial_backup, trial_creation, trial_looks, trial_moving, trial_results
+from adhere.cli import (
+    trial_accesses,
+    trial_backup,
+    trial_creation,
+    trial_looks,
+    trial_moving,
+    trial_results,
+    trial_reveal,
+)
 from adhere.cli.destinations import check_file
 from adhere.cli.endings import BrokenLogError
-from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
-from adhere.cli.options import Imports, import_all, integer
-from adhere.cli.trial_sources import Source, TrialName, bar, each_trial, every_trial, one_trial
+from adhere.cli.options import Imports, import_all
+from adhere.cli.secret_files import OPTION, check_new, write_secrets
+from adhere.cli.trial_sources import SecretFileOption, Source, TrialName, bar, each_trial, every_trial, one_trial
 from adhere.errors import InputError
 from adhere.files import replacing
 from adhere.report.numbers import counted, rounded_numbers
 
+_SECRETS = {  # what is known of the secret by which arms were drawn
+    "revealed": "its secret is revealed in the log, and is the one committed to: anybody can draw its arms again "
+    "with 'adhere trial replay'",
+    "kept": "its secret is kept here, and is the one committed to; whoever has only the log cannot draw its arms",
+    "unknown": "its secret is not revealed: 'adhere trial replay' checks every probability, and draws no arm",
+    "seed": "its arms were drawn by a seed that is in the log",
+}
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
 app.command(short_help="What a trial says so far.")(trial_results.results)
@@ -28,6 +43,7 @@ app.command(short_help="Create the trial of a design.")(trial_creation.create)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
 app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
 app.command(short_help="Go back to a copy.")(trial_backup.restore)
+app.command(short_help="Reveal the secret of a closed trial.")(trial_reveal.reveal)
 
 
 @app.callback(invoke_without_command=True)
@@ -70,6 +86,7 @@ def verify(
         Path | None,
         typer.Option("--design", metavar="FILE", help="The design that was planned; it must be the trial's."),
     ] = None,
+    secret_file: SecretFileOption = None,
 ) -> None:
     """Check that a trial's log is as it was written: every record against the chain of hashes, and pseudonyms and
     free text against their digests; and that it was looked at as designed. Names the first record that is not.
@@ -91,7 +108,8 @@ def verify(
     if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
         raise InputError("--head", head, "the 64 hexadecimal digits that an export printed")
     planned = None if design is None else load_design(design)
-    with each_trial(source, name, alone=head is not None or planned is not None) as trials:
+    alone = head is not None or planned is not None
+    with each_trial(source, name, alone=alone, secret_file=secret_file) as trials:
         for found in trials:
             with bar("verified") as on_progress:
                 verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
@@ -105,13 +123,16 @@ def verify(
                 if verdict.n_derived < verdict.n_looks:
                     again = "what they found hangs on the policy, and 'adhere trial replay' derives it again"
                 typer.echo(f"{counted(verdict.n_looks, 'look')}, each where the design has it; {again}")
+            typer.echo(_SECRETS[verdict.secret])
             if planned is not None:
                 typer.echo(f"it is the design in {design}, digest {planned.digest}")
             typer.echo(f"head {verdict.head}")
 
 
 @app.command(short_help="Derive every recommendation again.")
-def replay(source: Source, name: TrialName = None, imports: Imports = None) -> None:
+def replay(
+    source: Source, name: TrialName = None, secret_file: SecretFileOption = None, imports: Imports = None
+) -> None:
     """Derive every recommendation and every look of a trial again, each from the log as it stood when it was made,
     and compare arm, probabilities and memo, or what the look found. Names the first that differs.
 
@@ -119,21 +140,31 @@ def replay(source: Source, name: TrialName = None, imports: Imports = None) -> N
       adhere trial replay adhere.db                   every trial in the file; --trial headache: one
       adhere trial replay headache.log
 
-    Recommendations made by another version of an algorithm are checked by their probabilities: their arms cannot be
-    drawn again. The exit status is 0 if all is well, else 1.
+    The secret that draws arms is kept by the service until the trial is closed and it is revealed. Without it all is
+    derived again but the draws of the arms: every probability, every look, everything the policy learned. So are
+    recommendations made by another version of an algorithm. The exit status is 0 if all is well, else 1.
     """
     from adhere.compilation.kernel import without_garbage_collection
     from adhere.trial.log import replay as log_replay
 
     import_all(imports)
-    with each_trial(source, name) as trials:
+    with each_trial(source, name, secret_file=secret_file) as trials:
         for found in trials:
             with bar("replayed") as on_progress, _quietly(), without_garbage_collection():
                 result = log_replay.replay(found.view, found.number, on_progress)
             if result.difference:
                 raise BrokenLogError(f"{found.name}, {result.difference}")
-            derived = f"{counted(result.n_derived, 'recommendation')} derived again, all the same"
-            typer.echo(f"{found.name}: {counted(result.n_records, 'record')}; {derived}")
+            derived = (
+                f"{counted(result.n_derived, 'recommendation')} derived again, arm and probabilities, all the same"
+            )
+            records = f"{found.name}: {counted(result.n_records, 'record')}"
+            typer.echo(f"{records}; {derived}" if result.n_derived or not result.n_by_log else records)
+            if result.n_by_log:
+                checked = counted(result.n_by_log, "recommendation")
+                typer.echo(
+                    f"{checked} checked by probabilities, all the same; arms were not drawn again: the secret that "
+                    "draws them is not revealed, and not kept here"
+                )
             if result.n_by_probabilities:
                 versions = "; ".join(sorted(result.other_versions))
                 typer.echo(
@@ -170,16 +201,14 @@ def _quietly() -> Iterator[None]:
 @app.command(short_help="How one recommendation came to be.")
 def explain(
     source: Source,
-    recommendation: Annotated[
-        int, typer.Argument(metavar="NUMBER", parser=integer, help="The recommendation's number.")
-    ],
+    recommendation: Annotated[str, typer.Argument(metavar="ID", help="The recommendation's ID.")],
     name: TrialName = None,
 ) -> None:
     """Everything the log says of one recommendation: who asked and when, what the policy knew, the probability of
     each arm, what was reported, corrected or assumed since.
 
     \b
-      adhere trial explain adhere.db --trial headache 17
+      adhere trial explain adhere.db --trial headache 4K7T-9QXA-M98F-RJCB
     """
     from adhere.trial.log.explain import explain as explained
 
@@ -193,10 +222,11 @@ def export(
     source: Source,
     path: Annotated[Path, typer.Argument(metavar="TO", help="A file ending in .csv, .parquet or .log.")],
     name: TrialName = None,
-    kit_secret: Annotated[
+    secrets: Annotated[
         Path | None,
-        typer.Option("--kit-secret", metavar="FILE", help="A new file for a blinded trial's kit secret (.log only)."),
+        typer.Option("--secrets", metavar="FILE", help="A new file for the trial's secrets (.log only)."),
     ] = None,
+    secret_file: SecretFileOption = None,
 ) -> None:
     """Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
 
@@ -209,36 +239,43 @@ def export(
     replay needs. Tables and logs name subjects by their pseudonyms. In CSV, text that a spreadsheet would take for a
     formula (it begins with =, +, - or @) has an apostrophe in front, which 'adhere trial import' takes away again.
 
-    A blinded trial can be imported and go on elsewhere only with the secret its kits are made with. It is in none of
-    these files; with --kit-secret it is written into one of its own (mode 0600):
+    An open trial can be imported and go on elsewhere only with the secrets by which its arms and kits are drawn. They
+    are in none of these files; with --secrets they are written into one of their own (mode 0600). Whoever has it can
+    predict every arm:
 
     \b
-      adhere trial export adhere.db --trial headache headache.log --kit-secret headache.secret
+      adhere trial export adhere.db --trial headache headache.log --secrets headache.secrets
     """
     from adhere.trial.events import created_event
     from adhere.trial.log.export import FORMATS, write_log, write_table
+    from adhere.trial.log.log_file import secrets_of
+    from adhere.trial.log.standing import standing
 
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise InputError("TO", str(path), "a file ending in .csv, .parquet or .log")
     check_file("TO", path)
-    if kit_secret is not None:
+    if secrets is not None:
         if suffix != "log":
-            raise InputError(OPTION, str(kit_secret), "the log; tables are imported without kits")
-        if kit_secret.resolve() == path.resolve():
-            raise InputError(OPTION, str(kit_secret), "another file than the log's")
-        check_new(kit_secret)
-    with replacing(path, private=True) as temporary, bar("exported") as on_progress, one_trial(source, name) as found:
-        created, secret = created_event(found.view, found.number), found.view.kit_secret(found.number)
-        if kit_secret is not None and secret is None:
-            lacking = "a trial whose kit secret is in the store" if created.design.blinded else "a blinded trial"
-            raise InputError(OPTION, str(kit_secret), f"{lacking}; {found.name} has no kit secret here")
+            raise InputError(OPTION, str(secrets), "the log; a table that is imported gets a secret of its own")
+        if secrets.resolve() == path.resolve():
+            raise InputError(OPTION, str(secrets), "another file than the log's")
+        check_new(secrets)
+    with (
+        replacing(path, private=True) as temporary,
+        bar("exported") as on_progress,
+        one_trial(source, name, secret_file) as found,
+    ):
+        created, known = created_event(found.view, found.number), secrets_of(found.view, found.number)
+        if secrets is not None and not known:
+            raise InputError(OPTION, str(secrets), f"a trial whose secrets are kept here; {found.name} has none here")
         if suffix == "log":
             head = write_log(found.view, found.number, temporary, on_progress)
         else:
             head = write_table(found.view, found.number, created.design, temporary, suffix, on_progress)
-        if kit_secret is not None and secret is not None:
-            write_kit_secret(kit_secret, secret)
+        if secrets is not None:
+            write_secrets(secrets, known)
+        status = standing(found.view, found.number).status
     typer.echo(f"{path}\nhead {head}")
-    if suffix == "log" and secret is not None and kit_secret is None:
-        typer.echo("note: to import this blinded trial elsewhere, export with --kit-secret FILE too", err=True)
+    if suffix == "log" and known and secrets is None and status != "closed":
+        typer.echo("note: for this trial to go on elsewhere, export with --secrets FILE too", err=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.kit_secrets import OPTION, read_kit_secret
 from adhere.cli.options import Imports, import_all, integer
-from adhere.cli.trial_sources import bar
+from adhere.cli.secret_files import OPTION, read_secrets
+from adhere.cli.trial_sources import SecretFileOption, bar
 from adhere.errors import InputError
 from adhere.report.numbers import counted
 
@@ -26,9 +26,7 @@ def import_trial(
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="POLICY", help="The policy that learns from it (tables only).")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", parser=integer, help="Seed (tables only).")
-    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", parser=integer, hidden=True)] = None,
     patients: Annotated[
         int | None,
         typer.Option("--patients", metavar="N", parser=integer, help="The largest number of patients (tables only)."),
@@ -40,26 +38,30 @@ def import_trial(
     rewards: Annotated[
         str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Every reward that can occur (tables only).")
     ] = None,
-    kit_secret: Annotated[
+    secrets: Annotated[
         Path | None,
-        typer.Option("--kit-secret", metavar="FILE", help="The kit secret (logs of blinded trials only)."),
+        typer.Option("--secrets", metavar="FILE", help="The trial's secrets, as 'export' wrote them (logs only)."),
     ] = None,
+    secret_file: SecretFileOption = None,
     imports: Imports = None,
 ) -> None:
     """Bring a trial into a file of trials (or PostgreSQL): a log, exactly as it was, or a table of recommendations.
 
     \b
-      adhere trial import headache.log --into adhere.db     (--kit-secret headache.secret, if it is blinded)
-      adhere trial import headache.csv --into adhere.db --name headache --policy thompson/actual --seed 7
+      adhere trial import headache.log --into adhere.db --secrets headache.secrets
+      adhere trial import headache.csv --into adhere.db --name headache --policy thompson/actual
 
-    A log must be whole, or nothing is imported; the trial goes on where it ended. A blinded trial can go on only with
-    its kit secret, which 'adhere trial export' wrote into a file of its own; to verify, replay or export the log, no
-    secret is needed, nor an import. A table (CSV or Parquet) makes a
-    new trial whose policy learns from its rows. It needs the columns USUBJID and TRTP (or subject and chosen); TRTA,
-    AVAL (actual, reward), dates and the rest are taken if they are there. The arms are those of TRTP, or of --arms:
-    anything else in TRTA is refused; who took nothing, or something else, has an empty TRTA and TRTASTAT NOTHING or
-    OTHER. Policies that remember something of each recommendation need MEMO.
+    A log must be whole, or nothing is imported. The trial goes on where the log ends, in a new epoch with a fresh
+    secret: the log may be older than the trial. It needs the secrets of the earlier epochs, which 'adhere trial
+    export' wrote into a file of their own; to verify, replay or export the log, no secret is needed, nor an import.
+    The log of a trial in memory (Trial.save) can be imported to be read, analysed and replayed. It cannot go on live.
+
+    A table (CSV or Parquet) makes a new trial whose policy learns from its rows. It needs the columns USUBJID and
+    TRTP (or subject and chosen); TRTA, AVAL (actual, reward), dates and the rest are taken if they are there. The
+    arms are those of TRTP, or of --arms: anything else in TRTA is refused; who took nothing, or something else, has
+    an empty TRTA and TRTASTAT NOTHING or OTHER. Policies that remember something of each recommendation need MEMO.
     """
+    from adhere.trial.creation import WHY_NO_SEED
     from adhere.trial.log.table_import import import_table
     from adhere.trial.log.table_reading import arms_in, is_rehearsal, read_table
     from adhere.trial.make_design import make_design
@@ -68,18 +70,20 @@ def import_trial(
     import_all(imports)
     if not path.is_file():
         raise InputError("FILE", str(path), "a .log, .csv or .parquet file", f"{path} does not exist")
+    if seed is not None:
+        raise InputError("--seed", seed, "none", f"--seed: got {seed}, expected none: {WHY_NO_SEED}")
     if is_log(path):
-        given = {"--name": name, "--policy": policy, "--seed": seed, "--patients": patients}
+        given = {"--name": name, "--policy": policy, "--patients": patients}
         given |= {"--arms": arms, "--rewards": rewards}
         for option, value in given.items():
             if value is not None:
                 sentence = f"{option} is for tables only; {path} is a log, which has its own"
                 raise InputError(option, value, "a table", sentence)
-        _import_log(path, into, kit_secret)
+        _import_log(path, into, secrets, secret_file)
         return
-    if kit_secret is not None:
-        sentence = f"{OPTION} is for logs only; a table makes a new trial that is not blinded"
-        raise InputError(OPTION, str(kit_secret), "a log", sentence)
+    if secrets is not None:
+        sentence = f"{OPTION} is for logs only; a table makes a new trial, with a secret of its own"
+        raise InputError(OPTION, str(secrets), "a log", sentence)
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
         raise InputError(
@@ -90,29 +94,36 @@ def import_trial(
     names = arms_in(table) if arms is None else arms.split(",")
     rehearsal = is_rehearsal(table)
     design = make_design(name, policy, names, n_patients=patients, reward_values=values, rehearsal=rehearsal)
-    with writing_into(into) as store, bar("imported", "recommendations") as on_progress:
-        n_records = import_table(table, store, design, seed, on_progress=on_progress)
+    with writing_into(into, secret_file) as store, bar("imported", "recommendations") as on_progress:
+        n_records = import_table(table, store, design, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"
     typer.echo(f"{name}: {written}, imported into {shown(into)}\narms: {', '.join(design.arms)}")
 
 
-def _import_log(path: Path, into: str, kit_secret: Path | None) -> None:
+def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | None) -> None:
+    from adhere.trial.creation import WHY_NO_SEED
+    from adhere.trial.events import created_event
     from adhere.trial.log.log_file import import_log
+    from adhere.trial.processor import utc_now
 
-    secret = None if kit_secret is None else read_kit_secret(kit_secret)
-    with writing_into(into) as store, bar("imported") as on_progress:
-        name, fault = import_log(path, store, secret, on_progress)
+    given = [] if secrets is None else read_secrets(secrets)
+    with writing_into(into, secret_file) as store, bar("imported") as on_progress:
+        name, fault = import_log(path, store, given, utc_now(), on_progress)
         if fault:
             raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
+        with store.reading() as view:
+            is_live = created_event(view, view.trials()[name]).is_live
     typer.echo(f"{name}: imported into {shown(into)}")
+    if not is_live:
+        typer.echo(f"note: it is there to be read and cannot go on live; {WHY_NO_SEED}", err=True)
 
 
 @contextmanager
-def writing_into(into: str) -> Iterator[Store]:
+def writing_into(into: str, secret_file: str | None = None) -> Iterator[Store]:
     """The store to write into; if that fails, no new file is left."""
     from adhere.store import open_store
 
-    store = open_store(into)
+    store = open_store(into, secret_file=secret_file)
     try:
         yield store
     except BaseException:

@@ -23,24 +23,35 @@ Source = Annotated[
         help="A file of trials, a log that 'adhere trial export' wrote, or postgresql://…",
     ),
 ]
+SecretFileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--secret-file",
+        metavar="FILE",
+        envvar="ADHERE_SECRET_FILE",
+        help="The file of secrets that the service keeps apart from its store, if it does.",
+    ),
+]
 TrialName = Annotated[
     str | None, typer.Option("--trial", metavar="NAME", help="Which trial; needed if there are several.")
 ]
 
 
 @contextmanager
-def one_trial(source: str, name: str | None) -> Iterator[TrialInView]:
+def one_trial(source: str, name: str | None, secret_file: str | None = None) -> Iterator[TrialInView]:
     """The trial a command is about."""
-    with each_trial(source, name, alone=True) as (found,):
+    with each_trial(source, name, alone=True, secret_file=secret_file) as (found,):
         yield found
 
 
 @contextmanager
-def each_trial(source: str, name: str | None, *, alone: bool = False) -> Iterator[list[TrialInView]]:
+def each_trial(
+    source: str, name: str | None, *, alone: bool = False, secret_file: str | None = None
+) -> Iterator[list[TrialInView]]:
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
     from adhere.trial import sources
 
-    with whole(), sources.each_trial(source, name, alone=alone) as found:
+    with whole(), sources.each_trial(source, name, alone=alone, secret_file=secret_file) as found:
         yield found
 
 

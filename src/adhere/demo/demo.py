@@ -31,7 +31,7 @@ class Demo:
     def create_trials(self, seed: int) -> list[Player]:
         """Create the two trials, whose sites are then ready to be played."""
         for trial in TRIALS:
-            self.admin.create_trial(**trial.fields(seed))
+            self.admin.create_trial(**trial.fields())
         return [Player(trial, seed, run, self.sites) for run, trial in enumerate(TRIALS)]
 
 

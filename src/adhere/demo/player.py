@@ -30,7 +30,7 @@ class Player:
         self.trial, self.played = trial, Played()
         self.actions = schedule(trial, seed, run)
         self._clients, self._arms = clients, trial.arms
-        self._recommended: dict[str, tuple[int, int]] = {}  # for each subject: its id, and the arm
+        self._recommended: dict[str, tuple[str, int]] = {}  # for each subject: its ID, and the arm
 
     def perform(self, action: Action) -> None:
         """Send an action's request, and the same once more if it is sent twice."""

@@ -32,10 +32,10 @@ class DemoTrial:
         """Who its patients are."""
         return as_population(self.population_name)
 
-    def fields(self, seed: int) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """What creates it."""
         given = {"name": self.name, "arms": self.arms, "control": self.arms[0], "n_patients": self.n_patients}
-        return given | {"strata": self.strata, "seed": seed} | EXPECTED | self.design
+        return given | {"strata": self.strata} | EXPECTED | self.design
 
 
 # Aspirin does little (0.4 points in 14-day survival), and most patients comply: what a calm monitor looks like.

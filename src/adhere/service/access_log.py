@@ -18,7 +18,7 @@ class Read(NamedTuple):
     at: str
     token: int
     kind: str
-    recommendation_id: int | None = None
+    recommendation_id: str | None = None
 
 
 class AccessLog:

@@ -23,8 +23,9 @@ from adhere.service.api.parsing import (
     DisconnectedError,
     parse_body,
     parse_headers,
-    parse_id,
     parse_key,
+    parse_number,
+    parse_recommendation,
     parse_trial,
 )
 from adhere.service.api.route import Route
@@ -116,7 +117,9 @@ class App:
                 context.trial = parse_trial(parameters)
                 check_trial(context)
             if "id" in parameters:
-                context.id = parse_id(parameters, route.path)
+                context.id = parse_number(parameters, route.path)
+            elif "recommendation_id" in parameters:
+                context.recommendation_id = parse_recommendation(parameters)
         if route.idempotent:
             context.idempotency_key = parse_key(headers)
         if route.body is not None:

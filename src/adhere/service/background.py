@@ -72,7 +72,7 @@ async def impute_missing(service: Service) -> None:
         if live.design.impute is not None:
             try:
                 command = ImputeMissing(trial=live.design.name, request_id="", by="service")
-                while (await service.group_commit.execute(command)).recommendation_id is not None:
+                while getattr(await service.group_commit.execute(command), "next_index", None) is not None:
                     pass  # there may be more
             except UnavailableError as error:  # the other trials have their turn
                 log.warning("missing reports were not imputed: %s", error)

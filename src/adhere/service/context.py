@@ -104,7 +104,8 @@ class RequestContext:
     service: Service
     holder: Token = field(init=False)
     trial: str = ""
-    id: int = -1
+    id: int = -1  # of a token or a simulation
+    recommendation_id: str = ""
     idempotency_key: str = ""
     query: bytes = b""
     headers: Sequence[tuple[bytes, bytes]] = ()

@@ -35,6 +35,8 @@ from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import check_settings
 from adhere.service.table import ROUTES
 from adhere.store import Store, StoreError, open_store
+from adhere.trial.epochs import begin_epochs_after_restore
+from adhere.trial.processor import utc_now
 
 log = logging.getLogger("adhere.service")
 
@@ -53,8 +55,9 @@ def serve(settings: ServiceSettings | None = None) -> None:
     if settings.verify_heads is not None:
         check_heads_file(Path(settings.verify_heads))
     _prepare(settings)
-    store = open_store(settings.store, deadline=settings.store_deadline)
+    store = _open(settings)
     try:
+        begin_epochs_after_restore(store, utc_now())  # once, before there are several workers
         listening = _bound(settings.host, settings.port)
         _announce(store, settings, listening.getsockname()[1])
     except BaseException:
@@ -72,6 +75,10 @@ def serve(settings: ServiceSettings | None = None) -> None:
             sys.exit(STARTUP_FAILURE)
 
 
+def _open(settings: ServiceSettings) -> Store:
+    return open_store(settings.store, deadline=settings.store_deadline, secret_file=settings.secret_file)
+
+
 def _prepare(settings: ServiceSettings) -> None:
     set_up_logging(settings.log_level, settings.log_file)
     for file in settings.imports:
@@ -83,7 +90,7 @@ def _work(settings: ServiceSettings, listening: socket.socket, shared: str, on_s
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     try:
         _prepare(settings)
-        app = make_app(open_store(settings.store, deadline=settings.store_deadline), settings, shared)
+        app = make_app(_open(settings), settings, shared)
     except (InputError, StoreError) as error:
         log.error("worker cannot start: %s", error)
     except Exception:

@@ -50,6 +50,14 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             expected="an address that begins with postgresql://",
         ),
     ] = None
+    secret_file: Annotated[
+        str | None,
+        about(
+            "Store",
+            "A file (mode 0600) for the secrets that draw arms, instead of the store: its backups are without them.",
+            metavar="FILE",
+        ),
+    ] = None
     imports: Annotated[
         tuple[str, ...],
         about("Store", "Files that declare policies of your own.", flag="import", metavar="FILE.py"),

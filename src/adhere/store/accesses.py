@@ -24,13 +24,13 @@ class Access(NamedTuple):
     token: int
     label: str  # of the token, also of one that was revoked
     kind: str
-    recommendation_id: int | None
+    recommendation_id: str | None
     head: bytes
     n: int
 
 
 def add_access(
-    writing: WriteTransaction, trial: int, at: str, token: int, kind: str, recommendation_id: int | None = None
+    writing: WriteTransaction, trial: int, at: str, token: int, kind: str, recommendation_id: str | None = None
 ) -> None:
     """Write down a read; one of the same token, trial, kind and time, of no single recommendation, is counted up."""
     # The head is taken by the same statement. A second reader in the same window waits for the first one's row.

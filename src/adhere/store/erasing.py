@@ -10,11 +10,11 @@ from adhere.store.records import Subject
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
 
-def is_erased(view: ReadTransaction, trial: int, recommendation_id: int) -> bool:
+def is_erased(view: ReadTransaction, trial: int, recommendation_index: int) -> bool:
     """Whether the person whom a recommendation was made for was erased."""
     sql = """SELECT 1 FROM records AS made JOIN erased ON erased.trial = made.trial AND erased.key = made.subject
-        WHERE made.trial = ? AND made.recommendation_id = ?"""
-    return view.run(sql, (trial, recommendation_id)).fetchone() is not None
+        WHERE made.trial = ? AND made.recommendation_index = ?"""
+    return view.run(sql, (trial, recommendation_index)).fetchone() is not None
 
 
 def erase(writing: WriteTransaction, trial: int, subject: Subject) -> None:
@@ -38,7 +38,7 @@ def _delete_notes(writing: WriteTransaction, trial: int) -> None:
     sql = """DELETE FROM notes WHERE trial = ? AND position IN (
         SELECT note.position FROM notes AS note
         JOIN records AS noted ON noted.trial = note.trial AND noted.position = note.position
-        JOIN records AS made ON made.trial = note.trial AND made.recommendation_id = noted.recommendation_id
+        JOIN records AS made ON made.trial = note.trial AND made.recommendation_index = noted.recommendation_index
         JOIN erased ON erased.trial = made.trial AND erased.key = made.subject
         WHERE note.trial = ?)"""
     writing.run(sql, (trial, trial))

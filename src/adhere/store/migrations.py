@@ -3,7 +3,7 @@
 `{bytes}`, `{number}`, `{text}` and `{counter}` are the database's names for the types, `{clustered}` for a table kept
 in the order of its primary key. The indexes have all the columns that their statements select or sort by.
 
-Format 1 was written by adhere 0.1.0, which was never released: it is refused, not migrated.
+Nothing was released before this format: databases of earlier ones are refused, not migrated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from adhere.store.heads import check_heads
 from adhere.store.schema import missing_in, schema_of
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
-FIRST_FORMAT = 2
+FIRST_FORMAT = 5
 STEPS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE trials (
@@ -22,11 +22,12 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE records (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL,
             body {bytes} NOT NULL, hash {bytes} NOT NULL,
-            request_id {text}, recommendation_id {number}, subject {text},
+            request_id {text}, recommendation_index {number}, recommendation_id {text}, subject {text},
             PRIMARY KEY (trial, position)){clustered}""",
         "CREATE UNIQUE INDEX records_by_request ON records(trial, request_id) WHERE request_id IS NOT NULL",
-        """CREATE INDEX records_by_recommendation ON records(trial, recommendation_id, position)
-            WHERE recommendation_id IS NOT NULL""",
+        """CREATE INDEX records_by_recommendation ON records(trial, recommendation_index, position)
+            WHERE recommendation_index IS NOT NULL""",
+        "CREATE UNIQUE INDEX records_by_id ON records(trial, recommendation_id) WHERE recommendation_id IS NOT NULL",
         """CREATE TABLE states (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, state {bytes} NOT NULL,
             PRIMARY KEY (trial, position))""",
@@ -36,39 +37,27 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE subjects (
             trial {number} NOT NULL REFERENCES trials(id), pseudonym {text} NOT NULL, key {text} NOT NULL,
             salt {bytes} NOT NULL, latest {number}, PRIMARY KEY (trial, pseudonym)){clustered}""",
-        """CREATE TABLE notes (
-            trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, salt {bytes} NOT NULL,
-            text {text} NOT NULL, PRIMARY KEY (trial, position))""",
-        """CREATE TABLE tokens (
-            id {counter}, digest {bytes} NOT NULL UNIQUE, role {text} NOT NULL, site {text}, trial {text},
-            label {text} NOT NULL, made_at {text} NOT NULL, revoked_at {text})""",
-    ),
-    (
-        "ALTER TABLE tokens ADD COLUMN expires_at {text}",
-        "ALTER TABLE tokens ADD COLUMN last_used_at {text}",
-        "CREATE TABLE kit_secrets (trial {number} PRIMARY KEY REFERENCES trials(id), secret {bytes} NOT NULL)",
-        """CREATE TABLE accesses (
-            id {counter}, at {text} NOT NULL, token {number} NOT NULL, trial {number} NOT NULL, kind {text} NOT NULL,
-            recommendation_id {number}, head {bytes} NOT NULL, n {number} NOT NULL)""",
-        """CREATE UNIQUE INDEX accesses_by_window ON accesses(token, trial, kind, at)
-            WHERE recommendation_id IS NULL""",
-        "CREATE INDEX accesses_by_trial ON accesses(trial, id)",
         """CREATE TABLE erased (
             trial {number} NOT NULL REFERENCES trials(id), key {text} NOT NULL,
             PRIMARY KEY (trial, key)){clustered}""",
-        """INSERT INTO erased (trial, key)
-            SELECT trial, subject FROM records WHERE subject IS NOT NULL EXCEPT SELECT trial, key FROM subjects""",
-        # Format 2 kept what was said about people after they had been erased.
-        """DELETE FROM notes WHERE EXISTS (
-            SELECT 1 FROM records AS noted
-            JOIN records AS made ON made.trial = noted.trial AND made.recommendation_id = noted.recommendation_id
-            JOIN erased ON erased.trial = made.trial AND erased.key = made.subject
-            WHERE noted.trial = notes.trial AND noted.position = notes.position)""",
-    ),
-    (
+        """CREATE TABLE notes (
+            trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, salt {bytes} NOT NULL,
+            text {text} NOT NULL, PRIMARY KEY (trial, position))""",
+        """CREATE TABLE secrets (
+            commitment {text} PRIMARY KEY, trial {number} NOT NULL REFERENCES trials(id), secret {bytes} NOT NULL)""",
+        """CREATE TABLE tokens (
+            id {counter}, digest {bytes} NOT NULL UNIQUE, role {text} NOT NULL, site {text}, trial {text},
+            label {text} NOT NULL, made_at {text} NOT NULL, revoked_at {text}, expires_at {text},
+            last_used_at {text})""",
         """CREATE TABLE sessions (
             digest {bytes} PRIMARY KEY, token {number} NOT NULL, expires_at {text} NOT NULL)""",
         "CREATE TABLE links (digest {bytes} PRIMARY KEY, token {number} NOT NULL, expires_at {text} NOT NULL)",
+        """CREATE TABLE accesses (
+            id {counter}, at {text} NOT NULL, token {number} NOT NULL, trial {number} NOT NULL, kind {text} NOT NULL,
+            recommendation_id {text}, head {bytes} NOT NULL, n {number} NOT NULL)""",
+        """CREATE UNIQUE INDEX accesses_by_window ON accesses(token, trial, kind, at)
+            WHERE recommendation_id IS NULL""",
+        "CREATE INDEX accesses_by_trial ON accesses(trial, id)",
     ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1
@@ -108,8 +97,8 @@ def known_format(transaction: ReadTransaction, where: str) -> int:
         raise StoreError(f"{where} is a database of something else (its table adhere_schema has no version)")
     if 0 < present < FIRST_FORMAT:
         raise StoreError(
-            f"{where} was written by adhere 0.1.0 in format {present}, which this version (format {FORMAT}) cannot "
-            "read; start a new file."
+            f"{where} has tables of version {present}, of an adhere that was never released; this one reads "
+            f"version {FORMAT}. Start a new file."
         )
     if present > FORMAT:
         raise StoreError(

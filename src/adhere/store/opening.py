@@ -5,21 +5,36 @@ from __future__ import annotations
 from pathlib import Path
 
 from adhere.errors import StoreError
+from adhere.store.secret_file import SecretFile
 from adhere.store.sqlite import SqliteStore
 from adhere.store.store import DEADLINE, Store
 
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def open_store(where: str | Path | None = None, *, read_only: bool = False, deadline: float = DEADLINE) -> Store:
+def open_store(
+    where: str | Path | None = None,
+    *,
+    read_only: bool = False,
+    deadline: float = DEADLINE,
+    secret_file: str | Path | None = None,
+) -> Store:
     """The store in a SQLite file, behind a PostgreSQL address, or in memory.
 
-    A PostgreSQL server that is silent for `deadline` seconds while an answer is due is given up.
+    A PostgreSQL server that is silent for `deadline` seconds while an answer is due is given up. With `secret_file`
+    the secrets of trials are kept there, and not in the store.
 
     >>> with open_store().reading() as view:
     ...     view.trials()
     {}
     """
+    secrets = None if secret_file is None else SecretFile(secret_file)
+    store = _opened(where, read_only, deadline)
+    store.secret_file = secrets
+    return store
+
+
+def _opened(where: str | Path | None, read_only: bool, deadline: float) -> Store:
     if where is None:
         return SqliteStore(None)
     if isinstance(where, str) and where.startswith(_POSTGRES):

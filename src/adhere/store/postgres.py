@@ -152,7 +152,7 @@ class PostgresStore(Store):
                 for sql in before:
                     connection.execute(sql)
                 try:
-                    yield PostgresTransaction(connection)
+                    yield PostgresTransaction(connection, self.secret_file)
                 except BaseException as error:
                     if isinstance(error, psycopg.Error):
                         self._silence.noticed(error)

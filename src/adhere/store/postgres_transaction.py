@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from adhere.store.postgres_connection import Connection
 from adhere.store.schema import PRIMARY_KEY
+from adhere.store.secret_file import SecretFile
 from adhere.store.transactions import WriteTransaction
 
 _ARRAYS = {"bytes": "bytea[]", "number": "bigint[]", "text": "text[]"}
@@ -41,8 +42,8 @@ class PostgresTransaction(WriteTransaction):
         "clustered": "",
     }
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, secret_file: SecretFile | None = None) -> None:
+        self._connection, self.secret_file = connection, secret_file
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Send a statement with its values."""

@@ -3,7 +3,7 @@
 A store keeps an append-only log of records for each trial, and the head of that log. Beside the log stand two caches,
 which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of lessons. What must
 be erasable, revocable or secret cannot be part of a hash chain and is kept apart: pseudonyms, free text, tokens, the
-secrets of kits.
+secrets that draw arms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class Record(NamedTuple):
     body: bytes
     hash: bytes
     request_id: str | None = None
-    recommendation_id: int | None = None
+    recommendation_index: int | None = None
+    recommendation_id: str | None = None  # of the record that makes a recommendation
     subject: str | None = None
 
 
@@ -37,7 +38,7 @@ class Subject(NamedTuple):
     pseudonym: str
     key: str
     salt: bytes
-    latest: int | None = None  # id of the latest recommendation
+    latest: int | None = None  # index of the latest recommendation
 
 
 class LessonBlock(NamedTuple):

@@ -120,7 +120,7 @@ class SqliteStore(Store):
 
         Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
         """
-        watch, transaction = self._watch, SqliteTransaction(self._connection)
+        watch, transaction = self._watch, SqliteTransaction(self._connection, self.secret_file)
         with self._turn:
             if watch is None:
                 with self._transaction(self._connection, "BEGIN IMMEDIATE"):
@@ -144,10 +144,10 @@ class SqliteStore(Store):
         """A consistent view, beside which others may write."""
         with self._view() as connection:
             if connection is self._connection:  # in memory: the lock excludes others
-                yield SqliteTransaction(connection)
+                yield SqliteTransaction(connection, self.secret_file)
             else:
                 with self._transaction(connection, "BEGIN"):
-                    yield SqliteTransaction(connection)
+                    yield SqliteTransaction(connection, self.secret_file)
 
     @contextmanager
     def _view(self) -> Iterator[sqlite3.Connection]:

@@ -10,6 +10,7 @@ import msgspec
 
 from adhere.store.records import Head, Token
 from adhere.store.schema import CATALOGUE
+from adhere.store.secret_file import SecretFile
 from adhere.store.transactions import WriteTransaction
 
 _ROWS_AT_ONCE = 64
@@ -33,8 +34,8 @@ class SqliteTransaction(WriteTransaction):
         "clustered": " WITHOUT ROWID",
     }
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, secret_file: SecretFile | None = None) -> None:
+        self._connection, self.secret_file = connection, secret_file
         self.is_seldom = False  # whether it made what a store must never lose from sight: a trial, or a token
 
     def add_trial(self, name: str, head: Head) -> int:

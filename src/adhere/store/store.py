@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from adhere.store.secret_file import SecretFile
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
 DEADLINE = 10.0  # seconds for which the server of a database may be silent while an answer is due
@@ -15,11 +16,14 @@ class Store(ABC):
     """A place for trials.
 
     `shared` is true if other processes may write to it, and so make a writer wait. `location` is what `open_store`
-    opens it by in another process; None for one in memory.
+    opens it by in another process; None for one in memory. `secret_file` is where the secrets of trials are kept, if
+    not in the store itself.
     """
 
     shared: bool
     location: str | Path | None
+    secret_file: SecretFile | None = None
+    was_restored: bool = False
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[WriteTransaction]:

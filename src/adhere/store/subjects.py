@@ -12,12 +12,12 @@ _LOOKS_LIKE = (("O", "0"), ("I", "1"), ("L", "1"), (" ", ""))
 _OF_SITE = "pseudonym >= ? AND pseudonym < ?"
 
 
-def is_made_for(view: ReadTransaction, trial: int, recommendation_id: int, pseudonym: str) -> bool:
+def is_made_for(view: ReadTransaction, trial: int, recommendation_index: int, pseudonym: str) -> bool:
     """Whether a recommendation was made for the subject with a pseudonym."""
     sql = """SELECT 1 FROM records AS made
         JOIN subjects AS known ON known.trial = made.trial AND known.key = made.subject
-        WHERE made.trial = ? AND made.recommendation_id = ? AND known.pseudonym = ?"""
-    return view.run(sql, (trial, recommendation_id, pseudonym)).fetchone() is not None
+        WHERE made.trial = ? AND made.recommendation_index = ? AND known.pseudonym = ?"""
+    return view.run(sql, (trial, recommendation_index, pseudonym)).fetchone() is not None
 
 
 def subject_of(view: ReadTransaction, trial: int, pseudonym: str) -> Subject | None:

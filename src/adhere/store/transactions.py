@@ -12,22 +12,28 @@ from typing import Any, ClassVar
 from adhere.errors import InputError, StoreError
 from adhere.store.records import Fetched, Head, LessonBlock, Record, Subject, Token
 from adhere.store.schema import Schema, as_schema
+from adhere.store.secret_file import SecretFile
 
 # The columns of tables that are written to in bulk, with the kinds that `WriteTransaction.types` names.
 _RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
-_RECORDS |= {"request_id": "text", "recommendation_id": "number", "subject": "text"}
+_RECORDS |= {"request_id": "text", "recommendation_index": "number", "recommendation_id": "text", "subject": "text"}
 _SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
 _STATES = {"trial": "number", "position": "number", "state": "bytes"}
 _SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
 _TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at, expires_at, last_used_at"
-_HISTORIES = "SELECT recommendation_id, body FROM records WHERE trial = ? AND recommendation_id"
+_HISTORIES = "SELECT recommendation_index, body FROM records WHERE trial = ? AND recommendation_index"
+_BY_ID = """SELECT about.recommendation_index, about.body FROM records AS made
+    JOIN records AS about ON about.trial = made.trial AND about.recommendation_index = made.recommendation_index
+    WHERE made.trial = ? AND made.recommendation_id"""
+_IN_ORDER = " ORDER BY about.recommendation_index, about.position"
 
 
 class ReadTransaction(ABC):
     """A consistent view of the store at one moment."""
 
     catalogue: ClassVar[str]  # the statement for the rows of `as_schema`
+    secret_file: SecretFile | None = None  # where secrets are kept, if not in the store
     torn_by: ClassVar[str]  # how a log may have come to lack its end, and what to do
     among: ClassVar[str]  # "is one of these", with one mark for all of them: the statement is the same for any number
 
@@ -57,12 +63,12 @@ class ReadTransaction(ABC):
         return [Record(*row) for row in self.run(sql, (trial, after, limit)).fetchall()]
 
     def histories(
-        self, trial: int, recommendation_ids: Sequence[int], until: int | None = None
+        self, trial: int, recommendation_indices: Sequence[int], until: int | None = None
     ) -> dict[int, list[bytes]]:
         """The bodies of all records about each recommendation, in order, up to a position."""
         limit, values = ("", ()) if until is None else (" AND position <= ?", (until,))
-        sql = f"{_HISTORIES} {self.among}{limit} ORDER BY recommendation_id, position"
-        return _grouped(self.run(sql, (trial, self.together(recommendation_ids), *values)).fetchall())
+        sql = f"{_HISTORIES} {self.among}{limit} ORDER BY recommendation_index, position"
+        return _grouped(self.run(sql, (trial, self.together(recommendation_indices), *values)).fetchall())
 
     def subjects(self, trial: int) -> Iterator[Subject]:
         """Every subject that was not erased."""
@@ -79,9 +85,17 @@ class ReadTransaction(ABC):
         row = self.run("SELECT text FROM notes WHERE trial = ? AND position = ?", (trial, position)).fetchone()
         return row[0] if row else None
 
-    def kit_secret(self, trial: int) -> bytes | None:
-        """The secret of a blinded trial's kits."""
-        row = self.run("SELECT secret FROM kit_secrets WHERE trial = ?", (trial,)).fetchone()
+    def recommendation_index(self, trial: int, recommendation_id: str) -> int | None:
+        """The index of the recommendation with an ID, or None if there is none."""
+        sql = "SELECT recommendation_index FROM records WHERE trial = ? AND recommendation_id = ?"
+        row = self.run(sql, (trial, recommendation_id)).fetchone()
+        return int(row[0]) if row else None
+
+    def secret(self, commitment: str) -> bytes | None:
+        """The secret that a trial's log has a commitment to, or None if it is not kept here."""
+        if self.secret_file is not None:
+            return self.secret_file.find(commitment)
+        row = self.run("SELECT secret FROM secrets WHERE commitment = ?", (commitment,)).fetchone()
         return row[0] if row else None
 
     def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
@@ -119,7 +133,7 @@ class ReadTransaction(ABC):
         self,
         trial: int,
         request_ids: Sequence[str],
-        recommendation_ids: Sequence[int],
+        recommendation_ids: Sequence[str],
         pseudonyms: Sequence[str],
         locked: str = "",
     ) -> Callable[[], tuple[Head, Fetched]]:
@@ -129,14 +143,14 @@ class ReadTransaction(ABC):
         requests = self._send_lookup(by_id, trial, request_ids)
         by_pseudonym = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? AND pseudonym"
         known = self._send_lookup(by_pseudonym, trial, pseudonyms)
-        about = self._send_lookup(_HISTORIES, trial, recommendation_ids, " ORDER BY recommendation_id, position")
+        about = self._send_lookup(_BY_ID, trial, recommendation_ids, _IN_ORDER)
 
         def fetch() -> tuple[Head, Fetched]:
             locked, bodies = head(), dict(requests())
             subjects = {row[0]: Subject(*row) for row in known()}
             histories = _grouped(about())
             latest = {subject.latest for subject in subjects.values() if subject.latest is not None}
-            if missing := latest - set(recommendation_ids):
+            if missing := latest - histories.keys():
                 histories |= self.histories(trial, sorted(missing))
             return locked, Fetched(bodies, histories, subjects)
 
@@ -175,7 +189,7 @@ class WriteTransaction(ReadTransaction):
         return int(row[0])
 
     def lock_and_fetch(
-        self, trial: int, request_ids: Sequence[str], recommendation_ids: Sequence[int], pseudonyms: Sequence[str]
+        self, trial: int, request_ids: Sequence[str], recommendation_ids: Sequence[str], pseudonyms: Sequence[str]
     ) -> Callable[[], tuple[Head, Fetched]]:
         """As `fetch`, with the trial locked until the end of the transaction.
 
@@ -202,9 +216,16 @@ class WriteTransaction(ReadTransaction):
         """Save the free text that belongs to a record."""
         self.run("INSERT INTO notes (trial, position, salt, text) VALUES (?, ?, ?, ?)", (trial, position, salt, text))
 
-    def save_kit_secret(self, trial: int, secret: bytes) -> None:
-        """Save the secret of a blinded trial's kits, once."""
-        self.run("INSERT INTO kit_secrets (trial, secret) VALUES (?, ?)", (trial, secret))
+    def save_secret(self, trial: int, commitment: str, secret: bytes) -> None:
+        """Save the secret of an epoch of a trial, in the store or in the file that is kept apart from it.
+
+        In a file it is on the disk before the transaction commits. If that fails, the secret is never used.
+        """
+        if self.secret_file is not None:
+            self.secret_file.add(commitment, secret)
+        else:
+            sql = "INSERT INTO secrets (commitment, trial, secret) VALUES (?, ?, ?)"
+            self.run(sql, (commitment, trial, secret))
 
     def save_states(self, trial: int, states: Sequence[tuple[int, bytes]]) -> None:
         """Save checkpoints: positions, and the policy's state right after each."""
@@ -245,6 +266,6 @@ class WriteTransaction(ReadTransaction):
 
 def _grouped(rows: Iterable[tuple[int, bytes]]) -> dict[int, list[bytes]]:
     found: dict[int, list[bytes]] = {}
-    for recommendation_id, body in rows:
-        found.setdefault(recommendation_id, []).append(body)
+    for recommendation_index, body in rows:
+        found.setdefault(recommendation_index, []).append(body)
     return found

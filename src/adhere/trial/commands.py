@@ -37,7 +37,7 @@ class Report(Command, frozen=True, kw_only=True):
     """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
 
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
-    recommendation_id: int
+    recommendation_id: str
     actual: str | None = None
     took_nothing: bool = False
     took_other: str | None = None
@@ -50,7 +50,7 @@ class Correct(Command, frozen=True, kw_only=True):
     """Replace reported values; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
 
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
-    recommendation_id: int
+    recommendation_id: str
     reason: str
     actual: str | None = None
     took_nothing: bool = False
@@ -64,7 +64,7 @@ class Withdraw(Command, frozen=True, kw_only=True):
     """Mark a recommendation as lost to follow-up."""
 
     private: ClassVar[tuple[str, ...]] = ("subject",)
-    recommendation_id: int
+    recommendation_id: str
     reason: str
     subject: str | None = None
 
@@ -73,7 +73,7 @@ class MarkInError(Command, frozen=True, kw_only=True):
     """Mark a recommendation as entered in error: a slip, by which nobody was to be treated."""
 
     private: ClassVar[tuple[str, ...]] = ("subject",)
-    recommendation_id: int
+    recommendation_id: str
     reason: str
     subject: str | None = None
 
@@ -92,7 +92,7 @@ class Unblind(Command, frozen=True, kw_only=True):
     later: ClassVar[tuple[str, ...]] = ("recommendation_id",)
     kit: str
     reason: str
-    recommendation_id: int | None = None
+    recommendation_id: str | None = None
 
 
 class Erase(Command, frozen=True, kw_only=True):
@@ -106,10 +106,17 @@ class Erase(Command, frozen=True, kw_only=True):
 class ImputeMissing(Command, frozen=True, kw_only=True):
     """Apply the trial's rule for missing reports to the next recommendations that are old enough.
 
-    The receipt has the id of the recommendation to go on with; None if no more are due.
+    The response has the index of the recommendation to go on with; None if no more are due.
     """
 
     when_closed: ClassVar[bool] = True
+
+
+class Reveal(Command, frozen=True, kw_only=True):
+    """Reveal the secrets by which a closed trial drew its arms, so that anybody can draw them again."""
+
+    when_closed: ClassVar[bool] = True
+    reason: str
 
 
 class Look(Command, frozen=True, kw_only=True):
@@ -117,23 +124,43 @@ class Look(Command, frozen=True, kw_only=True):
 
 
 AnyCommand: TypeAlias = (
-    Recommend | Report | Correct | Withdraw | MarkInError | ChangeStatus | Unblind | Erase | ImputeMissing | Look
+    Recommend
+    | Report
+    | Correct
+    | Withdraw
+    | MarkInError
+    | ChangeStatus
+    | Unblind
+    | Erase
+    | Reveal
+    | ImputeMissing
+    | Look
 )
 
 
 class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A recommendation: its id, and the arm or, in a blinded trial, the kit."""
+    """A recommendation: its ID, and the arm or, in a blinded trial, the kit."""
 
-    recommendation_id: int
+    recommendation_id: str
     arm: str | None = None
     kit: str | None = None
 
 
 class Receipt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The position in the log at which a command was recorded."""
+    """When a command was recorded, and about which recommendation.
 
-    record: int
-    recommendation_id: int | None = None
+    A site is not told the position in the log: a gap in positions would tell it that something else was recorded.
+    """
+
+    at: datetime
+    record: int | None = None
+    recommendation_id: str | None = None
 
 
-Response: TypeAlias = RecommendationResponse | Receipt
+class Examined(msgspec.Struct, frozen=True):
+    """How far the rule for missing reports has come: the index to go on with, or None if no more are due."""
+
+    next_index: int | None = None
+
+
+Response: TypeAlias = RecommendationResponse | Receipt | Examined

@@ -1,55 +1,76 @@
-"""The creation of a trial: its first record, and the secret of its kits."""
+"""The creation of a trial: its first record, and the secret by which its arms are drawn."""
 
 from __future__ import annotations
 
-import secrets
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from adhere.errors import InputError
 from adhere.randomness import check_seed
 from adhere.store import Fetched, Head, WriteTransaction
 from adhere.trial.design import Design
 from adhere.trial.events import LOG_FORMAT, Created
-from adhere.trial.kits import Kits, kit_secret_digest, new_kit_secret
 from adhere.trial.log.chain import START
+from adhere.trial.looker import SOFTWARE
 from adhere.trial.snapshot import encode_snapshot
 from adhere.trial.state import initial_state
 from adhere.trial.transaction import LiveTrial, TrialTransaction
+from adhere.trial.trial_secret import check_secret, commitment_to, new_secret
 from adhere.trial.verbs.context import Change
-from adhere.trial.verbs.recommend import SOFTWARE
+
+WHY_NO_SEED = (
+    "a live trial draws a secret of its own: whoever knows or guesses its seed can predict every arm. Seeds are for "
+    "simulations, trials in memory and rehearsals"
+)
 
 
-def seed_or_drawn(seed: int | None) -> int:
-    """The seed that was given, or one that cannot be guessed."""
-    return secrets.randbits(63) if seed is None else check_seed(seed)
+def check_seed_of(design: Design, seed: object, field: str = "seed") -> int | None:
+    """Return the seed of a rehearsal; refuse one for any other live trial, with the reason."""
+    if seed is None:
+        return None
+    if not design.rehearsal:
+        raise InputError(field, seed, "none", f"{field}: got {seed}, expected none: {WHY_NO_SEED}")
+    return check_seed(seed)
 
 
 def create_trial(
-    writing: WriteTransaction, design: Design, seed: int, at: datetime, by: str, kit_secret: bytes | None = None
+    writing: WriteTransaction,
+    design: Design,
+    at: datetime,
+    by: str,
+    *,
+    seed: int | None = None,
+    secret: bytes | None = None,
 ) -> TrialTransaction:
-    """Add a trial with the first record of its log, to which more may be appended in the same transaction."""
-    if kit_secret is not None and not design.blinded:
-        raise InputError("kit_secret", "one", "none: the trial is not blinded")
-    secret = new_kit_secret() if design.blinded and kit_secret is None else kit_secret
-    kits = Kits(design.name, secret)
-    engine = design.engine(seed)
-    head = Head(0, START, encode_snapshot(initial_state(design, engine)))
-    live = LiveTrial(writing.add_trial(design.name, head), design, engine, kits, tail={})
-    if secret is not None:
-        writing.save_kit_secret(live.number, secret)
-    transaction = TrialTransaction(writing, live, head, Fetched({}, {}, {}))
-    version = engine.algorithm_version
+    """Add a trial with the first record of its log, to which more may be appended in the same transaction.
+
+    Its secret is drawn here, unless a test gives one; a rehearsal may have a seed instead.
+    """
+    commitment = ""
+    if check_seed_of(design, seed) is None:
+        own = new_secret() if secret is None else check_secret(secret)
+        commitment = commitment_to(own)
     created = Created(
         position=1,
         at=at,
         by=by,
         log_format=LOG_FORMAT,
+        commitment=commitment,
         seed=seed,
         design=design,
         design_digest=design.digest,
-        algorithm_version=version,
+        algorithm_version="",
         software=SOFTWARE,
-        kit_secret_digest=kit_secret_digest(secret) if secret is not None else "",
     )
-    transaction.append(Change(created))
+    keys = created.keys(writing.secret)
+    engine = design.engine(keys)
+    head = Head(0, START, encode_snapshot(initial_state(design, engine)))
+    number = writing.add_trial(design.name, head)
+    if commitment:
+        writing.save_secret(number, commitment, own)
+    kits = keys.kits(design.name, blinded=design.blinded)
+    live = LiveTrial(number, design, engine, kits, tail={})
+    transaction = TrialTransaction(writing, live, head, Fetched({}, {}, {}))
+    transaction.append(Change(replace(created, algorithm_version=engine.algorithm_version)))
     return transaction

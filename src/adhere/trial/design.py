@@ -1,6 +1,6 @@
 """The design of a trial: fixed before the first patient, simulated as it is run, in the first record of its log.
 
-The seed is no part of it: it is drawn when a trial is created.
+What its random numbers are keyed by is no part of it: a secret is drawn when a trial is created.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from adhere.errors import InputError, UnknownPolicyError
 from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
 from adhere.trial.design_text import digest_of, json_of, toml_of
 from adhere.trial.engine import Engine
+from adhere.trial.trial_keys import TrialKeys
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -55,21 +56,20 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         """The same in JSON, which is also what `POST /trials` takes."""
         return json_of(self)
 
-    def engine(self, seed: int, run: int = 0) -> Engine:
-        """The compiled policy."""
+    def engine(self, keys: TrialKeys | None = None) -> Engine:
+        """The compiled policy, with the keys of a trial's draws; without them it can be tried out only."""
         return Engine(
             self.policy,
             len(self.arms),
-            seed=seed,
-            run=run,
+            keys,
             n_patients=self.n_patients,
             reward_values=self.reward_values,
         )
 
-    def recorded_engine(self, seed: int) -> Engine:
+    def recorded_engine(self, keys: TrialKeys) -> Engine:
         """As `engine`, for a design that was read from a log, and was valid where that was written."""
         try:
-            return self.engine(seed)
+            return self.engine(keys)
         except InputError as error:
             hint = "if this policy is your own, give its file with --import FILE.py"
             raise UnknownPolicyError(f"trial {self.name!r} cannot be run here: {error}; {hint}") from error

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from adhere.errors import CompileError, InputError, UnavailableError
+from adhere.errors import CompileError, InputError, SecretUnknownError, UnavailableError
 from adhere.randomness import FALLBACK, uniforms
 from adhere.trial.failures import OF_THE_MACHINE, reason_of, unavailable
 from adhere.trial.lessons import LessonArrays, Row
@@ -51,7 +51,7 @@ class Engine(PolicySteps):
         failure = None
         try:
             self._load_steps()
-            self.choose(self.first_state, 0)  # which loads what its probabilities need
+            self.try_out()
         except (CompileError, UnavailableError):
             raise
         except OF_THE_MACHINE as error:
@@ -76,28 +76,36 @@ class Engine(PolicySteps):
     def choose_or_fall_back(
         self,
         state: Floats,
-        recommendation_id: int,
+        index: int,
+        epoch: str = "",
         choose: Callable[[], Choice] | None = None,
         left: Sequence[int] | None = None,
     ) -> Choice:
         """As `choose`, or as a function given for it; if the policy fails, one of all arms or of those left."""
         self.ensure_loaded()
         try:
-            return self.choose(state, recommendation_id) if choose is None else choose()
+            return self.choose(state, index, epoch) if choose is None else choose()
         except OF_THE_MACHINE as error:
             raise unavailable(self.policy, error) from error
+        except SecretUnknownError:
+            raise
         except (CompileError, UnavailableError) as error:
             raise UnavailableError(f"the policy {self.policy} cannot be loaded") from error
         except Exception as error:
             log.warning("policy failed to recommend; drawing an arm with equal probabilities", exc_info=True)
-            return self.fall_back(recommendation_id, reason_of(error), left)
+            return self.fall_back(index, reason_of(error), epoch, left)
 
-    def fall_back(self, recommendation_id: int, reason: str, left: Sequence[int] | None = None) -> Choice:
+    def fall_back(self, index: int, reason: str, epoch: str = "", left: Sequence[int] | None = None) -> Choice:
         """An arm drawn with equal probabilities, of all or of those left."""
         arms = range(self.n_arms) if left is None else left
-        u = uniforms(self._stream[None, :2], np.array([recommendation_id]), FALLBACK)[0, 0]
-        shares = tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))
-        return Choice(arms[int(u * len(arms))], shares, (), reason)
+        keys = np.array([self.keys.at(epoch, index)], np.uint64)
+        u = uniforms(keys, np.array([index]), FALLBACK)[0, 0]
+        return Choice(arms[int(u * len(arms))], self.equal_shares(left), (), reason)
+
+    def equal_shares(self, left: Sequence[int] | None = None) -> tuple[float, ...]:
+        """The same probability for all arms, or for those left."""
+        arms = range(self.n_arms) if left is None else left
+        return tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))
 
     def learn(self, state: Floats, lessons: LessonArrays) -> Learned:
         """The state after some lessons, without those at which the policy failed."""

@@ -15,11 +15,9 @@ import msgspec
 from adhere.store import ReadTransaction, Record
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
+from adhere.trial.trial_keys import SecretFinder, TrialKeys
 
-LOG_FORMAT = 5  # raised by every change of what follows
-READABLE_FORMATS = (2, 3, 4, LOG_FORMAT)  # other formats are refused
-DIGESTED_FORMATS = (4, LOG_FORMAT)  # whose first record has the digest of the design
-_SEED_IN_DESIGN = 3  # formats up to this one had the seed in the design, and beside it the policy's horizon
+LOG_FORMAT = 6  # raised by every change of what follows; logs of other formats are refused
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
@@ -36,28 +34,58 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Created(Event, frozen=True, kw_only=True, tag="created"):
-    """A trial was created. A blinded one has a secret for its kits, of which only the digest is in the log.
+    """A trial was created.
 
-    Everything random follows from `seed`, which is written nowhere else. Logs of older formats have no digest.
+    Arms are drawn by keys from a secret, of which the log contains only a commitment until the trial is over and the
+    secret revealed. A trial in memory, or a rehearsal, may have a seed instead.
     """
 
     log_format: int
-    seed: int
+    commitment: str = ""
+    seed: int | None = None
     design: Design
-    design_digest: str = ""
+    design_digest: str
     algorithm_version: str
     software: str
-    kit_secret_digest: str = ""
 
-    def recorded_engine(self) -> Engine:
+    @property
+    def is_live(self) -> bool:
+        """Whether the trial may go on live: a real one needs a secret, because anybody can try out seeds."""
+        return self.seed is None or self.design.rehearsal
+
+    def keys(self, find: SecretFinder = lambda commitment: None) -> TrialKeys:
+        """Return the keys of the trial's draws, with a function that finds secrets."""
+        return TrialKeys(self.commitment, self.seed, find=find)
+
+    def recorded_engine(self, find: SecretFinder = lambda commitment: None) -> Engine:
         """The compiled policy of the trial, which was valid where it was created."""
-        return self.design.recorded_engine(self.seed)
+        return self.design.recorded_engine(self.keys(find))
+
+
+class EpochBegun(Event, frozen=True, kw_only=True, tag="epoch-begun"):
+    """Arms are drawn by a fresh secret from here on, because records may have been lost.
+
+    Whoever saw the arms of lost records could otherwise predict those that are drawn in their place.
+    """
+
+    commitment: str
+    reason: str
+    n_lost: int | None = None  # records, of all trials in the store, if it is known
+
+
+class Revealed(Event, frozen=True, kw_only=True, tag="revealed"):
+    """The secrets of all epochs, in order, once the trial is closed: from here on anybody can draw its arms again."""
+
+    secrets: tuple[str, ...]  # in hexadecimal digits; empty for an epoch with a seed
+    reason: str
 
 
 class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
-    """An arm was recommended, with everything needed to derive it again."""
+    """An arm was recommended, with everything but the secret that is needed to derive it again."""
 
-    recommendation_id: int
+    recommendation_index: int  # counted from 0, internal: nobody outside is shown it
+    recommendation_id: str
+    epoch: int = 0
     subject: str
     site: str
     learned_up_to: int  # the last record the policy had learned from
@@ -65,7 +93,6 @@ class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
     probabilities: tuple[float, ...]
     memo: tuple[float, ...] = ()
     estimated: bool = False
-    key: str
     algorithm_version: str
     software: str
     fallback: str = ""
@@ -76,13 +103,13 @@ class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
 class Repeated(Event, frozen=True, kw_only=True, tag="repeated"):
     """A recommendation was requested, or a report made, that existed already."""
 
-    recommendation_id: int
+    recommendation_index: int
 
 
 class Reported(Event, frozen=True, kw_only=True, tag="reported"):
     """What was taken, the reward, or both; `happened` is when, if the reporter gave it."""
 
-    recommendation_id: int
+    recommendation_index: int
     actual: int | None = None
     reward: float | None = None
     happened: datetime | None = None
@@ -93,7 +120,7 @@ class Reported(Event, frozen=True, kw_only=True, tag="reported"):
 class Imputed(Event, frozen=True, kw_only=True, tag="imputed"):
     """What the trial's rule for missing reports assumes."""
 
-    recommendation_id: int
+    recommendation_index: int
     actual: int | None = None
     reward: float | None = None
 
@@ -101,7 +128,7 @@ class Imputed(Event, frozen=True, kw_only=True, tag="imputed"):
 class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
     """A report was replaced or retracted, or a withdrawal was."""
 
-    recommendation_id: int
+    recommendation_index: int
     actual: int | None = None
     reward: float | None = None
     retract: tuple[str, ...] = ()
@@ -116,7 +143,7 @@ class LessonRefused(Event, frozen=True, kw_only=True, tag="lesson-refused"):
     A correction that changes the lesson gives it a new try.
     """
 
-    recommendation_id: int
+    recommendation_index: int
     place: int
     algorithm_version: str
     reason: str
@@ -144,14 +171,14 @@ class Looked(Event, frozen=True, kw_only=True, tag="looked"):
 class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
     """A recommendation is lost to follow-up; earlier reports stay."""
 
-    recommendation_id: int
+    recommendation_index: int
     reason: str
 
 
 class EnteredInError(Event, frozen=True, kw_only=True, tag="entered-in-error"):
     """A recommendation was a slip: nobody was to be treated by it. What a rule assumed of it counts no longer."""
 
-    recommendation_id: int
+    recommendation_index: int
     reason: str
 
 
@@ -189,12 +216,14 @@ class Erased(Event, frozen=True, kw_only=True, tag="erased"):
 class Unblinded(Event, frozen=True, kw_only=True, tag="unblinded"):
     """The arm in a kit was disclosed."""
 
-    recommendation_id: int
+    recommendation_index: int
     reason: str
 
 
 AnyEvent: TypeAlias = (
     Created
+    | EpochBegun
+    | Revealed
     | Recommended
     | Repeated
     | Reported
@@ -215,34 +244,15 @@ encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 
-def decode(body: bytes) -> AnyEvent:
-    """The event in a record's body, whichever format it was written in."""
-    try:
-        return _decoder.decode(body)
-    except msgspec.ValidationError:
-        if (upcast := _upcast(body)) is None:
-            raise
-        return upcast
+decode = _decoder.decode  # the event in a record's body
 
 
-def _upcast(body: bytes) -> Created | None:
-    """The first record of a log of an older format, in the form of this one; None for any other body."""
-    fields = msgspec.json.decode(body)
-    if not isinstance(fields, dict) or fields.get("event") != "created" or not isinstance(fields.get("design"), dict):
-        return None
-    if not isinstance(written := fields.get("log_format"), int) or written > _SEED_IN_DESIGN:
-        return None
-    # A horizon was a plan and no limit, which n_patients is; what a policy took from it is in the policy's text.
-    design = {name: value for name, value in fields["design"].items() if name not in ("seed", "horizon")}
-    return msgspec.convert({**fields, "seed": fields["design"].get("seed"), "design": design}, Created)
-
-
-def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:
-    """What a record is looked up by: request id, recommendation, subject."""
+def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None, str | None]:
+    """What a record is looked up by: request id, index of the recommendation, its ID where it is made, subject."""
     # The evidence of a conflict repeats a request id, which stays that of the first command.
     request_id = event.request_id or None if not isinstance(event, Conflicted) else None
-    subject = event.subject if isinstance(event, Recommended) else None
-    return request_id, getattr(event, "recommendation_id", None), subject
+    id_, subject = (event.recommendation_id, event.subject) if isinstance(event, Recommended) else (None, None)
+    return request_id, getattr(event, "recommendation_index", None), id_, subject
 
 
 def to_record(event: AnyEvent, body: bytes, digest: bytes) -> Record:

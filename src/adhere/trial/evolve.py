@@ -21,12 +21,14 @@ from adhere.trial.events import (
     AnyEvent,
     Closed,
     Corrected,
+    EpochBegun,
     LessonRefused,
     Looked,
     Paused,
     Recommended,
     Reported,
     Resumed,
+    Revealed,
 )
 from adhere.trial.history import History, evolve_history
 from adhere.trial.lessons import CHOICE, Row
@@ -38,28 +40,34 @@ _UNCHANGED: ChangedLessons = {}
 
 def evolve(state: TrialState, event: AnyEvent) -> TrialState:
     """The state after one more event."""
-    recommendation_id = getattr(event, "recommendation_id", None)
-    if recommendation_id is None:
+    recommendation_index = getattr(event, "recommendation_index", None)
+    if recommendation_index is None:
         if isinstance(event, Looked) and state.looks is not None:
             state = replace(state, looks=after_look(state.looks, event))
+        elif isinstance(event, EpochBegun):
+            state = replace(state, commitments=(*state.commitments, event.commitment))
+        elif isinstance(event, Revealed):
+            state = replace(state, is_revealed=True)
         return replace(
             state, position=event.position, status=_status(state.status, event), changed_lessons=_UNCHANGED
         )
-    before = state.histories.get(recommendation_id)
+    before = state.histories.get(recommendation_index)
     after = evolve_history(before, event)
     changed = changed_lessons(state.engine, before, after)
     policy_state, relearn_from, refusals = _learn(state, before, changed, event)
     if state.looks is not None and state.looker is not None:
         state = replace(state, looks=evolve_looks(state.looker.plan, state.looks, event, before, after))
+    if isinstance(event, Recommended):
+        indices = state.indices.set(event.recommendation_id, recommendation_index)
+        state = replace(state, n_recommendations=state.n_recommendations + 1, indices=indices)
     return replace(
         state,
         position=event.position,
-        n_recommendations=state.n_recommendations + isinstance(event, Recommended),
         policy_state=policy_state,
         relearn_from=relearn_from,
         changed_lessons=changed,
         refusals=refusals,
-        histories=state.histories.set(recommendation_id, after),
+        histories=state.histories.set(recommendation_index, after),
         counts=evolve_counts(state.counts, before, after),
     )
 
@@ -71,7 +79,7 @@ def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
     lessons = history.lessons(engine.n_arms, engine.sees_both_arms)
     if not engine.recycles or history.refuses_choice():
         return lessons
-    return ((history.position, history.recommendation_id, history.chosen, CHOICE, 0.0, history.memo), *lessons)
+    return ((history.position, history.recommendation_index, history.chosen, CHOICE, 0.0, history.memo), *lessons)
 
 
 def changed_lessons(engine: Engine, before: History | None, after: History) -> ChangedLessons:

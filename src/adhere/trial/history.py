@@ -56,7 +56,8 @@ class Refused(NamedTuple):
 class History(msgspec.Struct, frozen=True, gc=False):
     """One recommendation and what was reported about it."""
 
-    recommendation_id: int
+    recommendation_index: int
+    recommendation_id: str
     position: int
     at: datetime
     site: str
@@ -70,6 +71,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
     was_retracted: bool = False
     refused: tuple[Refused, ...] = ()
     in_error: bool = False
+    epoch: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -90,7 +92,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
         is left out for as long as it says the same.
 
         >>> from datetime import datetime
-        >>> history = History(0, 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
+        >>> history = History(0, "", 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
         >>> history.lessons(2)
         ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
         """
@@ -119,7 +121,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
         return (self._lesson(place, n_arms, reward), self._lesson(self.actual.place, later, reward))
 
     def _lesson(self, place: int, feedback: int, reward: float) -> Row:
-        return (place, self.recommendation_id, self.chosen, feedback, reward, self.memo)
+        return (place, self.recommendation_index, self.chosen, feedback, reward, self.memo)
 
 
 def evolve_history(history: History | None, event: AnyEvent) -> History:
@@ -127,7 +129,15 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
     if history is None:
         assert isinstance(event, Recommended)
         return History(
-            event.recommendation_id, event.position, event.at, event.site, event.chosen, event.memo, event.fallback
+            event.recommendation_index,
+            event.recommendation_id,
+            event.position,
+            event.at,
+            event.site,
+            event.chosen,
+            event.memo,
+            event.fallback,
+            epoch=event.epoch,
         )
     if isinstance(event, Reported):
         return replace(

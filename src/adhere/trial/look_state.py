@@ -188,7 +188,7 @@ def dropped(looks: LookState) -> list[bool]:
 
 def _left_after(plan: LookPlan, looks: LookState, event: Recommended) -> tuple[float, ...]:
     """The blocks after a recommendation of the burn-in, which takes its place in that of its stratum."""
-    if event.stratum is None or event.recommendation_id >= plan.burn_in:
+    if event.stratum is None or event.recommendation_index >= plan.burn_in:
         return looks.left
     _, left = block_of(plan, looks, event.stratum)
     place = event.stratum * plan.n_arms + event.chosen

@@ -114,13 +114,19 @@ class Looker:
         return self._shares(engine, policy_state, number, gone) if any(gone) else None
 
     def choose(
-        self, engine: Engine, looks: LookState, policy_state: Floats, number: int, stratum: int | None
+        self,
+        engine: Engine,
+        looks: LookState,
+        policy_state: Floats,
+        number: int,
+        stratum: int | None,
+        epoch: str = "",
     ) -> Choice:
         """An arm, by prescribed shares or by the policy itself; raises whatever the policy raises."""
         shares = self.prescribed(engine, looks, policy_state, number, stratum)
-        return (
-            engine.choose(policy_state, number) if shares is None else engine.allocate(policy_state, number, shares)
-        )
+        if shares is None:
+            return engine.choose(policy_state, number, epoch)
+        return engine.allocate(policy_state, number, shares, epoch)
 
     def _shares(self, engine: Engine, policy_state: Floats, number: int, gone: Sequence[bool]) -> list[float]:
         """The policy's probabilities for a recommendation to come, of the arms left."""

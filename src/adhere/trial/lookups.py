@@ -13,7 +13,6 @@ import msgspec
 
 from adhere.checks import check_text
 from adhere.errors import ConflictError, InputError
-from adhere.randomness import MAX_DECISIONS
 from adhere.store import Subject
 from adhere.trial.arms import TOOK_OTHER
 from adhere.trial.commands import Command, Correct, Erase, MarkInError, Recommend, Report, Withdraw
@@ -50,14 +49,13 @@ def by_trial(commands: Sequence[CommandKind]) -> dict[str, list[CommandKind]]:
     return found
 
 
-def needed(commands: Sequence[Command]) -> tuple[list[str], list[int], list[str]]:
-    """The request ids, recommendations and pseudonyms to look up for some commands."""
+def needed(commands: Sequence[Command]) -> tuple[list[str], list[str], list[str]]:
+    """The request ids, IDs of recommendations and pseudonyms to look up for some commands."""
     request_ids = {command.request_id for command in commands} - {""}
     recommendation_ids, pseudonyms = set(), set()
     for command in commands:
-        number = getattr(command, "recommendation_id", None)
-        if isinstance(number, int) and 0 <= number < MAX_DECISIONS:
-            recommendation_ids.add(number)
+        if (recommendation_id := getattr(command, "recommendation_id", None)) is not None:
+            recommendation_ids.add(recommendation_id)
         if isinstance(command, _NAMES_SUBJECT):
             with suppress(InputError):  # which is reported when the command is executed
                 pseudonyms.add(pseudonym_of(command))
@@ -81,7 +79,7 @@ def check_subject(transaction: TrialTransaction, command: Report | Correct | Wit
         return
     history = find_history(transaction.state, command.recommendation_id, command.site)
     subject = check_text("subject", command.subject)
-    if not transaction.is_made_for(command.recommendation_id, f"{history.site}/{subject}"):
+    if not transaction.is_made_for(history.recommendation_index, f"{history.site}/{subject}"):
         sentence = f"recommendation {command.recommendation_id} is not for subject {subject!r}"
         raise ConflictError("subject", subject, "the subject whom the recommendation was made for", sentence)
 

@@ -85,7 +85,7 @@ def _checked(design: Design) -> Design:
         impute=impute,
         outcome_words=_check_outcome_words(design.outcome_words, values),
     )
-    engine = valid.engine(seed=0)
+    engine = valid.engine()
     if impute is not None and impute.reward is not None:
         engine.check_reward(impute.reward)
     check(valid)

@@ -18,12 +18,14 @@ from adhere.policies.generic import decider, probabilities
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
-from adhere.randomness import ESTIMATE, check_seed, point, stream
+from adhere.randomness import ESTIMATE, STREAM_SIZE, point, set_keys
 from adhere.trial.algorithm_version import algorithm_version
 from adhere.trial.allocation import stated_shares
 from adhere.trial.beliefs import write_beliefs
 from adhere.trial.buffers import Buffers
 from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS
+from adhere.trial.trial_keys import TrialKeys
+from adhere.trial.trial_secret import KeyPair
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -51,16 +53,13 @@ class PolicySteps:
         self,
         policy: object,
         n_arms: int,
+        keys: TrialKeys | None = None,
         *,
-        seed: int,
-        run: int = 0,
         n_patients: int | None = None,
         reward_values: Sequence[float] = (0.0, 1.0),
     ) -> None:
         if n_patients is not None and (not is_integer(n_patients) or n_patients < 1):
             raise InputError("n_patients", n_patients, "a whole number of patients, at least 1")
-        if not is_integer(run) or run < 0:
-            raise InputError("run", run, "a whole number, at least 0")
         if not isinstance(reward_values, Sequence) or not reward_values:
             raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
         values = tuple(sorted({check_reward("reward", value) for value in reward_values}))
@@ -78,20 +77,30 @@ class PolicySteps:
         self.recycles = CacheRule in classes_of(compiled.rule)
         self._rule = compiled.rule
         self._values = values if self.recycles else None
-        self._stream = stream(check_seed(seed), run)
-        self._buffers = Buffers(compiled, self._stream)
+        self.keys = keys or TrialKeys(seed=0)
+        public = np.zeros(STREAM_SIZE, np.uint64)
+        set_keys(public, *self.keys.public)
+        self._buffers = Buffers(compiled, public)
         self._kernels: dict[Any, Any] = {}
         self.algorithm_version = algorithm_version(self.policy, self._rule)
-        # The random key of all recommendations; a recommendation's id is its place in the stream.
-        self.key = f"{int(self._stream[0]):016x}{int(self._stream[1]):016x}"
 
-    def choose(self, state: Floats, recommendation_id: int) -> Choice:
-        """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense."""
+    def choose(self, state: Floats, index: int, epoch: str = "") -> Choice:
+        """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense.
+
+        `epoch` is the commitment to the secret that draws it.
+        """
+        return self._choose(state, index, self.keys.at(epoch, index))
+
+    def try_out(self) -> None:
+        """Choose a first arm by public keys, which loads what probabilities need; raises like `choose`."""
+        self._choose(self.first_state, 0, self.keys.public)
+
+    def _choose(self, state: Floats, index: int, keys: KeyPair) -> Choice:
         buffers = self._buffers
         after, memo = buffers.state, buffers.memo
         after[:] = state
         memo.fill(0.0)
-        chosen = self._run(CHOOSE_ARM, after, memo, buffers.rng, recommendation_id)
+        chosen = self._draw(keys, CHOOSE_ARM, after, memo, buffers.rng, index)
         if not isinstance(chosen, int) or not 0 <= chosen < self.n_arms:
             raise InputError(f"arm chosen by {self.policy}", chosen, f"a whole number from 0 to {self.n_arms - 1}")
         if not self.recycles and after.tobytes() != state.tobytes():
@@ -104,19 +113,29 @@ class PolicySteps:
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
         return Choice(chosen, tuple(distribution), remembered)
 
-    def allocate(self, state: Floats, recommendation_id: int, shares: Sequence[float]) -> Choice:
+    def allocate(self, state: Floats, index: int, shares: Sequence[float], epoch: str = "") -> Choice:
         """Draw an arm by shares that the design prescribes; to the policy it is as if a guard had decided."""
         buffers = self._buffers
         buffers.state[:] = state
         buffers.memo.fill(0.0)
         buffers.shares[:] = shares
-        chosen = self._run(ALLOCATE_ARM, buffers.state, buffers.memo, buffers.rng, recommendation_id, buffers.shares)
+        own = buffers.state, buffers.memo, buffers.rng
+        chosen = self._draw(self.keys.at(epoch, index), ALLOCATE_ARM, *own, index, buffers.shares)
         remembered = tuple(buffers.memo[: self.memo_size].tolist())
         if not all(map(math.isfinite, remembered)):
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
         return Choice(int(chosen), tuple(shares), remembered, prescribed=True)
 
-    def stated_shares(self, state: Floats, recommendation_id: int, dropped: Sequence[bool]) -> list[float]:
+    def _draw(self, keys: KeyPair, kernel: Any, *arguments: Any) -> Any:
+        """Run a step that draws an arm, by keys that nothing else is drawn by."""
+        rng = self._buffers.rng
+        rng[0], rng[1] = keys
+        try:
+            return self._run(kernel, *arguments)
+        finally:
+            rng[0], rng[1] = rng[5], rng[6]
+
+    def stated_shares(self, state: Floats, index: int, dropped: Sequence[bool]) -> list[float]:
         """The probability of each arm at a recommendation that is still to come, if some were dropped."""
         if self._lacks_tables:
             self._load_steps()
@@ -124,32 +143,36 @@ class PolicySteps:
         buffers.state[:] = state
         buffers.memo.fill(0.0)
         own = self._rule, buffers.named_state, buffers.named_memo
-        stated_shares(*own, recommendation_id, dropped, buffers.out, buffers.rng)
+        stated_shares(*own, index, dropped, buffers.out, buffers.rng)
         return [float(share) for share in buffers.out[: self.n_arms]]
 
-    def beliefs(self, state: Floats, recommendation_id: int) -> list[float]:
+    def next_probabilities(self, state: Floats, index: int) -> tuple[float, ...]:
+        """The probability of each arm at a recommendation that is still to come; nothing is drawn for it."""
+        return tuple(self.stated_shares(state, index, [False] * self.n_arms))
+
+    def beliefs(self, state: Floats, index: int) -> list[float]:
         """The probabilities of the learner inside all guards, at a recommendation that is still to come."""
         buffers = self._buffers
         buffers.state[:] = state
         buffers.memo.fill(0.0)
-        point(buffers.rng, recommendation_id, ESTIMATE)
+        point(buffers.rng, index, ESTIMATE)
         write_beliefs(self._rule, buffers.named_state, buffers.named_memo, buffers.out, buffers.rng)
         return [float(p) for p in buffers.out[: self.n_arms]]
 
-    def inspect(self, state: Floats, recommendation_id: int, look: Callable[[Any, Any, Any, Any], Result]) -> Result:
+    def inspect(self, state: Floats, index: int, look: Callable[[Any, Any, Any, Any], Result]) -> Result:
         """What a function makes of the rule, state, memo and stream at a recommendation that is still to come."""
         buffers = self._buffers
         buffers.state[:] = state
         buffers.memo.fill(0.0)
-        point(buffers.rng, recommendation_id, ESTIMATE)
+        point(buffers.rng, index, ESTIMATE)
         return look(self._rule, buffers.named_state, buffers.named_memo, buffers.rng)
 
-    def probabilities(self, state: Floats, recommendation_id: int, memo: Sequence[float]) -> list[float]:
+    def probabilities(self, state: Floats, index: int, memo: Sequence[float]) -> list[float]:
         """The probability of each arm at a recommendation, from the state before it and its memo."""
         buffers = self._buffers
         buffers.memo.fill(0.0)
         buffers.memo[: self.memo_size] = memo
-        point(buffers.rng, recommendation_id, ESTIMATE)
+        point(buffers.rng, index, ESTIMATE)
         return self._probabilities(state)
 
     def decider(self, memo: Sequence[float]) -> str:

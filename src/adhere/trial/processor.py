@@ -21,6 +21,7 @@ from adhere.trial.commands import (
     Command,
     Correct,
     Erase,
+    Examined,
     ImputeMissing,
     Look,
     MarkInError,
@@ -32,14 +33,15 @@ from adhere.trial.commands import (
     Unblind,
     Withdraw,
 )
-from adhere.trial.creation import create_trial, seed_or_drawn
+from adhere.trial.creation import WHY_NO_SEED, check_seed_of, create_trial
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
+from adhere.trial.epochs import begin_epochs_after_restore
 from adhere.trial.events import AnyEvent, Conflicted, created_event
-from adhere.trial.kits import kits_of
 from adhere.trial.looker import looker_of
 from adhere.trial.lookups import by_trial, check_subject, digest_of, needed, new_salt, same_text, subject_of
 from adhere.trial.preparing import TransactionAhead, derive_caches
+from adhere.trial.recommendation_ids import new_id
 from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import usable_snapshot
 from adhere.trial.transaction import LiveTrial, TrialTransaction
@@ -79,17 +81,17 @@ class CommandProcessor:
         self._now, self._on_events = now, on_events
         self._trials: dict[str, LiveTrial] = {}
         self._lock = threading.Lock()
+        begin_epochs_after_restore(store, now())
 
     def create(
-        self, design: Design, *, seed: int | None = None, by: str = "", kit_secret: bytes | None = None
+        self, design: Design, *, seed: int | None = None, by: str = "", secret: bytes | None = None
     ) -> Receipt:
         """Create a trial. The same design again is acknowledged; another one under the same name is refused.
 
-        Without a seed it gets one that cannot be guessed, and the same design finds the trial of any seed. A
-        blinded trial gets a secret for its kits that cannot be guessed; tests may give one.
+        It gets a secret that cannot be guessed; tests may give one. A rehearsal may have a seed instead.
         """
-        chosen = seed_or_drawn(seed)
-        design.engine(chosen).load()  # before the transaction: it may take seconds, or refuse the policy
+        check_seed_of(design, seed)
+        design.engine().load()  # before the transaction: it may take seconds, or refuse the policy
         with self._lock, self.store.writing() as writing:
             writing.wait_turn()  # or another process may create it after the next line has looked
             if (number := writing.trials().get(design.name)) is not None:
@@ -98,9 +100,10 @@ class CommandProcessor:
                     other = "of another design" if created.design != design else "with another seed"
                     sentence = f"there is a trial {design.name!r} {other} already; choose another name"
                     raise ConflictError("name", design.name, "a name that no other trial has", sentence)
-            else:
-                create_trial(writing, design, chosen, self._now(), by, kit_secret).finish()
-        return Receipt(1)
+                return Receipt(created.at, record=1)
+            at = self._now()
+            create_trial(writing, design, at, by, seed=seed, secret=secret).finish()
+        return Receipt(at, record=1)
 
     def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError | UnavailableError]:
         """A response to each command, or why it was refused, in their order.
@@ -159,6 +162,8 @@ class CommandProcessor:
         if transaction.state.looks is not None and transaction.engine.is_loaded:
             transaction.look(at)  # those by day whose day is over, before anything of a later day counts
         if (event := transaction.recorded(command.request_id)) is None:
+            if not transaction.is_live:
+                raise _not_live(transaction.state.design.name)
             if transaction.state.status == "closed" and not command.when_closed:
                 name = transaction.state.design.name
                 sentence = f"trial {name!r} is closed: it has ended, and nothing more can be recorded"
@@ -169,14 +174,16 @@ class CommandProcessor:
                 check_subject(transaction, command)
             if isinstance(command, Recommend):
                 transaction.catch_up()
+                if transaction.has_lost_records:
+                    transaction.begin_epoch(at, "the database is older than what this service had written to it")
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = digest_of(command, None)
-            lookups = new_salt, transaction.text_of, transaction.is_erased
+            lookups = new_salt, transaction.text_of, transaction.is_erased, new_id
             context = Context(command, at, digest, *lookups, transaction.kits, subject)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
             if isinstance(command, Look):  # which were made before
-                return Receipt(transaction.state.position)
+                return Receipt(at, transaction.state.position)
             for change in DECIDE[type(command)](transaction.state, command, context):
                 event = transaction.append(change)
         elif event.digest != digest or not same_text(transaction, command, event):
@@ -190,10 +197,10 @@ class CommandProcessor:
         assert event is not None
         return _respond(transaction, command, event)
 
-    def _impute(self, transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Receipt:
-        """Go through the next recommendations; the receipt names the one to go on with, if more may be due."""
+    def _impute(self, transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Examined:
+        """Go through the next recommendations; the response names the one to go on with, if more may be due."""
         if transaction.state.design.impute is None:
-            return Receipt(transaction.state.position)
+            return Examined()
         batch = next_batch(transaction.state)
         transaction.load(batch)
         ready = due(transaction.state, context.at)
@@ -201,7 +208,7 @@ class CommandProcessor:
             transaction.append(change)
         transaction.mark_examined(ready)
         more = len(ready) == len(batch) > 0
-        return Receipt(transaction.state.position, ready.stop if more else None)
+        return Examined(ready.stop if more else None)
 
     def is_quick(self, command: AnyCommand) -> bool:
         """Whether a command, prepared or in no need of it, takes no longer than a commit: no lock to wait for."""
@@ -214,7 +221,7 @@ class CommandProcessor:
         if live is None or live.n_examined is None or not live.engine.is_loaded:
             return True
         if isinstance(command, _REPLACES_IMPUTED) and live.design.impute is not None:
-            return command.recommendation_id < live.n_examined
+            return live.n_examined > 0
         return isinstance(command, Correct)
 
     def prepare(self, commands: Sequence[AnyCommand]) -> None:
@@ -264,10 +271,22 @@ class CommandProcessor:
                 raise UnknownError("trial", name, nearest(name, numbers) if numbers else "a trial; there is none yet")
             number = numbers[name]
             created = created_event(view, number)
-            kits = kits_of(created, view.kit_secret(number))
-            live = LiveTrial(number, created.design, created.recorded_engine(), kits)
+            engine = created.recorded_engine(self._find_secret)
+            kits = engine.keys.kits(name, blinded=created.design.blinded)
+            live = LiveTrial(number, created.design, engine, kits, is_live=created.is_live)
             self._trials.setdefault(name, live)  # another thread may have been first
         return self._trials[name]
+
+    def _find_secret(self, commitment: str) -> bytes | None:
+        """A secret of an epoch, which another process may have begun."""
+        with self.store.reading() as view:
+            return view.secret(commitment)
+
+
+def _not_live(name: str) -> ConflictError:
+    """The refusal of a trial that was saved from memory, and brought in to be read."""
+    sentence = f"trial {name!r} cannot go on live: it was run in memory with a seed, and {WHY_NO_SEED}"
+    return ConflictError("trial", name, "a trial that was created live", sentence)
 
 
 def _why_unloaded(engine: Engine, command: AnyCommand) -> UnavailableError | None:
@@ -281,14 +300,20 @@ def _why_unloaded(engine: Engine, command: AnyCommand) -> UnavailableError | Non
 
 
 def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -> Response:
-    """The response to a command: the recommendation, or the position at which the command is recorded."""
-    number: int | None = getattr(event, "recommendation_id", None)
-    if number is None or not isinstance(command, _ABOUT_ARM):
-        return Receipt(event.position, number)
-    transaction.load([number])
-    design, arm = transaction.state.design, transaction.state.histories[number].chosen
+    """The response to a command: the recommendation, or when and where the command is recorded."""
+    index: int | None = getattr(event, "recommendation_index", None)
+    recommendation_id = None
+    if index is not None:
+        transaction.load([index])
+        history = transaction.state.histories[index]
+        recommendation_id = history.recommendation_id
+    if recommendation_id is None or not isinstance(command, _ABOUT_ARM):
+        return Receipt(event.at, event.position if command.site is None else None, recommendation_id)
+    design = transaction.state.design
     shown = isinstance(command, Unblind) or not design.blinded
     hidden = isinstance(command, Unblind) or design.blinded
     return RecommendationResponse(
-        number, design.arms[arm] if shown else None, transaction.kits.code(number) if hidden else None
+        recommendation_id,
+        design.arms[history.chosen] if shown else None,
+        transaction.kits.code(history.epoch, history.recommendation_index) if hidden else None,
     )

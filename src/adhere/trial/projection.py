@@ -60,22 +60,24 @@ class Projection:
         self._relearned, self._begin = relearned, state.position
         self._write_log = write_log  # all events so far, before lessons are derived from the log
 
-    def load(self, recommendation_ids: Iterable[int]) -> None:
+    def load(self, recommendation_indices: Iterable[int]) -> None:
         """Load the histories of some recommendations that exist."""
-        if missing := [number for number in recommendation_ids if number not in self.state.histories]:
+        if missing := [number for number in recommendation_indices if number not in self.state.histories]:
             self.add(self._log.histories(self._trial, missing, self.state.position).items())
 
     def add(self, histories: Iterable[tuple[int, Iterable[bytes]]]) -> None:
         """Add histories that were fetched already."""
         loaded = {number: history_of(map(decode, bodies)) for number, bodies in histories}
-        self.state = replace(self.state, histories=self.state.histories.update(loaded))
+        indices = self.state.indices.update({one.recommendation_id: index for index, one in loaded.items()})
+        self.state = replace(self.state, histories=self.state.histories.update(loaded), indices=indices)
 
-    def forget(self, recommendation_ids: Iterable[int]) -> None:
+    def forget(self, recommendation_indices: Iterable[int]) -> None:
         """Drop histories that are not needed any more, to keep memory flat."""
-        histories = self.state.histories
-        for number in recommendation_ids:
-            histories = histories.delete(number)
-        self.state = replace(self.state, histories=histories)
+        histories, indices = self.state.histories, self.state.indices
+        for index in recommendation_indices:
+            indices = indices.delete(histories[index].recommendation_id)
+            histories = histories.delete(index)
+        self.state = replace(self.state, histories=histories, indices=indices)
 
     def apply(self, event: AnyEvent) -> None:
         """Take one more event into the state and the lessons."""
@@ -93,7 +95,7 @@ class Projection:
 
     def follow(self, event: AnyEvent) -> None:
         """As `apply`, for an event read from the log: what it needs is loaded before and dropped once complete."""
-        number: int | None = getattr(event, "recommendation_id", None)
+        number: int | None = getattr(event, "recommendation_index", None)
         if number is None or isinstance(event, Recommended):
             self.apply(event)
             return
@@ -172,7 +174,7 @@ class Projection:
         """The lessons of a block, by the log as it stands now."""
         start = end - CHECKPOINT_EVERY
         records = self._log.records(self._trial, start, CHECKPOINT_EVERY)
-        ids = {record.recommendation_id for record in records if record.recommendation_id is not None}
+        ids = {record.recommendation_index for record in records if record.recommendation_index is not None}
         bodies = self._log.histories(self._trial, sorted(ids), self.state.position)
         rows = [row for own in bodies.values() for row in lessons_of(self.state.engine, history_of(map(decode, own)))]
         return {row[0]: pack(row) for row in rows if start < row[0] <= end}

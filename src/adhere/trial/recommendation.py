@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Recommendation:
     """An arm for the next patient, with everything needed to explain it and to learn from it later.
 
-    `probabilities` are those of each arm when it was drawn, exact unless `estimated`; `memo` is what the policy
-    must remember until feedback comes.
+    Reports name it by its `id`; `probabilities` are those of each arm when it was drawn, exact unless `estimated`;
+    `memo` is what the policy must remember until feedback comes.
     """
 
-    id: int
+    id: str
     arm: str
     probabilities: dict[str, float]
     memo: tuple[float, ...]

@@ -53,7 +53,7 @@ def _write(store: Store, name: str, events: Sequence[AnyEvent], notes: Notes) ->
     records, subjects, last = [], [], START
     for event in events:
         if isinstance(event, Recommended):  # a log names a subject for each; here they are numbers
-            subject = _numbered_subject(event.recommendation_id)
+            subject = _numbered_subject(event.recommendation_index)
             subjects.append(subject)
             event = replace(event, subject=subject.key)
         body = encode(event)
@@ -67,9 +67,9 @@ def _write(store: Store, name: str, events: Sequence[AnyEvent], notes: Notes) ->
             writing.save_note(trial, position, *note)
 
 
-def _numbered_subject(recommendation_id: int) -> Subject:
-    pseudonym = f"/{recommendation_id}"
-    return Subject(pseudonym, commitment(_NO_SALT, pseudonym), _NO_SALT, recommendation_id)
+def _numbered_subject(recommendation_index: int) -> Subject:
+    pseudonym = f"/{recommendation_index}"
+    return Subject(pseudonym, commitment(_NO_SALT, pseudonym), _NO_SALT, recommendation_index)
 
 
 def load_events(path: Path) -> tuple[list[AnyEvent], dict[int, tuple[bytes, str]]]:

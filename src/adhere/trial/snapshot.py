@@ -25,7 +25,9 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     n_examined: int = 0
     n_changes: int = 0  # of lessons in the table
     looks: LookState | None = None
-    counts: Counts | None = None  # which those of older versions lack
+    counts: Counts = Counts()
+    commitments: tuple[str, ...] = ("",)
+    is_revealed: bool = False
 
 
 def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Snapshot:
@@ -40,6 +42,8 @@ def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Sn
         n_changes,
         state.looks,
         state.counts,
+        state.commitments,
+        state.is_revealed,
     )
 
 
@@ -59,7 +63,7 @@ def decode_snapshot(data: bytes) -> Snapshot | None:
 def usable_snapshot(engine: Engine, head: Head) -> Snapshot | None:
     """The snapshot at the head of a log; None if it must be derived again, as after a change of the algorithm."""
     snapshot = decode_snapshot(head.snapshot)
-    if snapshot is None or snapshot.counts is None or snapshot.algorithm_version != engine.algorithm_version:
+    if snapshot is None or snapshot.algorithm_version != engine.algorithm_version:
         return None
     return snapshot
 
@@ -76,7 +80,9 @@ def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position:
         snapshot.n_examined,
         looker=None if snapshot.looks is None else looker_of(design, engine),
         looks=snapshot.looks,
-        counts=snapshot.counts or Counts(),
+        counts=snapshot.counts,
+        commitments=snapshot.commitments,
+        is_revealed=snapshot.is_revealed,
     )
 
 

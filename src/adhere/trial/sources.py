@@ -32,10 +32,15 @@ def one_trial(source: str, name: str | None, option: str = "--trial") -> Iterato
 
 @contextmanager
 def each_trial(
-    source: str, name: str | None, *, alone: bool = False, option: str = "--trial"
+    source: str,
+    name: str | None,
+    *,
+    alone: bool = False,
+    option: str = "--trial",
+    secret_file: str | None = None,
 ) -> Iterator[list[TrialInView]]:
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
-    with every_trial(source) as view:
+    with every_trial(source, secret_file) as view:
         numbers = view.trials()
         if not numbers:
             raise InputError("trial", name or source, "a trial; there is none yet")
@@ -49,10 +54,11 @@ def each_trial(
 
 
 @contextmanager
-def every_trial(source: str) -> Iterator[ReadTransaction]:
+def every_trial(source: str, secret_file: str | None = None) -> Iterator[ReadTransaction]:
     """A view of everything in a source; raises a `DamagedStoreError` for a log or a database that is not whole."""
     if not is_log_file(source):
-        with closing(open_store(source, read_only=True)) as store, store.reading() as view:
+        store = open_store(source, read_only=True, secret_file=secret_file)
+        with closing(store), store.reading() as view:
             yield view
         return
     with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "log.db")) as copy:

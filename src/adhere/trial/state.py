@@ -21,7 +21,7 @@ class Refusal(NamedTuple):
     """A lesson at which the policy failed: its place, its recommendation, and why."""
 
     place: int
-    recommendation_id: int
+    recommendation_index: int
     reason: str
 
 
@@ -32,9 +32,10 @@ ChangedLessons: TypeAlias = Mapping[int, Row | None]  # by place; None for a les
 class TrialState(msgspec.Struct, frozen=True, gc=False):
     """What a log amounts to, up to a position.
 
-    `histories` has the recommendations loaded so far, not all of them. `n_examined` is how far the rule for missing
-    reports has come; it is no part of the log. `refusals` are lessons that the policy refused and of which no event
-    says so yet.
+    `histories` has the recommendations loaded so far, not all of them, and `indices` the index of each by its ID.
+    `n_examined` is how far the rule for missing reports has come; it is no part of the log. `commitments` are those
+    of all epochs so far: the last one's secret draws the next arm. `refusals` are lessons that the policy refused and
+    of which no event says so yet.
     """
 
     design: Design
@@ -48,13 +49,22 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     changed_lessons: ChangedLessons = {}  # by the last event
     refusals: tuple[Refusal, ...] = ()
     histories: Histories = Map()
+    indices: Map[str, int] = Map()
+    commitments: tuple[str, ...] = ("",)
+    is_revealed: bool = False
     looker: Looker | None = None  # of a design that looks, or prescribes the allocation
     looks: LookState | None = None  # of such a design
     counts: Counts = Counts()
+
+    @property
+    def epoch(self) -> str:
+        """The commitment to the secret that draws the next arm; empty where a seed does."""
+        return self.commitments[-1]
 
 
 def initial_state(design: Design, engine: Engine) -> TrialState:
     """The state before a trial's first record."""
     looker = looker_of(design, engine)
     looks = None if looker is None else first_look_state(looker.plan)
-    return TrialState(design, engine, engine.first_state, looker=looker, looks=looks)
+    commitments = (engine.keys.commitment,)
+    return TrialState(design, engine, engine.first_state, looker=looker, looks=looks, commitments=commitments)

@@ -11,33 +11,33 @@ from adhere.trial.allocation import allocate
 from adhere.trial.lessons import CHOICE
 
 
-def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: int) -> int:
+def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_index: int) -> int:
     """Write the memo and choose an arm; then turn the stream to where probabilities are estimated."""
     named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
     remember(rule, named_state, named_memo)
-    point(rng, recommendation_id, CHOOSE)
+    point(rng, recommendation_index, CHOOSE)
     chosen = choose(rule, named_state, named_memo, 1.0, rng)
-    point(rng, recommendation_id, ESTIMATE)
+    point(rng, recommendation_index, ESTIMATE)
     return chosen
 
 
-def allocate_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_id: int, shares: Any) -> int:
+def allocate_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_index: int, shares: Any) -> int:
     """Draw an arm by shares that the design prescribes, and write the memo."""
-    return allocate(rule, state_of(rule, state), memo_of(rule, memo), recommendation_id, shares, rng)
+    return allocate(rule, state_of(rule, state), memo_of(rule, memo), recommendation_index, shares, rng)
 
 
 def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
     """Learn from lessons in order; `done` counts them, so that the one at which a policy fails is known."""
     named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
     for lesson in range(facts.shape[0]):
-        recommendation_id, chosen, feedback = facts[lesson, 0], facts[lesson, 1], facts[lesson, 2]
+        recommendation_index, chosen, feedback = facts[lesson, 0], facts[lesson, 1], facts[lesson, 2]
         for i in range(memo.size):
             memo[i] = values[lesson, 1 + i] if i + 1 < values.shape[1] else 0.0
         if feedback == CHOICE:
-            point(rng, recommendation_id, CHOOSE)
+            point(rng, recommendation_index, CHOOSE)
             replay_choice(rule, named_state, named_memo, rng)
         else:
-            point(rng, recommendation_id, LEARN if feedback <= rule.n_arms else LEARN_LATE)
+            point(rng, recommendation_index, LEARN if feedback <= rule.n_arms else LEARN_LATE)
             update(rule, named_state, named_memo, chosen, feedback, values[lesson, 0], 1.0, rng)
         done[0] += 1
 

@@ -15,7 +15,7 @@ from adhere.store.erasing import erase, is_erased
 from adhere.store.subjects import is_made_for
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, Closed, Erased, Looked, Recommended, decode, encode, to_record
+from adhere.trial.events import AnyEvent, Closed, EpochBegun, Erased, Looked, Recommended, decode, encode, to_record
 from adhere.trial.evolve import refused_events
 from adhere.trial.history import History
 from adhere.trial.kits import Kits
@@ -25,6 +25,7 @@ from adhere.trial.projection import Projection, project
 from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import encode_snapshot, restored_state, usable_snapshot
 from adhere.trial.state import TrialState
+from adhere.trial.trial_secret import commitment_to, new_secret
 from adhere.trial.verbs.context import Change
 from adhere.trial.verbs.look import look_due, looked, needs_policy
 
@@ -41,9 +42,11 @@ class LiveTrial:
     design: Design
     engine: Engine
     kits: Kits
+    is_live: bool = True  # whether it takes commands, which a trial that was saved from memory does not
     tail: dict[int, bytes] | None = None
     tail_position: int = 0
     n_examined: int | None = None  # recommendations that the rule for missing reports was applied to, if known
+    position: int = 0  # of the last record that this process has seen committed
     relearned: Relearned | None = None  # ahead of a correction
 
 
@@ -60,7 +63,7 @@ class TrialTransaction:
         fetched: Fetched,
     ) -> None:
         self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
-        self.kits, self.engine = live.kits, live.engine
+        self.kits, self.engine, self.is_live = live.kits, live.engine, live.is_live
         snapshot = usable_snapshot(live.engine, head)
         if snapshot is None:
             self._projection = project(store, store, live.number, live.design, live.engine)
@@ -72,6 +75,8 @@ class TrialTransaction:
                 store, store, live.number, state, *counts, tail, live.relearned, self._write
             )
         live.tail = None
+        # The database of a running service may be replaced by an older one, as when PostgreSQL is restored.
+        self.has_lost_records = head.position < live.position
         self._projection.add(fetched.histories.items())
         self._by_request_id = {request_id: decode(body) for request_id, body in fetched.requests.items()}
         self._subjects = dict(fetched.subjects)
@@ -86,9 +91,19 @@ class TrialTransaction:
         """The trial's state after all events so far."""
         return self._projection.state
 
-    def load(self, recommendation_ids: Iterable[int]) -> None:
+    def begin_epoch(self, at: datetime, reason: str) -> None:
+        """Draw arms by a fresh secret from here on."""
+        secret = new_secret()
+        commitment = commitment_to(secret)
+        self._store.save_secret(self._number, commitment, secret)
+        self.engine.keys.add(commitment, secret)
+        position = self.state.position + 1
+        self.append(Change(EpochBegun(position=position, at=at, commitment=commitment, reason=reason)))
+        self.has_lost_records = False
+
+    def load(self, recommendation_indices: Iterable[int]) -> None:
         """Load the histories of some recommendations that exist."""
-        self._projection.load(recommendation_ids)
+        self._projection.load(recommendation_indices)
 
     def catch_up(self) -> None:
         """Bring the policy's state up to date with corrections."""
@@ -103,18 +118,18 @@ class TrialTransaction:
         """The subject with a pseudonym."""
         return self._subjects.get(pseudonym)
 
-    def is_made_for(self, recommendation_id: int, pseudonym: str) -> bool:
+    def is_made_for(self, recommendation_index: int, pseudonym: str) -> bool:
         """Whether a recommendation was made for the subject with a pseudonym."""
-        return is_made_for(self._store, self._number, recommendation_id, pseudonym)
+        return is_made_for(self._store, self._number, recommendation_index, pseudonym)
 
     def text_of(self, position: int) -> str | None:
         """The free text that belongs to a record."""
         new = [text for at, _, text in self._notes if at == position]
         return new[0] if new else self._store.note(self._number, position)
 
-    def is_erased(self, recommendation_id: int) -> bool:
+    def is_erased(self, recommendation_index: int) -> bool:
         """Whether the person of a recommendation was erased, in this transaction or before."""
-        return is_erased(self._store, self._number, recommendation_id)
+        return is_erased(self._store, self._number, recommendation_index)
 
     def append(self, change: Change) -> AnyEvent:
         """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
@@ -172,7 +187,7 @@ class TrialTransaction:
         """Record the lessons that the policy refused, behind the events that led to it."""
         while self.state.refusals and self.events:
             first = refused_events(self.state, self.events[-1].at)[0]
-            self._projection.load([first.recommendation_id])
+            self._projection.load([first.recommendation_index])
             self.append(Change(first))
 
     def _save_subject(self, subject: Subject) -> None:
@@ -180,11 +195,11 @@ class TrialTransaction:
         (self._new_subjects if is_new else self._known_subjects)[subject.pseudonym] = subject
         self._subjects[subject.pseudonym] = subject
 
-    def mark_examined(self, recommendation_ids: range) -> None:
+    def mark_examined(self, recommendation_indices: range) -> None:
         """Note that the rule for missing reports was applied to some recommendations, and drop their histories."""
         self._write()
-        self._projection.forget(recommendation_ids)
-        self._projection.state = replace(self.state, n_examined=recommendation_ids.stop)
+        self._projection.forget(recommendation_indices)
+        self._projection.state = replace(self.state, n_examined=recommendation_indices.stop)
 
     def finish(self) -> None:
         """Hand everything to the store."""
@@ -195,7 +210,7 @@ class TrialTransaction:
     def committed(self) -> None:
         """Hand back what the next transaction can use."""
         self._live.tail, self._live.tail_position = self._projection.tail, self.state.position
-        self._live.n_examined = self.state.n_examined
+        self._live.n_examined, self._live.position = self.state.n_examined, self.state.position
         if self._projection.has_relearned:
             self._live.relearned = None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adhere.analysis.records import Records
-from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text, is_integer
+from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text
 from adhere.errors import InputError, listed
 from adhere.policies import as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
@@ -24,8 +24,10 @@ from adhere.trial.look_view import LookView, look_views, recommended_stop
 from adhere.trial.lookups import new_salt
 from adhere.trial.make_design import check_trial_name
 from adhere.trial.recommendation import Recommendation
+from adhere.trial.recommendation_ids import EXAMPLE, parse_id
 from adhere.trial.saving import load_events, save_events
 from adhere.trial.state import TrialState
+from adhere.trial.trial_keys import seeded_keys
 from adhere.trial.trial_log import TrialLog, created_now
 from adhere.trial.verbs.look import choose, stratum_number
 from adhere.trial.verbs.recommend import check_not_full, recommended
@@ -78,7 +80,8 @@ class Trial:
         name: str = "trial",
     ) -> None:
         names = check_arm_names(arms)
-        engine = Engine(policy, len(names), seed=seed, run=run, n_patients=n_patients, reward_values=reward_values)
+        keys = seeded_keys(seed, run)
+        engine = Engine(policy, len(names), keys, n_patients=n_patients, reward_values=reward_values)
         design = Design(
             name=check_trial_name(name),
             policy=str(as_policy(policy)),
@@ -99,7 +102,7 @@ class Trial:
         Trial 'headache': thompson on walk, aspirin; 0 recommendations
         """
         trial, design = cls.__new__(cls), load_design(design)
-        engine = design.engine(seed, run)
+        engine = design.engine(seeded_keys(seed, run))
         trial._begin(engine, run, created_now(design, engine, seed))
         return trial
 
@@ -128,7 +131,7 @@ class Trial:
         created = events[0]
         assert isinstance(created, Created)
         trial = cls.__new__(cls)
-        trial._begin(created.design.engine(created.seed), 0, created)
+        trial._begin(created.design.engine(created.keys()), 0, created)
         if not trial._log.repeat(events[1:]):
             raise InputError("path", str(path), f"the version of {trial.policy} that it was saved with")
         trial._notes = notes
@@ -138,7 +141,7 @@ class Trial:
         """Write the trial to a file, whole or not at all, for `load` to go on with.
 
         It is a log: `adhere trial verify`, `replay`, `explain`, `results` and `export` read it, and
-        `adhere trial import` hands it to a service.
+        `adhere trial import` brings it into a store. It cannot go on live there, because its arms follow from a seed.
 
         >>> import tempfile
         >>> trial = Trial("thompson", arms=["walk", "aspirin"], seed=1)
@@ -160,7 +163,16 @@ class Trial:
         check_not_full(state)
         number = stratum_number(state.design, stratum)
         choice = choose(state, number)
-        event = recommended(state, choice, position=state.position + 1, at=now, subject="", site="", stratum=number)
+        event = recommended(
+            state,
+            choice,
+            recommendation_id=state.engine.keys.id_at(state.n_recommendations),
+            position=state.position + 1,
+            at=now,
+            subject="",
+            site="",
+            stratum=number,
+        )
         self._log.add(event)
         return Recommendation(
             id=event.recommendation_id,
@@ -172,7 +184,7 @@ class Trial:
 
     def report(
         self,
-        id: int,  # noqa: A002
+        id: str,  # noqa: A002
         *,
         actual: str | None = None,
         took_nothing: bool = False,
@@ -193,9 +205,10 @@ class Trial:
         value = None if reward is None else state.engine.check_reward(reward)
         if taken is None and value is None:
             raise InputError("report", None, "actual=…, reward=… or both")
-        if not is_integer(id) or not 0 <= id < state.n_recommendations:
-            raise InputError("id", id, "the id of a recommendation of this trial")
-        history = state.histories[int(id)]
+        index = state.indices.get(parse_id(id) or "") if isinstance(id, str) else None
+        if index is None:
+            raise InputError("id", id, f"the ID of a recommendation of this trial, e.g. {EXAMPLE}")
+        history = state.histories[index]
         check_not_contradicted(history, self.arms, taken, value)
         text = ""
         if took_other is not None:
@@ -204,7 +217,7 @@ class Trial:
             text = commitment(*note)
         position = state.position + 1
         self._log.add(
-            Reported(position=position, at=now, recommendation_id=int(id), actual=taken, reward=value, text=text)
+            Reported(position=position, at=now, recommendation_index=index, actual=taken, reward=value, text=text)
         )
 
     def close(self, reason: str, *, at: datetime | None = None) -> None:

@@ -80,7 +80,7 @@ class TrialLog:
     def patients(self) -> Iterator[tuple[Recommended, History]]:
         """All recommendations so far, and what is known of them."""
         made = (event for event in self.events if isinstance(event, Recommended))
-        return ((event, self.state.histories[event.recommendation_id]) for event in made)
+        return ((event, self.state.histories[event.recommendation_index]) for event in made)
 
     def repeat(self, events: Iterable[AnyEvent]) -> bool:
         """Add events of a log; returns whether the same followed from them there as here."""

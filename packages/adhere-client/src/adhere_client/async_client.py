@@ -122,6 +122,7 @@ class AsyncClient(Connection):
     pause = _awaiting(calls.pause)
     resume = _awaiting(calls.resume)
     end_trial = _awaiting(calls.end_trial)
+    reveal = _awaiting(calls.reveal)
     unblind = _awaiting(calls.unblind)
     erase = _awaiting(calls.erase)
     enrolment = _awaiting(calls.enrolment)

@@ -134,6 +134,7 @@ class Client(Connection):
     pause = _blocking(calls.pause)
     resume = _blocking(calls.resume)
     end_trial = _blocking(calls.end_trial)
+    reveal = _blocking(calls.reveal)
     unblind = _blocking(calls.unblind)
     erase = _blocking(calls.erase)
     enrolment = _blocking(calls.enrolment)

@@ -33,7 +33,7 @@ class LoggedAllocation:
     policy: str
     horizon: int | None
     reward_values: tuple[float, ...]
-    keys: Words  # by which the arms were drawn, one row
+    keys: Words | None  # by which the arms were drawn, one row; None where a secret draws them
     schedule: Schedule
     chosen: Ints
     reward: Floats  # that the policy learned from, by row of the schedule
@@ -110,17 +110,20 @@ def _is_ours(policy: Policy) -> bool:
 
 
 def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], None]) -> Totals | None:
-    """Outcomes by arm under other allocations; None if the logged one does not come out again by its own key."""
+    """Outcomes by arm under other allocations; None if the logged one does not come out again by its own key.
+
+    Where a secret drew the arms there is no such key, and only the version of the policy says that it is the same.
+    """
     n_arms, shape = len(logged.arms), (len(logged.reward), len(logged.arms))
     allocator = Allocator(
         logged.policy, n_arms, logged.schedule, horizon=logged.horizon, reward_values=logged.reward_values
     )
     rewards = np.broadcast_to(logged.reward[:, None], shape)
-    played = allocator.play(np.full(shape, TOOK_NOTHING), rewards, logged.keys)
-    if not np.array_equal(played.chosen[0], logged.chosen) or not _same_probabilities(
-        logged, played.probabilities[0]
-    ):
-        return None
+    if logged.keys is not None:
+        played = allocator.play(np.full(shape, TOOK_NOTHING), rewards, logged.keys)
+        same_arms = np.array_equal(played.chosen[0], logged.chosen)
+        if not same_arms or not _same_probabilities(logged, played.probabilities[0]):
+            return None
     return allocator.redraw(logged.reward, logged.outcome, keys, on_progress)
 
 

@@ -38,7 +38,7 @@ async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: R
         response = await handler(context)
     except ConflictError:
         if kind == REPORT:  # a refusal says what was taken, as a success does to who guessed right
-            await _log(context, kind, context.id)
+            await _log(context, kind, context.recommendation_id)
         raise
     try:
         await _log(context, kind, getattr(response, "recommendation_id", None))
@@ -49,7 +49,7 @@ async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: R
     return response
 
 
-async def _log(context: RequestContext, kind: str, recommendation_id: int | None) -> None:
+async def _log(context: RequestContext, kind: str, recommendation_id: str | None) -> None:
     service, token = context.service, context.holder.id
     live = await service.in_thread(partial(service.processor.trial, context.trial))
     if not live.design.blinded and kind not in _OF_UNBLINDED:

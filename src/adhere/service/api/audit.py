@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from adhere.errors import UnknownError
 from adhere.service.api.audit_views import DerivationView, Reason, RecordLine, RecordList, VerificationView
 from adhere.service.api.queries import query_number
 from adhere.service.context import RequestContext, reading
@@ -15,6 +14,7 @@ from adhere.trial.events import Recommended, decode
 from adhere.trial.log.chain import Verdict
 from adhere.trial.log.derive import DerivedAgain
 from adhere.trial.log.describe import describe
+from adhere.trial.log.recommendation import events_about, made_event
 from adhere.trial.processor import utc_now
 
 _PAGE: Final = 100
@@ -33,8 +33,8 @@ def list_records(context: RequestContext, view: ReadTransaction) -> RecordList:
     else:
         end = min(after + _PAGE, total)
     found = view.records(live.number, after, end - after) if end > after else []
-    who = _labels(view)
-    lines = [_line(view, live.number, live.design, record, who) for record in found]
+    who, ids = _labels(view), _ids(view, live.number, found)
+    lines = [_line(view, live.number, live.design, record, who, ids) for record in found]
     return RecordList(
         lines,
         total,
@@ -49,7 +49,21 @@ def _labels(view: ReadTransaction) -> dict[str, str]:
     return {f"{_TOKEN}{token.id}": token.label for token in view.tokens()}
 
 
-def _line(view: ReadTransaction, trial: int, design: Design, record: Record, who: Mapping[str, str]) -> RecordLine:
+def _ids(view: ReadTransaction, trial: int, records: Sequence[Record]) -> dict[int, str]:
+    """The ID of each recommendation that records are about, by its index."""
+    indices = sorted({one.recommendation_index for one in records if one.recommendation_index is not None})
+    made = (decode(bodies[0]) for bodies in view.histories(trial, indices).values())
+    return {one.recommendation_index: one.recommendation_id for one in made if isinstance(one, Recommended)}
+
+
+def _line(
+    view: ReadTransaction,
+    trial: int,
+    design: Design,
+    record: Record,
+    who: Mapping[str, str],
+    ids: Mapping[int, str],
+) -> RecordLine:
     event = decode(record.body)
     words = view.note(trial, event.position) if getattr(event, "text", "") else None
     return RecordLine(
@@ -59,34 +73,31 @@ def _line(view: ReadTransaction, trial: int, design: Design, record: Record, who
         event=str(event.__struct_config__.tag),
         says=describe(design, event, words),
         hash=record.hash.hex(),
-        recommendation_id=record.recommendation_id,
+        recommendation_id=None if record.recommendation_index is None else ids[record.recommendation_index],
     )
 
 
 async def derive_again(context: RequestContext) -> DerivationView:
     """Derive a recommendation again from the log as it stood then, and say why it came out so."""
-    service, number = context.service, context.id
+    service = context.service
 
     def look(view: ReadTransaction) -> tuple[Recommended, list[RecordLine], int, Design]:
         live = service.processor.trial(context.trial)
-        bodies = view.histories(live.number, [number]).get(number, [])
-        first = decode(bodies[0]) if bodies else None
-        if not isinstance(first, Recommended):
-            raise UnknownError("recommendation", number, "the number of a recommendation of this trial")
-        positions = [decode(body).position for body in bodies]
-        records = [view.records(live.number, position - 1, 1)[0] for position in positions]
-        who = _labels(view)
-        lines = [_line(view, live.number, live.design, record, who) for record in records]
-        return first, lines, view.head(live.number).position, live.design
+        made = made_event(view, live.number, context.recommendation_id)
+        about = events_about(view, live.number, context.recommendation_id)
+        records = [view.records(live.number, event.position - 1, 1)[0] for event in about]
+        who, ids = _labels(view), {made.recommendation_index: made.recommendation_id}
+        lines = [_line(view, live.number, live.design, record, who, ids) for record in records]
+        return made, lines, view.head(live.number).position, live.design
 
     made, history, n_records, design = await service.read(look)
     found: DerivedAgain
     found, reasons = await service.jobs.run(
-        context.holder.id, "derivation", context.trial, number, n_records=n_records
+        context.holder.id, "derivation", context.trial, made.recommendation_id, n_records=n_records
     )
     came_out = found.comparison
     return DerivationView(
-        recommendation_id=number,
+        recommendation_id=made.recommendation_id,
         same=came_out.difference is None,
         derived=came_out.how.value,
         logged_arm=design.arms[made.chosen],
@@ -116,5 +127,6 @@ async def verify_log(context: RequestContext) -> VerificationView:
         head=verdict.head,
         verified_at=utc_now(),
         looks=verdict.n_looks,
+        secret=verdict.secret,
         fault=None if verdict.fault is None else str(verdict.fault),
     )

@@ -17,7 +17,7 @@ class RecordLine(Struct, frozen=True, omit_defaults=True):
     event: str
     says: str
     hash: str
-    recommendation_id: int | None = None
+    recommendation_id: str | None = None
 
 
 class RecordList(Struct, frozen=True, omit_defaults=True):
@@ -40,7 +40,7 @@ class Reason(Struct, frozen=True):
 class DerivationView(Struct, frozen=True, omit_defaults=True):
     """A recommendation derived again from the log as it stood when it was made."""
 
-    recommendation_id: int
+    recommendation_id: str
     same: Annotated[bool, Meta(description="Whether all that could be derived again is as it was logged.")]
     derived: Annotated[str, Meta(description="What could be derived again.")]
     logged_arm: str
@@ -62,6 +62,13 @@ class VerificationView(Struct, frozen=True, omit_defaults=True):
     head: Annotated[str, Meta(description="The hash of the last of them.")]
     verified_at: datetime
     looks: int
+    secret: Annotated[
+        str,
+        Meta(
+            description="Who can draw the arms again: anybody (revealed), only this service (kept), nobody here "
+            "(unknown), or whoever has the seed (seed)."
+        ),
+    ]
     fault: (
         Annotated[str, Meta(description="The first record that was changed, and what is wrong with it.")] | None
     ) = None

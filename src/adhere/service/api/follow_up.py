@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial, wraps
 from typing import Final, TypeVar
 
 from adhere.checks import check_text
-from adhere.errors import InputError, UnknownError
+from adhere.errors import InputError
 from adhere.service.api.follow_up_views import (
     DayEnrolment,
     EnrolmentView,
@@ -16,7 +16,7 @@ from adhere.service.api.follow_up_views import (
     SiteEnrolment,
     WaitingList,
 )
-from adhere.service.api.queries import query_number, query_value
+from adhere.service.api.queries import query_value
 from adhere.service.api.route import ADMIN, SITE
 from adhere.service.context import RequestContext
 from adhere.store import ReadTransaction
@@ -34,7 +34,9 @@ from adhere.trial.log.follow_up import (
     missing,
 )
 from adhere.trial.log.standing import standing
+from adhere.trial.recommendation_ids import parse_id
 from adhere.trial.transaction import LiveTrial
+from adhere.trial.verbs.context import unknown_recommendation
 
 Result = TypeVar("Result")
 _PAGE: Final = 100
@@ -108,12 +110,13 @@ def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None
 def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> WaitingList:
     """List what awaits a report, oldest first: up to 100, those that follow with after set to next."""
     own = context.holder.site if context.holder.role == SITE else None
-    after = query_number(context.query, "after", -1)
+    after = query_value(context.query, "after", "", "the ID of a recommendation")
+    index = _index(view, live.number, after) if after else -1
     everything = follow_up.waiting(own)
-    rest = [number for number in everything if number > after]
+    rest = [number for number in everything if number > index]
     shown = rest[:_PAGE]
     lines = _lines(context, view, live, follow_up, shown)
-    return WaitingList(lines, len(everything), shown[-1] if len(rest) > len(shown) else None)
+    return WaitingList(lines, len(everything), lines[-1].recommendation_id if len(rest) > len(shown) else None)
 
 
 @_following
@@ -122,11 +125,11 @@ def find_recommendations(
 ) -> RecommendationList:
     """List the recommendations of a subject, by pseudonym (an admin's with the parameter site) or by one of them."""
     shown = partial(_lines, context, view, live, follow_up)
-    if query_value(context.query, "recommendation_id", "", "a number"):
-        number = query_number(context.query, "recommendation_id")
-        made = _made(view, live.number, [number]).get(number)
+    if wanted := query_value(context.query, "recommendation_id", "", "the ID of a recommendation"):
+        index = _index(view, live.number, wanted)
+        made = _made(view, live.number, [index]).get(index)
         if made is None or context.holder.site not in (None, made.site):
-            raise UnknownError("recommendation", number, "the number of a recommendation made for this site")
+            raise unknown_recommendation(wanted)
         return RecommendationList(shown(_of_key(view, live.number, follow_up, made.subject)))
     subject = check_text("subject", query_value(context.query, "subject", "", "the pseudonym of a subject"))
     site = _site_asked(context)
@@ -135,6 +138,14 @@ def find_recommendations(
         return RecommendationList(shown(_of_key(view, live.number, follow_up, known.key)))
     alike = looking_alike(view, live.number, site, subject)
     return RecommendationList([], tuple(shown([one.latest for one in alike if one.latest is not None])))
+
+
+def _index(view: ReadTransaction, trial: int, recommendation_id: str) -> int:
+    known = parse_id(recommendation_id)
+    index = None if known is None else view.recommendation_index(trial, known)
+    if index is None:
+        raise unknown_recommendation(recommendation_id)
+    return index
 
 
 def _site_asked(context: RequestContext) -> str:
@@ -157,22 +168,23 @@ def _lines(
 ) -> list[RecommendationLine]:
     """Recommendations as a role sees them: who was treated, and with what, is for the site itself and admins."""
     acts = context.holder.role in (SITE, ADMIN)
-    made: Mapping[int, Recommended] = _made(view, live.number, numbers) if acts else {}
-    names = pseudonyms_of(view, live.number, [one.subject for one in made.values()], context.holder.site)
+    made = _made(view, live.number, numbers)
+    keys = [one.subject for one in made.values()] if acts else []
+    names = pseudonyms_of(view, live.number, keys, context.holder.site)
     design = live.design
 
     def line(number: int) -> RecommendationLine:
-        known, stratum, event = follow_up.known(number), follow_up.stratum(number), made.get(number)
+        known, stratum, event = follow_up.known(number), follow_up.stratum(number), made[number]
         return RecommendationLine(
-            recommendation_id=number,
+            recommendation_id=event.recommendation_id,
             site=follow_up.site(number),
             at=follow_up.at(number),
             state=_state(known),
             missing=missing(known),
             stratum=None if stratum is None else design.strata[stratum],
-            subject=names.get(event.subject) if event else None,
-            arm=design.arms[event.chosen] if event and not design.blinded else None,
-            kit=live.kits.code(number) if event and live.kits.usable else None,
+            subject=names.get(event.subject),
+            arm=design.arms[event.chosen] if acts and not design.blinded else None,
+            kit=live.kits.code(event.epoch, number) if acts and live.kits.usable else None,
         )
 
     return [line(number) for number in numbers]

@@ -53,7 +53,7 @@ class EnrolmentView(Struct, frozen=True, omit_defaults=True):
 class RecommendationLine(Struct, frozen=True, omit_defaults=True):
     """A recommendation in a list; state is waiting, complete, lost to follow-up or entered in error."""
 
-    recommendation_id: int
+    recommendation_id: str
     site: str
     at: datetime
     state: str
@@ -69,7 +69,7 @@ class WaitingList(Struct, frozen=True, omit_defaults=True):
 
     waiting: list[RecommendationLine]
     total: int
-    next: Annotated[int, Meta(description="If there are more: the value of after for them.")] | None = None
+    next: Annotated[str, Meta(description="If there are more: the value of after for them.")] | None = None
 
 
 class RecommendationList(Struct, frozen=True, omit_defaults=True):

@@ -13,11 +13,13 @@ from adhere.service.api.requests import EXAMPLES
 from adhere.service.api.responses import DESCRIPTION
 from adhere.service.api.route import HTML, JSON, Route
 from adhere.service.http.problems import KINDS, MEDIA_TYPE, Problem
-from adhere.trial.verbs.recommend import SOFTWARE
+from adhere.trial.looker import SOFTWARE
+from adhere.trial.recommendation_ids import LETTERS
 
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "trial": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^/]+$"},
     "id": {"type": "integer", "minimum": 0, "maximum": 10**15 - 1},
+    "recommendation_id": {"type": "string", "pattern": f"^[{LETTERS}]{{4}}(-[{LETTERS}]{{4}}){{3}}$"},
 }
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
@@ -29,7 +31,7 @@ _IDEMPOTENCY_KEY = {
 # Links: from operation, to operation, the parameters of the latter.
 _NEW_TRIAL = {"trial": "$response.body#/design/name"}
 _SAME_TRIAL = {"trial": "$request.path.trial"}
-_SAME_RECOMMENDATION = {**_SAME_TRIAL, "id": "$response.body#/recommendation_id"}
+_SAME_RECOMMENDATION = {**_SAME_TRIAL, "recommendation_id": "$response.body#/recommendation_id"}
 _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
     *(("create_trial", to, _NEW_TRIAL) for to in ("show_trial", "recommend", "results", "export", "close")),
     *(("recommend", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "withdraw", "mark_in_error")),

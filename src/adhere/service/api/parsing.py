@@ -14,6 +14,8 @@ from adhere.errors import UnknownError
 from adhere.service.api.body_problems import body_problem, field_names, repeated_field
 from adhere.service.http.headers import USED_HEADERS
 from adhere.service.http.problems import ProblemError, shown
+from adhere.trial.recommendation_ids import parse_id
+from adhere.trial.verbs.context import unknown_recommendation
 
 _KEY = re.compile(rb"[\x21-\x7e]{1,200}")
 _JSON = b"application/json"
@@ -63,19 +65,22 @@ def parse_trial(parameters: dict[str, str]) -> str:
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
-def parse_id(parameters: dict[str, str], path: str) -> int:
-    """The id of a recommendation, a token or a simulation."""
+def parse_number(parameters: dict[str, str], path: str) -> int:
+    """The number of a token or of a simulation."""
     text = parameters["id"]
     if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
         return int(text)
-    kinds = {
-        "/tokens": "token",
-        "/app/access": "token",
-        "/simulations": "simulation",
-        "/app/simulations": "simulation",
-    }
-    what = next((kind for start, kind in kinds.items() if path.startswith(start)), "recommendation")
+    what = "simulation" if "/simulations/" in path else "token"
     raise UnknownError(what, text, f"the number of a {what}")
+
+
+def parse_recommendation(parameters: dict[str, str]) -> str:
+    """The ID of a recommendation, as it is stored."""
+    text = parameters["recommendation_id"]
+    found = parse_id(text)
+    if found is None:
+        raise unknown_recommendation(text)
+    return found
 
 
 def parse_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

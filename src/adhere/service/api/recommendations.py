@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
-from adhere.errors import UnknownError
 from adhere.service.api.responses import Derivation, HistoryLine, RecommendationView
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
 from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Recommended, decode
+from adhere.trial.events import AnyEvent, Recommended
 from adhere.trial.history import History, Part, history_of
+from adhere.trial.log.recommendation import events_about
+from adhere.trial.verbs.context import unknown_recommendation
 
 _WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
@@ -24,42 +25,42 @@ async def recommend(context: RequestContext) -> Response:
 
 async def report(context: RequestContext) -> Response:
     """Report the arm taken, the reward, or both."""
-    return await context.execute(Report, recommendation_id=context.id, **asdict(context.body))
+    return await context.execute(Report, recommendation_id=context.recommendation_id, **asdict(context.body))
 
 
 async def correct(context: RequestContext) -> Response:
     """Correct or retract a report."""
-    return await context.execute(Correct, recommendation_id=context.id, **asdict(context.body))
+    return await context.execute(Correct, recommendation_id=context.recommendation_id, **asdict(context.body))
 
 
 async def withdraw(context: RequestContext) -> Response:
     """Mark as lost to follow-up."""
-    return await context.execute(Withdraw, recommendation_id=context.id, **asdict(context.body))
+    return await context.execute(Withdraw, recommendation_id=context.recommendation_id, **asdict(context.body))
 
 
 async def mark_in_error(context: RequestContext) -> Response:
     """Mark as entered in error: a slip, by which nobody was to be treated."""
-    return await context.execute(MarkInError, recommendation_id=context.id, **asdict(context.body))
+    return await context.execute(MarkInError, recommendation_id=context.recommendation_id, **asdict(context.body))
 
 
 @reading
 def show_recommendation(context: RequestContext, view: ReadTransaction) -> RecommendationView:
     """Show a recommendation; a site sees its own, without probabilities."""
     live = context.service.processor.trial(context.trial)
-    number, site = context.id, context.holder.site
-    events = [decode(body) for body in view.histories(live.number, [number]).get(number, ())]
+    site = context.holder.site
+    events = events_about(view, live.number, context.recommendation_id)
     first = events[0] if events else None
     if not isinstance(first, Recommended) or site not in (None, first.site):
-        raise UnknownError("recommendation", number, "the number of a recommendation made for this site")
+        raise unknown_recommendation(context.recommendation_id)
     history, design = history_of(events), live.design
     to_site = site is not None
     actual, reward = (
         None if to_site and part and part.imputed else part for part in (history.actual, history.reward)
     )
-    kit = live.kits.code(number) if live.kits.usable else None
+    kit = live.kits.code(first.epoch, first.recommendation_index) if live.kits.usable else None
     took, taken = _taken(design, actual, hidden=to_site and design.blinded)
     return RecommendationView(
-        recommendation_id=number,
+        recommendation_id=first.recommendation_id,
         at=first.at,
         open=not history.withdrawn and not history.in_error and (actual is None or reward is None),
         withdrawn=history.withdrawn,
@@ -97,7 +98,6 @@ def _derivation(
         memo=first.memo,
         learned_up_to=first.learned_up_to,
         estimated=first.estimated,
-        key=first.key,
         algorithm_version=first.algorithm_version,
         software=first.software,
         history=[_line(design, event) for event in events],

@@ -49,7 +49,7 @@ class RewardBody(Body, frozen=True, kw_only=True):
 
 
 class NewTrial(Body, frozen=True, kw_only=True):
-    """A trial's design, and beside it a seed. Without one it is drawn; a blinded trial takes no other."""
+    """A trial's design; a rehearsal may have a seed beside it. Any other trial draws a secret of its own."""
 
     name: Annotated[Name, Meta(description="Unique, without a slash.")]
     policy: Annotated[
@@ -97,7 +97,7 @@ class NewTrial(Body, frozen=True, kw_only=True):
     ] = None
     seed: Annotated[
         Seed | None,
-        Meta(description="As text if 2**53 or more. Left out, one is drawn that nobody can guess."),
+        Meta(description="For rehearsals only, which can be run again with it. As text if 2**53 or more."),
     ] = None
 
 
@@ -213,7 +213,7 @@ class NewUnblinding(Body, frozen=True, kw_only=True):
     kit: Name
     reason: Text
     recommendation_id: Annotated[
-        Annotated[int, Meta(ge=0, lt=MAX_COUNT)] | None,
+        Name | None,
         Meta(description="For a site that unblinds another kit: the recommendation whose subject took it."),
     ] = None
 

@@ -104,6 +104,11 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     records: int | None = None
     head: Annotated[str, Meta(description="The hash of the log's last record.")] | None = None
     algorithm_version: str | None = None
+    commitments: Annotated[
+        tuple[str, ...],
+        Meta(description="The digests that commit to the secrets of all epochs. Not for sites and coordinators."),
+    ] = ()
+    revealed: Annotated[bool, Meta(description="Whether its secrets were revealed, after it was closed.")] = False
     last_look: Annotated[LookSummary, Meta(description="Not for sites and coordinators.")] | None = None
     recommended_stop: (
         Annotated[LookSummary, Meta(description="Closing the trial confirms it. Not for sites and coordinators.")]
@@ -159,7 +164,6 @@ class Derivation(Struct, frozen=True, omit_defaults=True):
     memo: tuple[float, ...]
     learned_up_to: Annotated[int, Meta(description="The last record the policy had learned from.")]
     estimated: bool
-    key: str
     algorithm_version: str
     software: str
     history: list[HistoryLine]
@@ -171,7 +175,7 @@ class Derivation(Struct, frozen=True, omit_defaults=True):
 class RecommendationView(Struct, frozen=True, omit_defaults=True):
     """A recommendation and its reports; took is arm, kit, nothing or other."""
 
-    recommendation_id: int
+    recommendation_id: str
     at: datetime
     open: bool
     withdrawn: bool
@@ -197,7 +201,7 @@ class AccessLine(Struct, frozen=True, omit_defaults=True):
     ]
     head: Annotated[str, Meta(description="The hash of the log's last record then: nothing after it was seen.")]
     count: int
-    recommendation_id: int | None = None
+    recommendation_id: str | None = None
 
 
 class AccessList(Struct, frozen=True, omit_defaults=True):

@@ -50,7 +50,8 @@ def _write(path: str, roles: frozenset[str], handler: Any, response: type, body:
 
 _TRIAL = "/trials/{trial}"
 _SIMULATION = "/simulations/{id}"
-_RECOMMENDATION = "/trials/{trial}/recommendations/{id}"
+_AFTER = Text("The ID of the last recommendation of the list before, its next.", 40)
+_RECOMMENDATION = "/trials/{trial}/recommendations/{recommendation_id}"
 
 ROUTES: Final = (
     Route(
@@ -111,6 +112,7 @@ ROUTES: Final = (
     _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, Receipt, requests.Reason),
     _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, Receipt, requests.Reason),
     _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Ending),
+    _write(f"{_TRIAL}/reveal", ADMIN_ROLES, trials.reveal, Receipt, requests.Reason),
     _write(
         f"{_TRIAL}/unblindings",
         RECOMMENDATION_ROLES,
@@ -121,7 +123,7 @@ ROUTES: Final = (
     ),
     _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
     Route("GET", f"{_TRIAL}/enrolment", ENROLMENT_ROLES, follow_up.enrolment, EnrolmentView),
-    Route("GET", f"{_TRIAL}/waiting", TRIAL_ROLES, follow_up.list_waiting, WaitingList, query=(("after", ()),)),
+    Route("GET", f"{_TRIAL}/waiting", TRIAL_ROLES, follow_up.list_waiting, WaitingList, query=(("after", _AFTER),)),
     Route(
         "GET",
         f"{_TRIAL}/recommendations",
@@ -131,7 +133,10 @@ ROUTES: Final = (
         query=(
             ("subject", Text("The pseudonym of a subject.")),
             ("site", Text("Its site; for admins.")),
-            ("recommendation_id", Text("One of the subject's recommendations, instead of the pseudonym.", 15)),
+            (
+                "recommendation_id",
+                Text("The ID of one of the subject's recommendations, in place of it.", 40),
+            ),
         ),
     ),
     Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),

@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec.structs import asdict, replace
 
-from adhere.errors import ConflictError, InputError
+from adhere.errors import ConflictError
 from adhere.service.api.requests import NewTrial, seed_of
 from adhere.service.api.responses import (
     DesignView,
@@ -20,7 +20,8 @@ from adhere.service.api.responses import (
 from adhere.service.api.route import BLIND_ROLES, SITE
 from adhere.service.context import RequestContext, reading
 from adhere.store import Head, ReadTransaction
-from adhere.trial.commands import ChangeStatus, Erase, Response, Unblind
+from adhere.trial.commands import ChangeStatus, Erase, Response, Reveal, Unblind
+from adhere.trial.creation import check_seed_of
 from adhere.trial.design import Design
 from adhere.trial.design_checks import check
 from adhere.trial.events import Looked, created_event
@@ -29,6 +30,7 @@ from adhere.trial.look_view import decision_of, logged_looks, look_events, stop_
 from adhere.trial.looks import GO_ON
 from adhere.trial.make_design import make_design
 from adhere.trial.projection import read_state
+from adhere.trial.recommendation_ids import parse_id
 from adhere.trial.results import Results
 from adhere.trial.snapshot import Snapshot, decode_snapshot, snapshot_of
 
@@ -37,8 +39,6 @@ async def create_trial(context: RequestContext) -> TrialCreated:
     """Create a trial; the same design again changes nothing."""
     body: NewTrial = context.body
     service = context.service
-    if body.blinded and body.seed is not None:  # who knows the seed can draw the arms
-        raise InputError("seed", body.seed, "none: a blinded trial draws its own seed")
     seed = seed_of(body.seed)
 
     def prepared() -> Design:
@@ -46,15 +46,16 @@ async def create_trial(context: RequestContext) -> TrialCreated:
         fields = asdict(body)
         del fields["seed"]
         design = make_design(**fields)
-        design.engine(seed=0).load()
+        check_seed_of(design, seed)
+        design.engine().load()
         return design
 
     design = await service.in_background(prepared)
     context.trial = design.name
 
     def created() -> TrialCreated:
-        record = service.processor.create(design, seed=seed, by=context.by).record
-        return TrialCreated(record, DesignView(**asdict(design)), design.digest, check(design))
+        service.processor.create(design, seed=seed, by=context.by)
+        return TrialCreated(1, DesignView(**asdict(design)), design.digest, check(design))
 
     return await service.group_commit.run(created)
 
@@ -115,6 +116,8 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
         records=head.position,
         head=head.hash.hex(),
         algorithm_version=snapshot.algorithm_version,
+        commitments=tuple(filter(None, snapshot.commitments)),
+        revealed=snapshot.is_revealed,
         last_look=_summary(looks[-1]) if looks else None,
         recommended_stop=_summary(stop) if stop else None,
     )
@@ -167,9 +170,17 @@ def _check_none_open(context: RequestContext) -> None:
         raise ConflictError("trial", name, "a trial without open recommendations, or accept_open", sentence)
 
 
+async def reveal(context: RequestContext) -> Response:
+    """Reveal the secret by which a closed trial drew its arms, so that anybody can draw them again from its log."""
+    return await context.execute(Reveal, reason=context.body.reason)
+
+
 async def unblind(context: RequestContext) -> Response:
     """Unblind a kit and record it."""
-    return await context.execute(Unblind, **asdict(context.body))
+    body = asdict(context.body)
+    if (given := body["recommendation_id"]) is not None:
+        body["recommendation_id"] = parse_id(given) or given  # one that is none is that of no recommendation
+    return await context.execute(Unblind, **body)
 
 
 async def erase(context: RequestContext) -> Response:

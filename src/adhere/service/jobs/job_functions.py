@@ -13,12 +13,13 @@ import msgspec
 from adhere.analysis.analyse import analyse_records
 from adhere.policies import import_policies
 from adhere.store import open_store
-from adhere.trial.events import Recommended, created_event, decode
+from adhere.trial.events import created_event
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.derive import DerivedAgain, derive_again
 from adhere.trial.log.explain import reasons
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.follow_up import FollowUp
+from adhere.trial.log.recommendation import made_event
 from adhere.trial.log.records import trial_records
 from adhere.trial.monitoring.belief_words import belief_words
 from adhere.trial.monitoring.policy_beliefs import beliefs_in
@@ -72,15 +73,16 @@ def follow_up(processor: CommandProcessor, trial: str, known: FollowUp | None) -
     return found
 
 
-def derivation(processor: CommandProcessor, trial: str, number: int) -> tuple[DerivedAgain, list[tuple[str, str]]]:
+def derivation(
+    processor: CommandProcessor, trial: str, recommendation_id: str
+) -> tuple[DerivedAgain, list[tuple[str, str]]]:
     """A recommendation derived again, and why it came out so."""
     with processor.store.reading() as view:
         known = view.trials()[trial]
-        found = derive_again(view, known, number)
-        made = decode(view.histories(known, [number])[number][0])
-        assert isinstance(made, Recommended)
+        found = derive_again(view, known, recommendation_id)
+        made = made_event(view, known, recommendation_id)
         why = list(reasons(view, known, created_event(view, known), made))
-    if found.state is not None and found.comparison.arm is not None:
+    if found.state is not None and found.comparison.probabilities:
         after = 1 + next(place for place, (what, _) in enumerate(why) if what == "policy")
         why[after:after] = [("believed", said) for said in belief_words(beliefs_in(found.state))]
     return replace(found, state=None), why
@@ -97,11 +99,11 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
-def start(location: str, imports: Sequence[Path]) -> Callable[..., Any]:
+def start(location: str, secret_file: Path | None, imports: Sequence[Path]) -> Callable[..., Any]:
     """Open the store in the process for jobs; returns what calls the functions by name."""
     for file in imports:
         import_policies(file)
-    return partial(_call, CommandProcessor(open_store(location, read_only=True)))
+    return partial(_call, CommandProcessor(open_store(location, read_only=True, secret_file=secret_file)))
 
 
 def _call(processor: CommandProcessor, name: str, *arguments: Any) -> Any:

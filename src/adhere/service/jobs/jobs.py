@@ -20,6 +20,7 @@ from adhere.service.jobs import job_functions
 from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.service.jobs.job_process import broken_off
+from adhere.store import Store
 from adhere.trial.processor import CommandProcessor
 
 _RETRY_SECONDS = 2
@@ -41,7 +42,7 @@ class Jobs:
         self._large = ThreadPoolExecutor(1, thread_name_prefix="jobs")  # waits for the process
         self._small = ThreadPoolExecutor(1, thread_name_prefix="small-jobs")
         self._busy: set[int] = set()
-        self._process = ChildProcess(job_functions.__name__, lambda: (self._location, policy_files()))
+        self._process = ChildProcess(job_functions.__name__, lambda: child_arguments(processor.store))
 
     async def run(self, token: int, name: str, *arguments: Any, n_records: int) -> Any:
         """Call a function for a token, on a trial of so many records."""
@@ -89,6 +90,12 @@ class Jobs:
             raise
         except BaseException as error:  # which nothing between here and the client expects
             raise broken_off(error) from error
+
+
+def child_arguments(store: Store) -> tuple[str | Path | None, Path | None, list[Path]]:
+    """What a process needs to open the same store: where it is, where its secrets are, and the user's policies."""
+    secrets = None if store.secret_file is None else store.secret_file.path
+    return store.location, secrets, policy_files()
 
 
 def policy_files() -> list[Path]:

@@ -35,8 +35,9 @@ class RunningMonitors:
         return found
 
 
-def start(location: str, imports: Sequence[Path]) -> Callable[..., Any]:
+def start(location: str, secret_file: Path | None, imports: Sequence[Path]) -> Callable[..., Any]:
     """Open the store in the process; returns what gives a trial's monitor."""
     for file in imports:
         import_policies(file)
-    return RunningMonitors(CommandProcessor(open_store(location, read_only=True))).monitor
+    store = open_store(location, read_only=True, secret_file=secret_file)
+    return RunningMonitors(CommandProcessor(store)).monitor

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
 from adhere.service.jobs.child_process import ChildProcess
-from adhere.service.jobs.jobs import policy_files
+from adhere.service.jobs.jobs import child_arguments
 from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.processor import CommandProcessor
 
@@ -21,9 +21,9 @@ class Monitors:
     """The monitors of a service. Exports have another process, so that nobody who watches waits for them."""
 
     def __init__(self, processor: CommandProcessor) -> None:
-        self._processor, location = processor, processor.store.location
+        self._processor = processor
         self._work: Callable[[str], Monitor] | None = None
-        self._process = ChildProcess(_MODULE, lambda: (location, policy_files()))
+        self._process = ChildProcess(_MODULE, lambda: child_arguments(processor.store))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="monitors")  # waits for the process
         self._made: OrderedDict[str, Monitor] = OrderedDict()
         self._being_made: dict[str, asyncio.Task[Monitor]] = {}

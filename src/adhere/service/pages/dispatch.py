@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope
 
 from adhere.errors import UnavailableError, UnknownError
 from adhere.service.api.auth import Authenticator
-from adhere.service.api.parsing import parse_id, parse_trial, read_body
+from adhere.service.api.parsing import parse_number, parse_recommendation, parse_trial, read_body
 from adhere.service.context import RequestContext, Service
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
@@ -44,7 +44,9 @@ class Pages:
         if "trial" in parameters:
             context.trial = page.trial = parse_trial(parameters)
         if "id" in parameters:
-            page.id = parse_id(parameters, route.path)
+            page.id = parse_number(parameters, route.path)
+        elif "recommendation_id" in parameters:
+            page.recommendation_id = parse_recommendation(parameters)
         page.file = parameters.get("file", "")
         if not route.public and page.holder is None:
             if route.method == "POST" or page.is_fragment:

@@ -17,7 +17,7 @@ from adhere.service.pages.problem import shown_problem
 from adhere.trial.design import Design
 
 _FIELDS: Final = [field.name for field in msgspec.structs.fields(Design)]
-_CHANGES: Final = ("pause", "resume", "close")
+_CHANGES: Final = ("pause", "resume", "close", "reveal")
 
 
 async def overview_page(page: PageRequest) -> Response:
@@ -34,7 +34,7 @@ async def changed_state(page: PageRequest) -> Response:
         body["accept_open"] = "accept_open" in form
     try:
         if change not in _CHANGES:
-            raise InputError("change", change, "one of pause, resume, close")
+            raise InputError("change", change, "one of pause, resume, close, reveal")
         await page.call(change, body=body, key=form.get("key", ""))
     except (InputError, ProblemError) as error:
         waiting = await _waiting(page) if isinstance(error, ConflictError) and change == "close" else None

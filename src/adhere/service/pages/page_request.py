@@ -37,7 +37,8 @@ class PageRequest:
     secret: str = ""  # of the session, or what was sent as one
     trial: str = ""
     rehearsal: bool = False  # whether the trial is one
-    id: int = -1
+    id: int = -1  # of a token or a simulation
+    recommendation_id: str = ""
     file: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, list[str]] = field(default_factory=dict)  # of a form that was sent
@@ -93,6 +94,7 @@ class PageRequest:
             context.trial = self.trial if trial is None else trial
             check_trial(context)
         context.id = self.id if id is None else id
+        context.recommendation_id = self.recommendation_id
         if route.idempotent and not is_key(key.encode()):
             raise ProblemError("malformed", "the form came without its key; load the page again", field="key")
         context.idempotency_key = key

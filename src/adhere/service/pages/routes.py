@@ -30,7 +30,8 @@ _TRIAL = "/app/trials/{trial}"
 _SITE = ("show_trial", "list_waiting", "find_recommendations", "recommend")
 _ONE = ("show_trial", "show_recommendation", "find_recommendations", "report")
 _AT_SITE = f"{_TRIAL}/site"
-_RECOMMENDATION = f"{_TRIAL}/recommendations/{{id}}"
+_RECOMMENDATION = f"{_TRIAL}/recommendations/{{recommendation_id}}"
+_WHY = f"{_TRIAL}/audit/{{recommendation_id}}"
 
 PAGES: Final = (
     PageRoute("GET", "/static/{file}", static_page, public=True),
@@ -44,7 +45,7 @@ PAGES: Final = (
     PageRoute("POST", "/app/new-trial/trial", created_trial, calls=("check_design", "create_trial")),
     PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=("check_design", "start_simulation")),
     PageRoute("GET", _TRIAL, overview_page, calls=("show_trial",), tab="Overview"),
-    PageRoute("POST", f"{_TRIAL}/state", changed_state, calls=("pause", "resume", "close")),
+    PageRoute("POST", f"{_TRIAL}/state", changed_state, calls=("pause", "resume", "close", "reveal")),
     PageRoute("GET", _AT_SITE, site_page, calls=_SITE, tab="Site"),
     PageRoute("POST", _AT_SITE, recommendation_from_page, calls=_SITE),
     PageRoute("GET", _RECOMMENDATION, recommendation_page, calls=_ONE),
@@ -63,8 +64,10 @@ PAGES: Final = (
     PageRoute("GET", f"{_TRIAL}/monitor/file", monitor_file, calls=("export", "analysis")),
     PageRoute("GET", f"{_TRIAL}/audit", audit_page, calls=("list_records",), tab="Audit"),
     PageRoute("GET", f"{_TRIAL}/audit/verification", verification_part, calls=("verify_log",)),
-    PageRoute("GET", f"{_TRIAL}/audit/{{id}}", why_page, calls=("show_recommendation", "derive_again")),
-    PageRoute("GET", f"{_TRIAL}/audit/{{id}}/derivation", derivation_part, calls=("derive_again",)),
+    PageRoute(
+        "GET", f"{_TRIAL}/audit/{{recommendation_id}}", why_page, calls=("show_recommendation", "derive_again")
+    ),
+    PageRoute("GET", f"{_TRIAL}/audit/{{recommendation_id}}/derivation", derivation_part, calls=("derive_again",)),
     PageRoute("GET", "/app/explore", explore_page, calls=("explore",), tab="Explore"),
     PageRoute("GET", "/app/access", access_page, calls=("list_tokens", "list_trials"), tab="Access"),
     PageRoute("POST", "/app/access", new_token, calls=("list_tokens", "make_token", "make_link")),

@@ -11,21 +11,24 @@ import msgspec
 
 from adhere.store import ReadTransaction, Record
 from adhere.trial.events import (
-    DIGESTED_FORMATS,
-    READABLE_FORMATS,
+    LOG_FORMAT,
     AnyEvent,
+    Closed,
     Corrected,
     Created,
+    EpochBegun,
     Erased,
     Recommended,
     Reported,
+    Revealed,
     decode,
     lookup_keys,
 )
-from adhere.trial.kits import is_kit_secret
 from adhere.trial.log.look_check import LookCheck
+from adhere.trial.trial_secret import commitment_to, opens
 
 START: Final = bytes(32)
+REVEALED, KEPT, UNKNOWN, SEED = "revealed", "kept", "unknown", "seed"  # what is known of the secret of a log
 _BEFORE_ALL: Final = -(2**62)
 
 
@@ -54,7 +57,9 @@ class Fault:
 class Verdict:
     """The result of `verify`: the number of intact records, the last hash, the first fault, and looks.
 
-    `n_looks` are those that stand where the design has them, `n_derived` of them those derived again.
+    `n_looks` are those that stand where the design has them, `n_derived` of them those derived again. `secret` says
+    whether the secret that draws arms is in the log ("revealed"), is only kept here ("kept"), is not known here
+    ("unknown"), or there is none ("seed").
     """
 
     n_records: int
@@ -62,6 +67,7 @@ class Verdict:
     fault: Fault | None = None
     n_looks: int = 0
     n_derived: int = 0
+    secret: str = SEED
 
 
 def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
@@ -89,6 +95,8 @@ def verify(
         if isinstance(event, Fault):
             return Verdict(count - 1, before.hex(), event)
         outside.expect(event)
+        if outside.secrets.fault:
+            return Verdict(count - 1, before.hex(), Fault(count, outside.secrets.fault))
         if isinstance(event, Created):
             looks = LookCheck(event.design)
         elif looks is not None and (what := looks.follow(event)) is not None:
@@ -107,7 +115,7 @@ def verify(
         what = f"the log ends here, and no record has the hash {head}: its end was cut off, or it is another log"
         return Verdict(count, before.hex(), Fault(count, what))
     n_looks = (0, 0) if looks is None else (looks.n_looks, looks.n_derived)
-    return Verdict(count, before.hex(), None, *n_looks)
+    return Verdict(count, before.hex(), None, *n_looks, outside.secrets.known(view))
 
 
 def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fault:
@@ -130,11 +138,12 @@ def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fa
 
 
 def _fault_of_created(event: Created) -> Fault | None:
-    if event.log_format not in READABLE_FORMATS:
-        known = " and ".join(map(str, READABLE_FORMATS))
-        return Fault(1, f"the log has format {event.log_format}, and this version reads formats {known}")
-    if event.log_format in DIGESTED_FORMATS and event.design_digest != event.design.digest:
+    if event.log_format != LOG_FORMAT:
+        return Fault(1, f"the log has format {event.log_format}, and this version reads format {LOG_FORMAT}")
+    if event.design_digest != event.design.digest:
         return Fault(1, "the digest in it is not that of its design")
+    if bool(event.commitment) == (event.seed is not None):
+        return Fault(1, "a trial has either a commitment to a secret or a seed")
     return None
 
 
@@ -149,25 +158,66 @@ def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -
     return None
 
 
+class _Secrets:
+    """The commitments of a log, the epoch of each recommendation, and the secrets if they were revealed."""
+
+    def __init__(self) -> None:
+        self.commitments: list[str] = []  # without those of epochs with a seed
+        self.fault = ""
+        self.is_revealed = False
+        self._epochs: list[str] = []
+        self._is_closed = False
+
+    def follow(self, event: AnyEvent) -> None:
+        """Follow a record."""
+        if isinstance(event, Created | EpochBegun):
+            self._epochs.append(event.commitment)
+            self.commitments = list(filter(None, self._epochs))
+        elif isinstance(event, Recommended) and event.epoch != len(self._epochs) - 1:
+            self.fault = f"it is of epoch {event.epoch}, and there were {len(self._epochs)} by then, counted from 0"
+        elif isinstance(event, Closed):
+            self._is_closed = True
+        elif isinstance(event, Revealed):
+            self.is_revealed = True
+            self.fault = "" if self._is_closed else "its secret was revealed before the trial was closed"
+            if [_commitment(text) for text in event.secrets] != self._epochs:
+                self.fault = "the secrets revealed in it are not those that the log has commitments to"
+
+    def known(self, view: ReadTransaction) -> str:
+        """Return who can draw the arms again."""
+        if not self.commitments:
+            return SEED
+        if self.is_revealed:
+            return REVEALED
+        return KEPT if all(view.secret(commitment) is not None for commitment in self.commitments) else UNKNOWN
+
+
+def _commitment(secret: str) -> str:
+    """The commitment to a secret that was revealed; empty for an epoch with a seed, and for what is no secret."""
+    try:
+        return commitment_to(bytes.fromhex(secret)) if secret else ""
+    except ValueError:
+        return "damaged"
+
+
 class _Outside:
     """What must be kept outside a log according to it, unless the person was erased."""
 
     def __init__(self) -> None:
         self._latest: dict[str, int] = {}  # the latest recommendation of each subject
         self._subjects: dict[int, str] = {}  # whose each recommendation is
-        self._created: Created | None = None
+        self.secrets = _Secrets()
         self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and whom it is about
         self._erased: set[str] = set()
 
     def expect(self, event: AnyEvent) -> None:
         """Follow a record."""
-        if isinstance(event, Created):
-            self._created = event
-        elif isinstance(event, Recommended):
-            self._latest[event.subject] = event.recommendation_id
-            self._subjects[event.recommendation_id] = event.subject
+        self.secrets.follow(event)
+        if isinstance(event, Recommended):
+            self._latest[event.subject] = event.recommendation_index
+            self._subjects[event.recommendation_index] = event.subject
         elif isinstance(event, Reported | Corrected) and event.text:
-            self._notes[event.position] = (event.text, self._subjects[event.recommendation_id])
+            self._notes[event.position] = (event.text, self._subjects[event.recommendation_index])
         elif isinstance(event, Erased):
             self._latest.pop(event.subject, None)
             self._notes = {at: note for at, note in self._notes.items() if note[1] != event.subject}
@@ -175,9 +225,10 @@ class _Outside:
 
     def fault(self, view: ReadTransaction, trial: int, count: int) -> Fault | None:
         """The first thing that is missing, superfluous or different."""
-        secret = view.kit_secret(trial)  # a log that was exported is read without it
-        if self._created is not None and secret is not None and not is_kit_secret(self._created, secret):
-            return Fault(1, "the kit secret kept for it is not the one recorded")
+        for committed in self.secrets.commitments:
+            secret = view.secret(committed)  # a log that was exported is read without it
+            if secret is not None and not opens(committed, secret):
+                return Fault(1, f"the secret kept for the commitment {committed} is another one")
         for subject in view.subjects(trial):
             known = self._latest.pop(subject.key, None) == subject.latest
             if not known or commitment(subject.salt, subject.pseudonym) != subject.key:

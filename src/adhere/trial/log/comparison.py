@@ -13,7 +13,7 @@ from adhere.trial.engine import Choice
 from adhere.trial.events import Recommended
 from adhere.trial.log.look_check import TOLERANCE
 from adhere.trial.state import TrialState
-from adhere.trial.verbs.look import arms_left, choose, prescribed
+from adhere.trial.verbs.look import arms_left, choose, prescribed, stated_probabilities
 
 
 class How(Enum):
@@ -21,6 +21,7 @@ class How(Enum):
 
     DERIVED = "arm and probabilities"
     BY_PROBABILITIES = "probabilities only: the arm was drawn by another version of the policy"
+    BY_LOG = "probabilities only: the secret that drew the arm is not known here"
     FALLBACK = "the arm drawn with equal probabilities, because the policy had failed"
     IMPORTED = "not at all: it was made elsewhere and imported"
     NOT = "not at all"
@@ -37,21 +38,27 @@ class Comparison(NamedTuple):
 
 def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
     """Derive a recommendation again from the state that its policy had learned."""
-    engine, number = state.engine, event.recommendation_id
-    if number != state.n_recommendations:
-        return Comparison(How.NOT, f"it should have the number {state.n_recommendations}")
+    engine, index = state.engine, event.recommendation_index
+    if index != state.n_recommendations:
+        return Comparison(How.NOT, f"it should have the index {state.n_recommendations}")
+    if event.epoch != len(state.commitments) - 1:
+        return Comparison(How.NOT, f"it should be of epoch {len(state.commitments) - 1}")
     if event.imported:
         return Comparison(How.IMPORTED)
     if event.learned_up_to != state.position:
         what = f"the policy had learned up to record {event.learned_up_to}, not up to the one before it"
         return Comparison(How.NOT, what)
+    is_secret = not engine.keys.knows(state.epoch)
     if event.fallback:
-        return _compared(How.FALLBACK, event, engine.fall_back(number, event.fallback, arms_left(state)))
+        left = arms_left(state)
+        if is_secret:
+            return _compare_stated(How.FALLBACK, event, engine.equal_shares(left))
+        return _compared(How.FALLBACK, event, engine.fall_back(index, event.fallback, state.epoch, left))
     if event.algorithm_version != engine.algorithm_version:
         return _compare_probabilities(state, event)
-    if event.key != engine.key:
-        return Comparison(How.NOT, f"it was drawn by the key {event.key}, and the trial's is {engine.key}")
     try:
+        if is_secret:
+            return _compare_stated(How.BY_LOG, event, stated_probabilities(state, event.stratum))
         return _compared(How.DERIVED, event, choose(state, event.stratum))
     except (UnavailableError, MemoryError, OSError):
         raise
@@ -67,9 +74,16 @@ def _compare_probabilities(state: TrialState, event: Recommended) -> Comparison:
         return Comparison(How.BY_PROBABILITIES, what)
     probabilities: Sequence[float] | None = prescribed(state, event.stratum)
     if probabilities is None:
-        probabilities = engine.probabilities(state.policy_state, event.recommendation_id, event.memo)
+        probabilities = engine.probabilities(state.policy_state, event.recommendation_index, event.memo)
+    return _compare_stated(How.BY_PROBABILITIES, event, probabilities)
+
+
+def _compare_stated(how: How, event: Recommended, probabilities: Sequence[float]) -> Comparison:
+    """Compare the probabilities; the arm must be one that could be drawn."""
     difference = compare_numbers("the probabilities", event.probabilities, probabilities)
-    return Comparison(How.BY_PROBABILITIES, difference, probabilities=tuple(probabilities))
+    if difference is None and not event.probabilities[event.chosen] > 0.0:
+        difference = f"arm {event.chosen} was logged, which had no probability"
+    return Comparison(how, difference, probabilities=tuple(probabilities))
 
 
 def _compared(how: How, event: Recommended, choice: Choice) -> Comparison:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from adhere.errors import UnknownError
 from adhere.store import ReadTransaction
-from adhere.trial.events import AnyEvent, Created, Looked, Recommended, decode
+from adhere.trial.events import AnyEvent, Created, EpochBegun, Looked, Recommended
 from adhere.trial.evolve import lessons_of
 from adhere.trial.history import History, evolve_history
 from adhere.trial.lessons import pack
 from adhere.trial.log.chain import START, Fault, checked_event, walk
 from adhere.trial.log.comparison import Comparison, How, compare_recommendation
+from adhere.trial.log.recommendation import made_event
 from adhere.trial.look_state import after_look, evolve_looks
 from adhere.trial.relearning import learn
 from adhere.trial.state import Refusal, TrialState, initial_state
@@ -39,12 +39,9 @@ class DerivedAgain:
     state: TrialState | None = None  # right before it
 
 
-def derive_again(view: ReadTransaction, trial: int, recommendation_id: int) -> DerivedAgain:
+def derive_again(view: ReadTransaction, trial: int, recommendation_id: str) -> DerivedAgain:
     """Derive a recommendation again; the records before it are checked against the chain on the way."""
-    bodies = view.histories(trial, [recommendation_id]).get(recommendation_id)
-    made = decode(bodies[0]) if bodies else None
-    if not isinstance(made, Recommended):
-        raise UnknownError("recommendation", recommendation_id, "the number of a recommendation of this trial")
+    made = made_event(view, trial, recommendation_id)
     try:
         state, n_lessons = _state_before(view, trial, made)
     except _ChangedError as error:
@@ -58,12 +55,12 @@ def _state_before(view: ReadTransaction, trial: int, made: Recommended) -> tuple
     events = _events_before(view, trial, made.position)
     created = next(events)
     assert isinstance(created, Created)
-    engine = created.recorded_engine()
+    engine = created.recorded_engine(view.secret)
     engine.ensure_loaded()
     first = initial_state(created.design, engine)
-    looker, looks = first.looker, first.looks
+    looker, looks, commitments = first.looker, first.looks, first.commitments
     for event in events:
-        number: int | None = getattr(event, "recommendation_id", None)
+        number: int | None = getattr(event, "recommendation_index", None)
         if number is not None:
             before = histories.get(number)
             histories[number] = after = evolve_history(before, event)
@@ -71,6 +68,8 @@ def _state_before(view: ReadTransaction, trial: int, made: Recommended) -> tuple
                 looks = evolve_looks(looker.plan, looks, event, before, after)
         elif isinstance(event, Looked) and looks is not None:
             looks = after_look(looks, event)
+        elif isinstance(event, EpochBegun):
+            commitments = (*commitments, event.commitment)
     rows = [row for history in histories.values() for row in lessons_of(engine, history)]
     rows.sort(key=lambda row: row[0])
     refusals: list[Refusal] = []  # of logs that do not name them: the policy skips these lessons again
@@ -81,6 +80,7 @@ def _state_before(view: ReadTransaction, trial: int, made: Recommended) -> tuple
         position=made.position - 1,
         n_recommendations=len(histories),
         looks=looks,
+        commitments=commitments,
     )
     return state, len(rows)
 

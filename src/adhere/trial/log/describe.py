@@ -11,6 +11,7 @@ from adhere.trial.events import (
     Corrected,
     Created,
     EnteredInError,
+    EpochBegun,
     Erased,
     Imputed,
     LessonRefused,
@@ -20,6 +21,7 @@ from adhere.trial.events import (
     Repeated,
     Reported,
     Resumed,
+    Revealed,
     Unblinded,
     Withdrawn,
 )
@@ -32,6 +34,7 @@ _WITH_REASON = {
     Paused: "paused: no new recommendations",
     Resumed: "resumed: recommendations go on",
     Closed: "closed for good",
+    Revealed: "secret revealed: anybody can draw the arms again",
 }
 
 
@@ -53,6 +56,9 @@ def describe(design: Design, event: AnyEvent, words: str | None = None) -> str:
         return f"created: {design.policy}, arms {', '.join(design.arms)}"
     if isinstance(event, Conflicted):
         return f"refused: another request under the request id of record {event.of}"
+    if isinstance(event, EpochBegun):
+        lost = f", {event.n_lost:,} records lost" if event.n_lost else ""
+        return f"new epoch: arms are drawn by a fresh secret from here on ({event.reason}{lost})"
     if isinstance(event, Erased):
         return f"a subject's identity was erased (key {event.subject})"
     assert isinstance(event, Repeated)

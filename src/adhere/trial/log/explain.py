@@ -9,25 +9,22 @@ from adhere.policies import as_policy
 from adhere.policies.policy import AnyLearner
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Created, Recommended, created_event, decode
+from adhere.trial.events import AnyEvent, Created, Recommended, created_event
 from adhere.trial.log.describe import describe
+from adhere.trial.log.recommendation import events_about, made_event
 from adhere.trial.look_view import look_events
 from adhere.trial.looks import ACTIVE, GO_ON
 from adhere.trial.planned_looks import burn_in_of
 
 
-def explain(view: ReadTransaction, trial: int, recommendation_id: int) -> Iterator[str]:
+def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterator[str]:
     """Line by line, everything the log says of a recommendation."""
     created = created_event(view, trial)
     design = created.design
-    bodies = view.histories(trial, [recommendation_id]).get(recommendation_id)
-    if not bodies:
-        raise InputError("recommendation", recommendation_id, "the number of a recommendation of this trial")
+    made = made_event(view, trial, recommendation_id)
+    events = events_about(view, trial, recommendation_id)
     who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
-    events = [decode(body) for body in bodies]
-    made = events[0]
-    assert isinstance(made, Recommended)
-    yield f"Trial {design.name}, recommendation {recommendation_id}: {design.arms[made.chosen]}"
+    yield f"Trial {design.name}, recommendation {made.recommendation_id}: {design.arms[made.chosen]}"
     name = who.get(made.subject, "a subject who was erased").removeprefix("/")
     for what, says in reasons(view, trial, created, made, name):
         yield f"  {what:10} {says}"
@@ -59,7 +56,7 @@ def reasons(
         yield "decided by", decided
     if made.memo:
         yield "noted", f"{', '.join(f'{number:g}' for number in made.memo)} (the policy's memo of this draw)"
-    yield "drawn by", f"key {made.key}, recommendation {made.recommendation_id}"
+    yield "drawn by", _drawn_by(created, made)
     yield "version", f"{made.algorithm_version}; adhere {made.software}"
 
 
@@ -73,7 +70,7 @@ def _dropped_before(view: ReadTransaction, trial: int, design: Design, made: Rec
 def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) -> str:
     """By what the design prescribes the probabilities, where it does."""
     among = f", among the arms left (dropped at a look: {', '.join(dropped)})" if dropped else ""
-    in_burn_in = made.recommendation_id < burn_in_of(design).patients
+    in_burn_in = made.recommendation_index < burn_in_of(design).patients
     if made.stratum is not None and in_burn_in:
         return f"what is left of a permuted block of the stratum{among}"
     if design.update == "at looks" and not in_burn_in:
@@ -85,10 +82,16 @@ def _decided_by(created: Created, made: Recommended) -> str:
     """Which part of a hybrid or guard picked the arm; nothing where it is not known, or there is one only."""
     try:
         policy = as_policy(created.design.policy)
-        engine = None if isinstance(policy, AnyLearner) else created.design.engine(created.seed)
+        engine = None if isinstance(policy, AnyLearner) else created.design.engine()
     except InputError:  # a policy of the user's own that is not imported
         return ""
     return engine.decider(made.memo) if engine and len(made.memo) == engine.memo_size else ""
+
+
+def _drawn_by(created: Created, made: Recommended) -> str:
+    if made.imported:
+        return "nobody here: it was made elsewhere and imported"
+    return "the trial's secret" if created.commitment or made.epoch else f"the seed {created.seed}"
 
 
 def _by(event: AnyEvent) -> str:

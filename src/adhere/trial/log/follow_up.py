@@ -29,7 +29,7 @@ class _Said(msgspec.Struct, gc=False):
 
     event: str
     at: datetime
-    recommendation_id: int | None = None
+    recommendation_index: int | None = None
     subject: str = ""
     site: str = ""
     stratum: int | None = None
@@ -77,7 +77,7 @@ class FollowUp:
         return bool(last) and (last[0].position, last[0].hash) == (self.position, self._hash)
 
     def _follow(self, said: _Said) -> None:
-        number = said.recommendation_id
+        number = said.recommendation_index
         if number is None:
             return
         if said.event == "recommended":

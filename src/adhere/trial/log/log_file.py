@@ -1,12 +1,13 @@
 """A trial's log in a file of its own, line by line in JSON: to keep, to verify and replay anywhere, to move.
 
 The first line says what it is; then come the records, each with its hash; then the pseudonyms and free texts that are
-kept outside the chain; and the head. The kit secret of a blinded trial is left out.
+kept outside the chain; and the head. The secret that draws arms is left out, unless it was revealed in a record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import msgspec
 from adhere.errors import InputError
 from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
 from adhere.store.erasing import erase_missing
-from adhere.trial.events import LOG_FORMAT, READABLE_FORMATS, Created, created_event, decode, to_record
-from adhere.trial.kits import is_kit_secret
+from adhere.trial.epochs import begin_epoch
+from adhere.trial.events import LOG_FORMAT, Created, EpochBegun, Revealed, created_event, decode, to_record
 from adhere.trial.log.chain import START, Fault, checked_event, verify, walk
+from adhere.trial.log.standing import standing
+from adhere.trial.trial_secret import commitment_to
 
 _AT_ONCE = 1000
 
@@ -89,25 +92,46 @@ def read_log(
 
 
 def import_log(
-    path: Path, store: Store, kit_secret: bytes | None, on_progress: Callable[[int], None] = lambda n: None
+    path: Path,
+    store: Store,
+    secrets: Sequence[bytes],
+    at: datetime,
+    on_progress: Callable[[int], None] = lambda n: None,
 ) -> tuple[str, Fault | None]:
-    """Read a log into a store, for the trial to go on there, which a blinded one cannot without its kit secret."""
+    """Read a log into a store, for the trial to go on there, for which its secrets are needed.
 
-    def save_secret(writing: WriteTransaction, trial: int) -> None:
-        created = created_event(writing, trial)
-        if kit_secret is None:
-            if created.kit_secret_digest:
-                expected = "that of this blinded trial: --kit-secret FILE, which adhere trial export writes too"
-                raise InputError("kit secret", "none", expected)
-            return
-        if not created.kit_secret_digest:
-            why = "it was created before kits had a secret" if created.design.blinded else "it is not blinded"
-            raise InputError("kit secret", "one", f"none for this trial: {why}")
-        if not is_kit_secret(created, kit_secret):
-            raise InputError("kit secret", "another", "the one whose digest is in the first record of the log")
-        writing.save_kit_secret(trial, kit_secret)
+    Since the log may be older than the trial, what follows is drawn by a fresh secret, in a new epoch.
+    """
 
-    return _read(path, store, on_progress, save_secret)
+    def save_secrets(writing: WriteTransaction, trial: int) -> None:
+        created, commitments = created_event(writing, trial), _commitments(writing, trial)
+        given = {commitment_to(secret): secret for secret in secrets}
+        if other := given.keys() - set(commitments):
+            what = f"a secret with the commitment {min(other)}"
+            raise InputError("secrets", what, "those that the log has commitments to, and no others")
+        is_over = standing(writing, trial).status == "closed"
+        for commitment in commitments:
+            if commitment in given:
+                writing.save_secret(trial, commitment, given[commitment])
+            elif writing.secret(commitment) is None and not is_over:
+                expected = "those of this trial: --secrets FILE, which adhere trial export writes too"
+                raise InputError("secrets", "none" if not given else "not all of them", expected)
+        if created.is_live and not is_over:
+            begin_epoch(writing, trial, at, "imported from a log, which may be older than the trial")
+
+    return _read(path, store, on_progress, save_secrets)
+
+
+def secrets_of(view: ReadTransaction, trial: int) -> list[bytes]:
+    """The secrets of all epochs of a trial that are kept here."""
+    found = (view.secret(commitment) for commitment in _commitments(view, trial))
+    return [secret for secret in found if secret is not None]
+
+
+def _commitments(view: ReadTransaction, trial: int) -> list[str]:
+    """The commitments of all epochs, in order, without an epoch that has a seed."""
+    events = (decode(record.body) for record in walk(view, trial))
+    return [event.commitment for event in events if isinstance(event, Created | EpochBegun) and event.commitment]
 
 
 def _read(
@@ -133,16 +157,16 @@ class _LogReading:
         self.name = ""
         self._count, self._hash = 0, START
         self._waiting: list[Record] = []
+        self._revealed: tuple[str, ...] = ()
 
     def into(self, writing: WriteTransaction) -> int:
         lines = self._lines()
         first = next(lines, None)
         if not isinstance(first, Start):
             raise InputError("file", str(self._path), "a .log file that adhere trial export or Trial.save wrote")
-        if first.format not in READABLE_FORMATS:
+        if first.format != LOG_FORMAT:
             found = f"a log of format {first.format}"
-            known = " or ".join(map(str, READABLE_FORMATS))
-            raise InputError("file", found, f"format {known}, which this version of adhere reads")
+            raise InputError("file", found, f"format {LOG_FORMAT}, which this version of adhere reads")
         self.name = first.trial
         end: End | None = None
         subjects: list[Subject] = []
@@ -174,6 +198,8 @@ class _LogReading:
         if fault := verify(writing, trial).fault:  # which looks at pseudonyms and free text too
             raise _FaultyError(fault.position, fault.what)
         erase_missing(writing, trial)
+        for secret in filter(None, self._revealed):
+            writing.save_secret(trial, commitment_to(bytes.fromhex(secret)), bytes.fromhex(secret))
         return trial
 
     def _lines(self) -> Iterator[Any]:
@@ -200,6 +226,8 @@ class _LogReading:
             raise _FaultyError(position, event.what)
         if isinstance(event, Created) and event.design.name != self.name:
             raise _FaultyError(position, f"the file says it is of trial {self.name!r}, not {event.design.name!r}")
+        if isinstance(event, Revealed):
+            self._revealed = event.secrets
         self._count, self._hash = position, record.hash
         self._waiting.append(record)
 

@@ -96,7 +96,7 @@ class LookCheck:
             self.n_looks += 1
             return wrong
         missing = missing_look(plan, self._looks, n, event)
-        number = getattr(event, "recommendation_id", None)
+        number = getattr(event, "recommendation_index", None)
         if number is not None:
             before = self._histories.get(number)
             after = self._histories[number] = evolve_history(before, event)
@@ -118,6 +118,6 @@ class LookCheck:
         if looker.needs_beliefs:
             return None
         self.n_derived += 1
-        patients = ((one, self._histories[one.recommendation_id]) for one in self._made)
+        patients = ((one, self._histories[one.recommendation_index]) for one in self._made)
         found = looker.find(event.look, self._looks, (), patients)
         return compare_looks(event, msgspec.structs.replace(event, **found._asdict()))

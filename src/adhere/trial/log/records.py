@@ -129,7 +129,7 @@ class RecordRows:
     subjects: Counter[str] = field(default_factory=Counter)
     n_in_error: int = 0
     n_without_probabilities: int = 0
-    first_without: int = 0
+    first_without: str = ""
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -139,7 +139,7 @@ class RecordRows:
         if history.in_error:
             self.n_in_error += 1
             return
-        self.number.append(made.recommendation_id)
+        self.number.append(made.recommendation_index)
         self.chosen.append(made.chosen)
         for column, value in self._known(history):
             column.append(value)
@@ -151,7 +151,7 @@ class RecordRows:
         self.strata.append(made.stratum)
         self.subjects[made.subject] += 1
         if not made.probabilities:
-            self.first_without = self.first_without if self.n_without_probabilities else made.recommendation_id
+            self.first_without = self.first_without or made.recommendation_id
             self.n_without_probabilities += 1
 
     def renew(self, row: int, history: History) -> None:

@@ -18,8 +18,6 @@ from adhere.trial.snapshot import decode_snapshot, floats_from
 from adhere.trial.state import initial_state
 from adhere.trial.verbs.look import look_due, looked, needs_policy
 
-_WITHOUT_REFUSALS = 2  # logs up to this format left lessons out without saying so
-
 
 @dataclass
 class ReplayResult:
@@ -28,6 +26,7 @@ class ReplayResult:
     n_records: int = 0
     n_derived: int = 0
     n_by_probabilities: int = 0
+    n_by_log: int = 0  # checked by their probabilities, because the secret that drew them is not known here
     n_imported: int = 0
     n_fallbacks: int = 0
     n_refused: int = 0
@@ -49,7 +48,6 @@ class _Replayer:
         self._view, self._trial, self._cache = view, trial, cache
         self._result = ReplayResult()
         self._projection: Projection
-        self._records_refusals = False
         self._version = ""  # of the last record that names one
         self._last_at: datetime
 
@@ -71,11 +69,10 @@ class _Replayer:
 
     def _follow(self, event: AnyEvent) -> Fault | None:
         if isinstance(event, Created):
-            engine = event.recorded_engine()
+            engine = event.recorded_engine(self._view.secret)
             self._result.algorithm_version = engine.algorithm_version
             state = initial_state(event.design, engine)
             self._projection = Projection(self._view, self._cache, self._trial, state, tail={})
-            self._records_refusals = event.log_format > _WITHOUT_REFUSALS
         if isinstance(event, LessonRefused):
             if not self._comes_out(event):
                 return Fault(
@@ -131,7 +128,7 @@ class _Replayer:
 
     def _missing_refusal(self, position: int) -> Fault | None:
         """A lesson that the policy refuses, where the log should have said so before this position."""
-        if not self._records_refusals or self._version != self._result.algorithm_version:
+        if self._version != self._result.algorithm_version:
             return None
         for refusal in self._projection.state.refusals:
             return Fault(
@@ -148,6 +145,8 @@ class _Replayer:
         elif found.how is How.BY_PROBABILITIES:
             result.n_by_probabilities += 1
             result.other_versions.add(event.algorithm_version)
+        elif found.how is How.BY_LOG:
+            result.n_by_log += 1
         elif found.how is How.DERIVED:
             result.n_derived += 1
         return found.difference
@@ -159,8 +158,10 @@ class _Replayer:
             return None
         if snapshot.looks != state.looks:
             return Fault(end, "what is kept of the looks beside the log differs from it")
-        if snapshot.counts not in (None, state.counts):
+        if snapshot.counts != state.counts:
             return Fault(end, "what is kept of reports beside the log differs from it")
+        if (snapshot.commitments, snapshot.is_revealed) != (state.commitments, state.is_revealed):
+            return Fault(end, "the commitments to secrets kept beside the log differ from it")
         stored = (snapshot.n_recommendations, snapshot.status)
         if stored != (state.n_recommendations, state.status):
             what = (

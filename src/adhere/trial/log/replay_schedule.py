@@ -17,6 +17,7 @@ from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
 from adhere.analysis.adaptive.schedule import Schedule
 from adhere.compilation.kernel import without_garbage_collection
 from adhere.errors import UnknownPolicyError
+from adhere.randomness import Words, stream_keys
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
 from adhere.trial.events import (
@@ -24,6 +25,7 @@ from adhere.trial.events import (
     Corrected,
     Created,
     EnteredInError,
+    EpochBegun,
     Imputed,
     LessonRefused,
     Looked,
@@ -36,7 +38,6 @@ from adhere.trial.log.chain import walk
 from adhere.trial.looks import ACTIVE, GO_ON
 
 _MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more
-_KEY_DIGITS = 16
 
 
 def logged_allocation(view: ReadTransaction, trial: int) -> LoggedAllocation:
@@ -59,7 +60,7 @@ class _Steps:
     def __init__(self) -> None:
         self._design: Design
         self._version, self._recycles = "", False
-        self._key = ""
+        self._keys: Words | None = None
         self._steps: list[tuple[int, int, int]] = []
         self._rewards: list[float] = []  # every value that was ever reported
         self._histories: list[History] = []
@@ -74,9 +75,12 @@ class _Steps:
         self._n_events += 1
         if isinstance(event, Created):
             self._design = event.design
+            self._keys = None if event.seed is None else stream_keys(event.seed, 0, 1)
             if event.design.strata or event.design.update == "at looks":
                 self._refuse("arms were drawn by shares that the design prescribes, which are not redrawn")
             self._check_version(event)
+        elif isinstance(event, EpochBegun):
+            self._keys = None
         elif isinstance(event, Recommended):
             self._recommend(event)
         elif isinstance(event, Looked):
@@ -85,8 +89,8 @@ class _Steps:
         elif isinstance(event, LessonRefused):
             self._refuse("the policy failed at a report, and what it would do under another allocation is not known")
         elif isinstance(event, Reported | Imputed | Corrected | EnteredInError):
-            before = self._histories[event.recommendation_id]
-            after = self._histories[event.recommendation_id] = evolve_history(before, event)
+            before = self._histories[event.recommendation_index]
+            after = self._histories[event.recommendation_index] = evolve_history(before, event)
             self._learn(before, after)
 
     def allocation(self) -> LoggedAllocation:
@@ -94,7 +98,6 @@ class _Steps:
         design, n = self._design, len(self._histories)
         steps = np.array(self._steps, np.int32).reshape(1, -1, 3)
         outcome = np.array([np.nan if one.reward is None else one.reward.value for one in self._histories])
-        key = [int(self._key[i : i + _KEY_DIGITS] or "0", 16) for i in (0, _KEY_DIGITS)]
         schedule = Schedule(n, steps)
         rewards = np.full(max(n, len(self._rewards)), np.nan)
         rewards[: len(self._rewards)] = self._rewards
@@ -103,7 +106,7 @@ class _Steps:
             policy=design.policy,
             horizon=design.n_patients,
             reward_values=design.reward_values,
-            keys=np.array([key], np.uint64),
+            keys=self._keys,
             schedule=schedule,
             chosen=np.array([one.chosen for one in self._histories], np.int64),
             reward=rewards[: schedule.n_rows],
@@ -128,13 +131,12 @@ class _Steps:
             self._refuse("recommendations were imported from a table, not drawn by this trial's policy")
         elif event.fallback:
             self._learn_again()
-            self._steps.append((event.recommendation_id, FALL_BACK, 0))
+            self._steps.append((event.recommendation_index, FALL_BACK, 0))
         elif self._version and event.algorithm_version != self._version:
             self._refuse("recommendations were made by another version of the policy than this one")
         else:
-            self._key = event.key
             self._learn_again()
-            self._steps.append((event.recommendation_id, RECOMMEND, 0))
+            self._steps.append((event.recommendation_index, RECOMMEND, 0))
         is_whole = bool(event.probabilities) and not event.fallback
         self._probabilities.append(event.probabilities if is_whole else (np.nan,) * len(self._design.arms))
         self._histories.append(evolve_history(None, replace(event, memo=())))  # which redraws make anew
@@ -143,7 +145,7 @@ class _Steps:
         """Note what a report changes of what the policy learns; it does not learn from fallbacks."""
         if after.fallback or before.reward == after.reward:
             return
-        old, new, patient = before.reward, after.reward, after.recommendation_id
+        old, new, patient = before.reward, after.reward, after.recommendation_index
         if old is not None and new is not None and (old.value, old.place) == (new.value, new.place):
             return
         if old is not None:

@@ -62,7 +62,7 @@ class RunningRecords:
         """The recommendations known before that new records are about, with all records about each."""
         changed: set[int] = set()
         while self._position and (found := view.records(self._trial, self._position, _AT_ONCE)):
-            changed |= {one.recommendation_id for one in found if one.recommendation_id is not None}
+            changed |= {one.recommendation_index for one in found if one.recommendation_index is not None}
             self._position = found[-1].position
         known = sorted(number for number in changed if number < len(self._rows) + self._rows.n_in_error)
         for start in range(0, len(known), _AT_ONCE):

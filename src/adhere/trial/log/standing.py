@@ -46,10 +46,10 @@ def standing(view: ReadTransaction, trial: int) -> Standing:
 
 
 def counts_of(view: ReadTransaction, trial: int) -> Counts:
-    """What is awaited and who complied, as stored with the head; counted where an older version left nothing."""
+    """What is awaited and who complied, as stored with the head; counted where nothing is, as after an import."""
     head = view.head(trial)
     snapshot = decode_snapshot(head.snapshot)
-    if snapshot is not None and snapshot.counts is not None:
+    if snapshot is not None:
         return snapshot.counts
     if (counts := _counted.get(head.hash)) is None:
         counts = _counted[head.hash] = _count(view, trial)  # a trial that was closed is never stored anew

@@ -15,7 +15,7 @@ ESTFL      Y if they were estimated by drawing    FALLBACK  why arms had equal p
 RECOMMENDATION_ID
 RECPOS     the record it stands in                SEENPOS   the last record the policy had learned from
 TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL counts from
-MEMO       what the policy remembers of it        RANDKEY, ALGORITHM_VERSION, SOFTWARE
+MEMO       what the policy remembers of it        ALGORITHM_VERSION, SOFTWARE
 =========  ==========================================================================================
 
 A design with strata has STRATUM too, behind SITEID; a rehearsal has REHEARSAL, which is Y in every row, behind
@@ -67,14 +67,13 @@ def schema(design: Design) -> dict[str, Any]:
         "PROPENS": pl.Float64,
         **{f"PROB_{arm}": pl.Float64 for arm in design.arms},
         "ESTFL": pl.String,
-        "RECOMMENDATION_ID": pl.Int64,
+        "RECOMMENDATION_ID": pl.String,
         "FALLBACK": pl.String,
         "RECPOS": pl.Int64,
         "SEENPOS": pl.Int64,
         "TRTAPOS": pl.Int64,
         "AVALPOS": pl.Int64,
         "MEMO": pl.String,
-        "RANDKEY": pl.String,
         "ALGORITHM_VERSION": pl.String,
         "SOFTWARE": pl.String,
     }
@@ -133,7 +132,6 @@ def _row(
         history.actual and history.actual.place,
         history.reward and history.reward.place,
         msgspec.json.encode(made.memo).decode(),
-        made.key,
         made.algorithm_version,
         made.software,
     )

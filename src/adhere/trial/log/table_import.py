@@ -19,12 +19,13 @@ from adhere.csv_cells import reward_in
 from adhere.errors import InputError, nearest
 from adhere.store import Store
 from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.creation import create_trial, seed_or_drawn
+from adhere.trial.creation import create_trial
 from adhere.trial.design import Design
 from adhere.trial.events import EnteredInError, Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.table_reading import number_of, text_of
 from adhere.trial.lookups import new_salt, new_subject
+from adhere.trial.recommendation_ids import new_id
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.verbs.context import Change
 
@@ -41,16 +42,14 @@ def import_table(
     table: pl.DataFrame,
     store: Store,
     design: Design,
-    seed: int | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> int:
     """Create a trial with everything a table says of it; returns the number of records."""
-    chosen = seed_or_drawn(seed)
-    design.engine(chosen).load()
+    design.engine().load()
     rows = table.to_dicts()
     with store.writing() as writing:
-        transaction = create_trial(writing, design, chosen, now(), "import")
+        transaction = create_trial(writing, design, now(), "import")
         for step in sorted(step for number, row in enumerate(rows) for step in _steps(number, row)):
             try:
                 transaction.append(_change(transaction, rows[step.row], step.what, now))
@@ -93,9 +92,9 @@ def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: 
     kind, *parts = what.split()
     state = transaction.state
     if kind == "recommended":
-        row["_id"] = state.n_recommendations
+        row["_index"] = state.n_recommendations
         return _recommended(transaction, row, _time(row, "RANDDTM", now))
-    stamp = {"position": state.position + 1, "by": "import", "recommendation_id": row["_id"]}
+    stamp = {"position": state.position + 1, "by": "import", "recommendation_index": row["_index"]}
     if kind == "withdrawn":
         return Change(Withdrawn(**stamp, at=now(), reason="imported"))
     if kind == "entered-in-error":
@@ -126,7 +125,8 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
         position=state.position + 1,
         at=at,
         by="import",
-        recommendation_id=state.n_recommendations,
+        recommendation_index=state.n_recommendations,
+        recommendation_id=new_id(),
         subject=subject.key,
         site=site,
         learned_up_to=state.position,
@@ -134,13 +134,12 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
         probabilities=_probabilities(state.design, row),
         memo=memo,
         estimated=text_of(row, "ESTFL") == "Y",
-        key=text_of(row, "RANDKEY"),
         algorithm_version=text_of(row, "ALGORITHM_VERSION"),
         software=text_of(row, "SOFTWARE"),
         fallback=fallback,
         imported=True,
     )
-    return Change(event, subject._replace(latest=event.recommendation_id))
+    return Change(event, subject._replace(latest=event.recommendation_index))
 
 
 def _memo(row: Mapping[str, Any]) -> tuple[float, ...]:

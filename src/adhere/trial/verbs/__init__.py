@@ -15,6 +15,7 @@ from adhere.trial.verbs import (
     mark_in_error,
     recommend,
     report,
+    reveal,
     unblind,
     withdraw,
 )
@@ -27,6 +28,7 @@ DECIDE: dict[type[commands.Command], Callable[[TrialState, Any, Context], list[C
     commands.Withdraw: withdraw.decide,
     commands.MarkInError: mark_in_error.decide,
     commands.ChangeStatus: change_status.decide,
+    commands.Reveal: reveal.decide,
     commands.Unblind: unblind.decide,
     commands.Erase: erase.decide,
     commands.ImputeMissing: impute_missing.decide,

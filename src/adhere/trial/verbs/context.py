@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from adhere.checks import check_text
-from adhere.errors import ConflictError, InputError, UnknownError
+from adhere.errors import ConflictError, InputError, UnknownError, short
 from adhere.store import Subject
 from adhere.trial.commands import Command
 from adhere.trial.events import AnyEvent
 from adhere.trial.history import History
-from adhere.trial.kits import Kits
+from adhere.trial.kits import Kits, unknown_kit
 from adhere.trial.log.chain import commitment
 from adhere.trial.state import TrialState
 
@@ -30,8 +30,8 @@ class Context(NamedTuple):
     """The circumstances of a command.
 
     `subject` is who the command names, if it names one; `new_salt` is for free text; `text_of` reads the free text
-    that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `kits` are those of
-    the trial.
+    that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `new_id` draws the
+    ID of a recommendation; `kits` are those of the trial.
     """
 
     command: Command
@@ -40,6 +40,7 @@ class Context(NamedTuple):
     new_salt: Callable[[], bytes]
     text_of: Callable[[int], str | None]
     is_erased: Callable[[int], bool]
+    new_id: Callable[[], str]
     kits: Kits
     subject: Subject | None = None
 
@@ -53,20 +54,41 @@ class Context(NamedTuple):
             "digest": self.digest,
         }
 
-    def note_for(self, recommendation_id: int, text: str | None) -> tuple[str, tuple[bytes, str] | None]:
+    def note_for(self, recommendation_index: int, text: str | None) -> tuple[str, tuple[bytes, str] | None]:
         """The digest of free text for the log, and what is kept outside it: nothing about a person who was erased."""
-        if text is None or self.is_erased(recommendation_id):
+        if text is None or self.is_erased(recommendation_index):
             return "", None
         salt = self.new_salt()
         return commitment(salt, text), (salt, text)
 
 
-def find_history(state: TrialState, recommendation_id: int, site: str | None) -> History:
+def find_history(state: TrialState, recommendation_id: str, site: str | None) -> History:
     """A recommendation that a site may see. Another site's is reported like one that does not exist."""
-    history = state.histories.get(recommendation_id)
+    index = state.indices.get(recommendation_id)
+    history = None if index is None else state.histories.get(index)
     if history is None or site not in (None, history.site):
-        raise UnknownError("recommendation", recommendation_id, "the number of a recommendation made for this site")
+        raise unknown_recommendation(recommendation_id)
     return history
+
+
+def unknown_recommendation(recommendation_id: str) -> UnknownError:
+    """Return the error for an ID that this site was not given, or that was lost with what came after a backup."""
+    expected = "the ID of a recommendation made for this site"
+    sentence = (
+        f"recommendation {short(recommendation_id)} is not known here. If it was given out before a backup was "
+        "restored, do not send it again: enter the subject anew, and tell whoever runs the trial what was given"
+    )
+    return UnknownError("recommendation", recommendation_id, expected, sentence)
+
+
+def find_kit(state: TrialState, kits: Kits, code: str) -> int:
+    """The index of the recommendation that a kit was given for."""
+    kit = kits.find(code)
+    index = kit.recommendation_index
+    history = state.histories.get(index) if index < state.n_recommendations else None
+    if history is None or history.epoch != kit.epoch:  # one of an earlier epoch was lost with its record
+        raise unknown_kit(code)
+    return index
 
 
 def check_not_in_error(history: History) -> None:
@@ -78,14 +100,14 @@ def check_not_in_error(history: History) -> None:
 
 
 def needed_recommendations(state: TrialState, command: Command, kits: Kits) -> list[int]:
-    """The recommendations whose histories a command needs."""
-    needed = [getattr(command, "recommendation_id", None)]
+    """The indices of recommendations whose histories a command needs, beside those fetched with the lock."""
     kit = getattr(command, "kit", None)
-    if kit is None and not state.design.blinded and (needed[0] is None or needed[0] in state.histories):
-        return []  # as for most commands: what they need was fetched with the lock
+    if kit is None and not state.design.blinded:
+        return []
     if state.design.blinded and command.site is not None:
         kit = getattr(command, "actual", kit)
+    needed = []
     if kit is not None:
         with suppress(InputError):  # which `decide` will report
-            needed.append(kits.recommendation_id(check_text("kit", kit), state.n_recommendations))
-    return [number for number in needed if isinstance(number, int) and 0 <= number < state.n_recommendations]
+            needed.append(kits.find(check_text("kit", kit)).recommendation_index)
+    return [index for index in needed if index < state.n_recommendations]

@@ -44,10 +44,10 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
             expected = "a correction of what was reported before the withdrawal"
             sentence = f"no {part} was reported before the withdrawal, so there is none to correct"
             raise ConflictError(part, "a new one", expected, sentence)
-    digest, note = context.note_for(history.recommendation_id, command.took_other)
+    digest, note = context.note_for(history.recommendation_index, command.took_other)
     event = Corrected(
         **context.stamp(state),
-        recommendation_id=history.recommendation_id,
+        recommendation_index=history.recommendation_index,
         actual=taken,
         reward=reward,
         retract=retract,

@@ -25,7 +25,7 @@ def decide(state: TrialState, command: ImputeMissing, context: Context) -> list[
         reward = rule.reward if history.reward is None else None
         if history.may_be_imputed and (actual is not None or reward is not None):
             stamp = context.stamp(state) | {"position": state.position + 1 + len(changes)}
-            changes.append(Change(Imputed(**stamp, recommendation_id=number, actual=actual, reward=reward)))
+            changes.append(Change(Imputed(**stamp, recommendation_index=number, actual=actual, reward=reward)))
     return changes
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from adhere.errors import InputError, listed
+from adhere.errors import InputError, UnavailableError, listed
 from adhere.trial.design import Design
 from adhere.trial.engine import Choice
 from adhere.trial.events import Looked
+from adhere.trial.failures import OF_THE_MACHINE, unavailable
 from adhere.trial.look_state import dropped, due_look, last_look
 from adhere.trial.looker import Patients
 from adhere.trial.state import TrialState
@@ -63,8 +64,8 @@ def choose(state: TrialState, stratum: int | None) -> Choice:
     """The next recommendation's arm, as the design has it; raises whatever the policy raises."""
     number = state.n_recommendations
     if state.looks is None or state.looker is None:
-        return state.engine.choose(state.policy_state, number)
-    return state.looker.choose(state.engine, state.looks, state.policy_state, number, stratum)
+        return state.engine.choose(state.policy_state, number, state.epoch)
+    return state.looker.choose(state.engine, state.looks, state.policy_state, number, stratum, state.epoch)
 
 
 def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
@@ -78,9 +79,9 @@ def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
     """As `choose`; if the policy fails, one of the arms left with equal probabilities, and the reason."""
     number = state.n_recommendations
     if state.looks is None or state.looker is None:
-        return state.engine.choose_or_fall_back(state.policy_state, number)
+        return state.engine.choose_or_fall_back(state.policy_state, number, state.epoch)
     return state.engine.choose_or_fall_back(
-        state.policy_state, number, lambda: choose(state, stratum), arms_left(state)
+        state.policy_state, number, state.epoch, lambda: choose(state, stratum), arms_left(state)
     )
 
 
@@ -90,10 +91,23 @@ def arms_left(state: TrialState) -> list[int] | None:
     return [arm for arm, is_dropped in enumerate(gone) if not is_dropped] if any(gone) else None
 
 
+def stated_probabilities(state: TrialState, stratum: int | None) -> tuple[float, ...]:
+    """The probability of each arm at the next recommendation, for which nothing is drawn; raises like the policy."""
+    shares = prescribed(state, stratum)
+    return tuple(shares or state.engine.next_probabilities(state.policy_state, state.n_recommendations))
+
+
 def next_probabilities(state: TrialState) -> tuple[float, ...]:
     """The probability of each arm at the next recommendation; in a burn-in by strata, whichever stratum it is of."""
-    looker, n_arms = state.looker, state.engine.n_arms
+    looker, left = state.looker, arms_left(state)
     if looker is not None and looker.plan.n_strata and state.n_recommendations < looker.plan.burn_in:
-        left = arms_left(state) or range(n_arms)
-        return tuple(1.0 / len(left) if arm in left else 0.0 for arm in range(n_arms))
-    return choose_or_fall_back(state, None).probabilities
+        return state.engine.equal_shares(left)
+    state.engine.ensure_loaded()
+    try:
+        return stated_probabilities(state, None)
+    except UnavailableError:
+        raise
+    except OF_THE_MACHINE as error:
+        raise unavailable(state.engine.policy, error) from error
+    except Exception:  # a recommendation would fall back
+        return state.engine.equal_shares(left)

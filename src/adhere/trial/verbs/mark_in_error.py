@@ -15,11 +15,11 @@ def decide(state: TrialState, command: MarkInError, context: Context) -> list[Ch
     """A mark, unless something was reported; again, it is only acknowledged."""
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
-    stamp, number = context.stamp(state), history.recommendation_id
+    stamp, number = context.stamp(state), history.recommendation_index
     if history.in_error:
-        return [Change(Repeated(**stamp, recommendation_id=number))]
+        return [Change(Repeated(**stamp, recommendation_index=number))]
     _check_nothing_reported(history)
-    return [Change(EnteredInError(**stamp, recommendation_id=number, reason=reason))]
+    return [Change(EnteredInError(**stamp, recommendation_index=number, reason=reason))]
 
 
 def _check_nothing_reported(history: History) -> None:

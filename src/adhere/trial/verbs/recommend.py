@@ -23,15 +23,16 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     stratum = stratum_number(state.design, command.stratum)
     latest = subject.latest
     if latest is not None and not state.design.repeats and state.histories[latest].is_open:
-        return [Change(Repeated(**context.stamp(state), recommendation_id=latest))]
+        return [Change(Repeated(**context.stamp(state), recommendation_index=latest))]
     if state.status == "paused":
         sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
         raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
     check_not_full(state)
     choice = choose_or_fall_back(state, stratum)
     stamp = context.stamp(state)
-    event = recommended(state, choice, **stamp, subject=subject.key, site=command.site or "", stratum=stratum)
-    return [Change(event, subject._replace(latest=event.recommendation_id))]
+    who = {"subject": subject.key, "site": command.site or "", "stratum": stratum}
+    event = recommended(state, choice, **stamp, recommendation_id=context.new_id(), **who)
+    return [Change(event, subject._replace(latest=event.recommendation_index))]
 
 
 def check_not_full(state: TrialState) -> None:
@@ -45,13 +46,13 @@ def check_not_full(state: TrialState) -> None:
 def recommended(state: TrialState, choice: Choice, **fields: Any) -> Recommended:
     """The event of a choice made from a state."""
     return Recommended(
-        recommendation_id=state.n_recommendations,
+        recommendation_index=state.n_recommendations,
+        epoch=len(state.commitments) - 1,
         learned_up_to=state.position,
         chosen=choice.chosen,
         probabilities=choice.probabilities,
         memo=choice.memo,
         estimated=state.engine.estimated and not choice.fallback and not choice.prescribed,
-        key=state.engine.key,
         algorithm_version=state.engine.algorithm_version,
         software=SOFTWARE,
         fallback=choice.fallback,

@@ -13,7 +13,7 @@ from adhere.trial.events import Repeated, Reported
 from adhere.trial.history import History, is_new
 from adhere.trial.kits import Kits
 from adhere.trial.state import TrialState
-from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
+from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history, find_kit
 
 CLOCK_SKEW = timedelta(minutes=5)
 _CORRECT = "to change it, send a correction"
@@ -29,19 +29,19 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
         expected = "what was taken (actual, took_nothing or took_other), a reward, or both"
         raise InputError("report", None, expected, f"the report is empty; expected {expected}")
     if history.withdrawn:
-        number = command.recommendation_id
-        sentence = f"recommendation {number} is marked as lost to follow-up; retract that first, by a correction"
-        raise ConflictError("recommendation", number, "one that is not lost to follow-up", sentence)
+        named = command.recommendation_id
+        sentence = f"recommendation {named} is marked as lost to follow-up; retract that first, by a correction"
+        raise ConflictError("recommendation", named, "one that is not lost to follow-up", sentence)
     _check_consistent(state, history, command.site, taken, kit, reward)
     _check_same_text(history, command.took_other, context)
     _check_time(history, command.happened, context.at)
-    stamp, number = context.stamp(state), history.recommendation_id
+    stamp, number = context.stamp(state), history.recommendation_index
     if not (is_new(history.actual, taken) or is_new(history.reward, reward)):
-        return [Change(Repeated(**stamp, recommendation_id=number))]
+        return [Change(Repeated(**stamp, recommendation_index=number))]
     digest, note = context.note_for(number, command.took_other)
     event = Reported(
         **stamp,
-        recommendation_id=number,
+        recommendation_index=number,
         actual=taken,
         reward=reward,
         happened=command.happened,
@@ -56,7 +56,7 @@ def reported_arm(state: TrialState, command: Report | Correct, kits: Kits) -> tu
     design = state.design
     if design.blinded and command.site is not None and command.actual is not None:
         arm_taken([command.actual], command.actual, command.took_nothing, command.took_other)
-        kit = kits.recommendation_id(check_text("actual", command.actual), state.n_recommendations)
+        kit = find_kit(state, kits, check_text("actual", command.actual))
         return state.histories[kit].chosen, kit
     return arm_taken(design.arms, command.actual, command.took_nothing, command.took_other), None
 
@@ -101,7 +101,7 @@ def _check_same_text(history: History, text: str | None, context: Context) -> No
     known = history.actual
     if text is None or known is None or known.imputed:
         return
-    if context.is_erased(history.recommendation_id):  # nothing to compare with is kept
+    if context.is_erased(history.recommendation_index):  # nothing to compare with is kept
         return
     if known.text_at is None or context.text_of(known.text_at) != text:
         sentence = f"took_other: conflicts with an earlier report: got other words; {_CORRECT}"

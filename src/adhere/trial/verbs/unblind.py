@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import InputError, UnknownError
 from adhere.trial.commands import Unblind
 from adhere.trial.events import Unblinded
 from adhere.trial.kits import Kits
 from adhere.trial.state import TrialState
-from adhere.trial.verbs.context import Change, Context
+from adhere.trial.verbs.context import Change, Context, find_kit
 
 
 def decide(state: TrialState, command: Unblind, context: Context) -> list[Change]:
@@ -16,23 +18,23 @@ def decide(state: TrialState, command: Unblind, context: Context) -> list[Change
     kit = check_text("kit", command.kit)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     if command.site is None:
-        number = context.kits.recommendation_id(kit, state.n_recommendations)
+        index = find_kit(state, context.kits, kit)
     else:
-        number = _own_kit(state, kit, command.site, command.recommendation_id, context.kits)
-    return [Change(Unblinded(**context.stamp(state), recommendation_id=number, reason=reason))]
+        index = _own_kit(state, kit, command.site, command.recommendation_id, context.kits)
+    return [Change(Unblinded(**context.stamp(state), recommendation_index=index, reason=reason))]
 
 
-def _own_kit(state: TrialState, kit: str, site: str, taken_by: int | None, kits: Kits) -> int:
+def _own_kit(state: TrialState, kit: str, site: str, taken_by: str | None, kits: Kits) -> int:
     """A kit that a site was given, or that its subject took; all others look like codes that no kit has."""
     kits.check_usable()
-    try:
-        number = kits.recommendation_id(kit, state.n_recommendations)
-    except InputError:
-        number = None
-    taker = None if taken_by is None else state.histories.get(taken_by)
-    if number is not None:
-        is_taken = taker is not None and taker.actual is not None and taker.actual.kit == number
-        if state.histories[number].site == site or (taker is not None and taker.site == site and is_taken):
-            return number
+    index: int | None = None
+    with suppress(InputError):
+        index = find_kit(state, kits, kit)
+    taker_index = None if taken_by is None else state.indices.get(taken_by)
+    taker = None if taker_index is None else state.histories.get(taker_index)
+    if index is not None:
+        is_taken = taker is not None and taker.actual is not None and taker.actual.kit == index
+        if state.histories[index].site == site or (taker is not None and taker.site == site and is_taken):
+            return index
     expected = "the code of a kit that this site was given, or that the subject of the recommendation has taken"
     raise UnknownError("kit", kit, expected)

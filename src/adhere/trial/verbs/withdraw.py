@@ -14,7 +14,7 @@ def decide(state: TrialState, command: Withdraw, context: Context) -> list[Chang
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     check_not_in_error(history)
-    stamp, number = context.stamp(state), history.recommendation_id
+    stamp, number = context.stamp(state), history.recommendation_index
     if history.withdrawn:
-        return [Change(Repeated(**stamp, recommendation_id=number))]
-    return [Change(Withdrawn(**stamp, recommendation_id=number, reason=reason))]
+        return [Change(Repeated(**stamp, recommendation_index=number))]
+    return [Change(Withdrawn(**stamp, recommendation_index=number, reason=reason))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -10,8 +11,9 @@ import msgspec
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """The base of all answers.
 
-    >>> Recorded(record=7, recommendation_id=2).to_json()
-    '{"record":7,"recommendation_id":2}'
+    >>> from datetime import UTC, datetime
+    >>> Recorded(datetime(2026, 3, 1, tzinfo=UTC), recommendation_id="4K7T-9QXA-M98F-RJCB").to_json()
+    '{"at":"2026-03-01T00:00:00Z","recommendation_id":"4K7T-9QXA-M98F-RJCB"}'
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -24,7 +26,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Recorded(Answer, frozen=True):
-    """Where in the trial's log something was written, and about which recommendation."""
+    """When something was written to the trial's log, and about which recommendation; a site is not told where."""
 
-    record: int
-    recommendation_id: int | None = None
+    at: datetime
+    record: int | None = None
+    recommendation_id: str | None = None

@@ -16,7 +16,7 @@ class LogLine(Answer, frozen=True):
     event: str
     says: str
     hash: str
-    recommendation_id: int | None = None
+    recommendation_id: str | None = None
 
 
 class LogPage(Answer, frozen=True):
@@ -39,7 +39,7 @@ class Reason(Answer, frozen=True):
 class DerivedAgain(Answer, frozen=True):
     """A recommendation derived again from the log as it stood when it was made."""
 
-    recommendation_id: int
+    recommendation_id: str
     same: bool
     derived: str
     logged_arm: str
@@ -54,13 +54,18 @@ class DerivedAgain(Answer, frozen=True):
 
 
 class Verification(Answer, frozen=True):
-    """Whether a log is whole, and if not, the first record that was changed."""
+    """Whether a log is whole, and if not, the first record that was changed.
+
+    `secret` says who can draw the arms again: anybody ("revealed"), only the service ("kept"), nobody there
+    ("unknown"), or whoever has the seed ("seed").
+    """
 
     whole: bool
     records: int
     head: str
     verified_at: datetime
     looks: int
+    secret: str
     fault: str | None = None
 
 
@@ -74,4 +79,4 @@ class Access(Answer, frozen=True):
     kind: str
     head: str
     count: int
-    recommendation_id: int | None = None
+    recommendation_id: str | None = None

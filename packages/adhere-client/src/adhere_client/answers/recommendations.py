@@ -10,9 +10,9 @@ from adhere_client.answers.answer import Answer
 
 
 class IssuedRecommendation(Answer, frozen=True):
-    """A recommendation: its number, and the arm or, in a blinded trial, the kit."""
+    """A recommendation: its ID, and the arm or, in a blinded trial, the kit."""
 
-    id: int = msgspec.field(name="recommendation_id")
+    id: str = msgspec.field(name="recommendation_id")
     arm: str | None = None
     kit: str | None = None
 
@@ -41,7 +41,6 @@ class Derivation(Answer, frozen=True):
     memo: tuple[float, ...]
     learned_up_to: int
     estimated: bool
-    key: str
     algorithm_version: str
     software: str
     history: list[HistoryLine]
@@ -53,7 +52,7 @@ class Derivation(Answer, frozen=True):
 class RecommendationDetails(Answer, frozen=True):
     """A recommendation and its reports; `took` is arm, kit, nothing or other. A site sees no derivation."""
 
-    id: int = msgspec.field(name="recommendation_id")
+    id: str = msgspec.field(name="recommendation_id")
     at: datetime
     open: bool
     withdrawn: bool
@@ -70,7 +69,7 @@ class RecommendationDetails(Answer, frozen=True):
 class ListedRecommendation(Answer, frozen=True):
     """A recommendation in a list; `state` is waiting, complete, lost to follow-up or entered in error."""
 
-    id: int = msgspec.field(name="recommendation_id")
+    id: str = msgspec.field(name="recommendation_id")
     site: str
     at: datetime
     state: str

@@ -46,7 +46,7 @@ def create_trial(
 ) -> Steps[Design]:
     """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
 
-    The seed is no part of the design. Without one it is drawn, and nobody is told; a blinded trial takes no other.
+    A seed is for rehearsals only: any other trial draws a secret of its own, by which nobody can predict an arm.
     """
     body = {
         "name": name,

@@ -22,7 +22,7 @@ def records(trial: str, *, after: int | None = None, before: int | None = None) 
     return get(f"{trial_path(trial, 'records')}{'?' * bool(query)}{query}", LogPage)
 
 
-def derive_again(trial: str, id: int) -> Steps[DerivedAgain]:  # noqa: A002
+def derive_again(trial: str, id: str) -> Steps[DerivedAgain]:  # noqa: A002
     """Derive a recommendation again from the log as it stood then; says whether the same comes out, and why."""
     return get(trial_path(trial, "recommendations", id, "derivation"), DerivedAgain)
 

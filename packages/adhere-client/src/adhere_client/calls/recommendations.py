@@ -18,7 +18,7 @@ from adhere_client.request import Steps, get, trial_path, write
 
 class _WaitingPage(msgspec.Struct):
     waiting: list[ListedRecommendation]
-    next: int | None = None
+    next: str | None = None
 
 
 class _RecommendationList(msgspec.Struct):
@@ -34,14 +34,14 @@ def recommend(
     return write(trial_path(trial, "recommendations"), IssuedRecommendation, body, request_id)
 
 
-def recommendation(trial: str, id: int) -> Steps[RecommendationDetails]:  # noqa: A002
+def recommendation(trial: str, id: str) -> Steps[RecommendationDetails]:  # noqa: A002
     """A recommendation and its reports. A site sees less."""
     return get(trial_path(trial, "recommendations", id), RecommendationDetails)
 
 
 def report(
     trial: str,
-    id: int,  # noqa: A002
+    id: str,  # noqa: A002
     *,
     actual: str | None = None,
     took_nothing: bool = False,
@@ -68,7 +68,7 @@ def report(
 
 def correct(
     trial: str,
-    id: int,  # noqa: A002
+    id: str,  # noqa: A002
     reason: str,
     *,
     actual: str | None = None,
@@ -94,7 +94,7 @@ def correct(
 
 def withdraw(
     trial: str,
-    id: int,  # noqa: A002
+    id: str,  # noqa: A002
     reason: str,
     *,
     subject: str | None = None,
@@ -107,7 +107,7 @@ def withdraw(
 
 def mark_in_error(
     trial: str,
-    id: int,  # noqa: A002
+    id: str,  # noqa: A002
     reason: str,
     *,
     subject: str | None = None,
@@ -126,7 +126,7 @@ def unblind(
     kit: str,
     reason: str,
     *,
-    id: int | None = None,  # noqa: A002
+    id: str | None = None,  # noqa: A002
     request_id: str | None = None,
 ) -> Steps[IssuedRecommendation]:
     """Unblind a kit, which is recorded; a site its own, or one that the subject of its recommendation `id` took."""

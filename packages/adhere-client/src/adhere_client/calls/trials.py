@@ -55,6 +55,11 @@ def end_trial(
     return write(trial_path(trial, "close"), Recorded, body, request_id)
 
 
+def reveal(trial: str, reason: str, *, request_id: str | None = None) -> Steps[Recorded]:
+    """Reveal the secret by which a closed trial drew its arms, so that anybody can draw them again from its log."""
+    return write(trial_path(trial, "reveal"), Recorded, {"reason": reason}, request_id)
+
+
 def enrolment(trial: str) -> Steps[TrialEnrolment]:
     """Who was enrolled where and when, and what is still to be reported, of all sites."""
     return get(trial_path(trial, "enrolment"), TrialEnrolment)

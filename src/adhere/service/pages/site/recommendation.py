@@ -40,13 +40,15 @@ async def show_recommendation_page(page: PageRequest, problem: FormProblem | Non
 async def _facts(page: PageRequest) -> dict[str, Any]:
     trial = await page.call("show_trial")
     shown = await page.call("show_recommendation")
-    lines = (await page.call("find_recommendations", query={"recommendation_id": page.id})).recommendations
+    lines = (
+        await page.call("find_recommendations", query={"recommendation_id": page.recommendation_id})
+    ).recommendations
     rewards, words = trial.reward_values or (), {value: word for word, value in trial.outcome_words.items()}
     return {
         "trial": trial,
         "shown": shown,
-        "line": next(line for line in lines if line.recommendation_id == page.id),
-        "others": [line for line in lines if line.recommendation_id != page.id],
+        "line": next(line for line in lines if line.recommendation_id == page.recommendation_id),
+        "others": [line for line in lines if line.recommendation_id != page.recommendation_id],
         "given": shown.kit or shown.arm,
         "rewards": sorted(rewards) if words or len(rewards) <= _FEW_VALUES else [],
         "words": words,

@@ -73,7 +73,9 @@ async def error_from_page(page: PageRequest) -> Response:
 
 async def unblinding_from_page(page: PageRequest) -> Response:
     """Unblind a kit of this site, or one that this subject has taken; the arm is on this answer only."""
-    body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {"recommendation_id": page.id}
+    body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {
+        "recommendation_id": page.recommendation_id
+    }
     try:
         told = await page.call("unblind", body=body, key=page.form.get("key", ""))
     except (InputError, ProblemError) as error:
@@ -88,7 +90,7 @@ async def _sent(page: PageRequest, part: str, operation: str, body: dict[str, An
         await page.call(operation, body=body | named, key=page.form.get("key", ""))
     except (InputError, ProblemError) as error:
         return await show_recommendation_page(page, form_problem(part, error))
-    return page.redirect(page.address("trials", page.trial, "recommendations", page.id))
+    return page.redirect(page.address("trials", page.trial, "recommendations", page.recommendation_id))
 
 
 def _number(text: str) -> float:

@@ -1,0 +1,73 @@
+"""The secrets of trials in a file of their own, so that a database and its dumps do not contain them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from threading import Lock
+
+import filelock
+
+from adhere.errors import StoreError
+
+_LINE = re.compile(r"([0-9a-f]{64}) ([0-9a-f]{64})")  # a commitment and its secret
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+_OTHERS = 0o077
+
+
+class SecretFile:
+    """A file with a line for each secret: the commitment to it, and the secret, both in hexadecimal digits.
+
+    Only its owner may read it (mode 0600). Lines are added and never changed. Several processes may share it.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).absolute()
+        self._known: dict[str, bytes] = {}
+        self._turn = Lock()
+        if not self.path.parent.is_dir():
+            raise StoreError(
+                f"the file of secrets {path} cannot be written: folder {self.path.parent} does not exist"
+            )
+        self._read()
+
+    def find(self, commitment: str) -> bytes | None:
+        """Return the secret with a commitment, which another process may have added, or None if there is none."""
+        with self._turn:
+            if commitment not in self._known:
+                self._read()
+            return self._known.get(commitment)
+
+    def add(self, commitment: str, secret: bytes) -> None:
+        """Add a secret, which is on the disk when this returns."""
+        line = f"{commitment} {secret.hex()}\n".encode()
+        try:
+            with self._turn, filelock.FileLock(f"{self.path}.lock", mode=0o600):
+                self._check_mode()
+                file = os.open(self.path, _APPEND, 0o600)
+                try:
+                    if os.write(file, line) != len(line):
+                        raise StoreError(f"the file of secrets {self.path} could not be written: the disk is full")
+                    os.fsync(file)
+                finally:
+                    os.close(file)
+                self._known[commitment] = secret
+        except OSError as error:
+            raise StoreError(f"the file of secrets {self.path} cannot be written: {error.strerror}") from None
+
+    def _read(self) -> None:
+        try:
+            if not self.path.exists():
+                return
+            self._check_mode()
+            text = self.path.read_text("ascii")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not text"
+            raise StoreError(f"the file of secrets {self.path} cannot be read: {why}") from None
+        # A line that a full disk cut off belongs to a transaction that failed.
+        self._known |= {commitment: bytes.fromhex(secret) for commitment, secret in _LINE.findall(text)}
+
+    def _check_mode(self) -> None:
+        if os.name == "posix" and self.path.exists() and self.path.stat().st_mode & _OTHERS:
+            raise StoreError(f"the file of secrets {self.path} may be read by others: chmod 600 it")
