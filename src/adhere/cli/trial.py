@@ -10,7 +10,15 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli import trial_accesses, trial_backup, trial_creation, trial_looks, trial_moving, trial_results
+from adhere.cli import (
+    trial_accesses,
+    trial_backup,
+    trial_creation,
+    trial_looks,
+    trial_losses,
+    trial_moving,
+    trial_results,
+)
 from adhere.cli.destinations import check_file
 from adhere.cli.endings import BrokenLogError
 from adhere.cli.kit_secrets import OPTION, check_new, write_kit_secret
@@ -28,6 +36,7 @@ app.command(short_help="Create the trial of a design.")(trial_creation.create)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
 app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
 app.command(short_help="Go back to a copy.")(trial_backup.restore)
+app.command("accept-loss", short_help="Go on without records that are gone.")(trial_losses.accept_loss)
 
 
 @app.callback(invoke_without_command=True)

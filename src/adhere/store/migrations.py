@@ -8,6 +8,8 @@ Format 1 was written by adhere 0.1.0, which was never released: it is refused, n
 
 from __future__ import annotations
 
+import secrets
+
 from adhere.errors import StoreError
 from adhere.store.heads import check_heads
 from adhere.store.schema import missing_in, schema_of
@@ -70,6 +72,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
             digest {bytes} PRIMARY KEY, token {number} NOT NULL, expires_at {text} NOT NULL)""",
         "CREATE TABLE links (digest {bytes} PRIMARY KEY, token {number} NOT NULL, expires_at {text} NOT NULL)",
     ),
+    (
+        """CREATE TABLE installation (
+            id {number} PRIMARY KEY, store_id {text} NOT NULL, opening {text} NOT NULL, is_open {number} NOT NULL)""",
+    ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1
 
@@ -86,6 +92,9 @@ def migrate(transaction: WriteTransaction, where: str) -> None:
             for statement in step:
                 transaction.run(statement.format_map(transaction.types))
             transaction.run("INSERT INTO adhere_schema (version) VALUES (?)", (number,))
+    if transaction.installation() is None:
+        sql = "INSERT INTO installation (id, store_id, opening, is_open) VALUES (1, ?, '', 0)"
+        transaction.run(sql, (secrets.token_hex(16),))
 
 
 def check_format(transaction: ReadTransaction, where: str) -> None:
