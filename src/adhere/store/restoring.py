@@ -21,8 +21,9 @@ from adhere.store.sqlite import SqliteStore
 def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[SqliteStore, Path | None]]:
     """A checked copy of a backup, and the name that the replaced file will be kept under (None: there is none).
 
-    When the block ends, the copy is moved into place; when it raises, nothing has changed. Within the block the caller
-    may check more of the copy, write to it and take possession of it: `was_restored` is true. With `replace` there may be a file in the place. No service may write to it meanwhile.
+    When the block ends, the copy is moved into place; when it raises, nothing has changed. Within the block the
+    caller may check more of the copy, write to it and take possession of it: its `was_restored` is true. With
+    `replace` there may be a file in the place. No service may write to it meanwhile.
     """
     target = followed(into)
     check_path(backup, must_exist=True)
