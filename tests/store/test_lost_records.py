@@ -307,12 +307,10 @@ def test_what_the_marker_cannot_count_is_not_acknowledged(tmp_path: Path, monkey
         def fail(*_: object) -> int:
             raise OSError(5, "Input/output error")
 
-        with (
-            monkeypatch.context() as patched,
-            pytest.raises(OutcomeUnknownError, match=r"-progress cannot be written"),
-        ):
+        with monkeypatch.context() as patched:
             patched.setattr(os, "pwrite", fail)
-            fill(store, trial, record(1))
+            with pytest.raises(OutcomeUnknownError, match="-progress cannot be written"):
+                fill(store, trial, record(1))
         with store.writing():  # in which the same request finds its record
             pass
         _copy(path, crashed, "", "-progress")
