@@ -1,4 +1,4 @@
-"""Acknowledged records that are gone are noticed at the next start, also after kill -9; copies are told from the file."""
+"""Acknowledged records that are gone are noticed at the next start, also after kill -9; copies are recognised."""
 
 from __future__ import annotations
 
@@ -414,7 +414,7 @@ def test_no_crash_forgets_a_loss_that_is_being_accepted(
             path.unlink()
     with closing(SqliteStore(killed, accepts_loss=True)) as store, store.writing() as transaction:
         transaction.take_possession()
-    outcomes = []
+    outcomes: list[object] = []
     for copy, _ in list(crashes.found):
         try:
             outcomes.append(_opened(copy))
