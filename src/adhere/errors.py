@@ -119,6 +119,27 @@ class DamagedStoreError(StoreError):
     """A file of trials in which the database itself finds damage."""
 
 
+class RecordsLostError(StoreError):
+    """A file of trials that lacks records that were acknowledged: `n_lost` of them, or None if that is unknown."""
+
+    def __init__(self, path: str, n_lost: int | None) -> None:
+        self.n_lost = n_lost
+        name = path.replace("\\", "/").rpartition("/")[2]
+        if n_lost is None:
+            found = (
+                f"{path} was not closed, and {name}-progress is missing or damaged, so that nobody can tell whether "
+                "its last records are there. Put that file back"
+            )
+        else:
+            found = (
+                f"{path} has {n_lost} {'record' if n_lost == 1 else 'records'} fewer than were acknowledged: "
+                f"{name}-wal was deleted or cut off, or an older copy was put in its place. Put the right files back"
+            )
+        super().__init__(
+            f"{found}, or restore a backup; to go on without what is lost: adhere trial accept-loss {path} --reason …"
+        )
+
+
 class OutcomeUnknownError(StoreError):
     """A store that failed while a commit was under way: what was to be written may be there or not.
 

@@ -22,6 +22,7 @@ COMMANDS = (
     ("trial", "backup", ADDRESS, "copy.db"),
     ("trial", "backup", "there.db", ADDRESS),
     ("trial", "restore", ADDRESS, "--into", "there.db"),
+    ("trial", "accept-loss", ADDRESS, "--reason", "gone"),
     ("trial", "restore", "there.db", "--into", ADDRESS),
     ("trial", "import", ADDRESS, "--into", "there.db"),
     ("trial", "import", "there.db", "--into", ADDRESS),

@@ -6,7 +6,9 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
-from adhere.store import open_store
+import pytest
+
+from adhere.store import RecordsLostError, open_store
 from service.serving import in_file, wait_until
 
 
@@ -38,5 +40,7 @@ def test_an_overwritten_log_is_never_acknowledged_on(tmp_path: Path) -> None:
             reply = service.send("POST", f"/trials/{trial}/recommendations", {"subject": "3"})
             assert (reply.status, reply.json["type"]) == (503, "urn:adhere:problem:unavailable")
         wait_until(lambda: service.send("GET", "/readyz").status == 503)
-    with closing(open_store(path)) as store, store.reading() as view:
+    with pytest.raises(RecordsLostError, match="has 1 record fewer than were acknowledged"):
+        open_store(path)
+    with closing(open_store(path, read_only=True)) as store, store.reading() as view:
         assert view.head(view.trials()[trial]).position == 2  # what was copied there, and nothing else

@@ -35,8 +35,8 @@ def test_all_files_are_only_for_their_owner(tmp_path: Path) -> None:
             assert temporary.stat().st_mode & 0o777 == 0o600
             temporary.write_text("arm")
         modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
-    names = ["copy.db", "export.csv", "trials.db", "trials.db-shm", "trials.db-wal", "trials.db-writer"]
-    assert modes == dict.fromkeys(names, 0o600)
+    beside = [f"trials.db{suffix}" for suffix in ("", "-progress", "-shm", "-wal", "-writer")]
+    assert modes == dict.fromkeys(["copy.db", "export.csv", *beside], 0o600)
 
 
 def test_a_file_that_others_may_read_keeps_its_mode_and_is_warned_of(

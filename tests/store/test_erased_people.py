@@ -29,6 +29,7 @@ _AS_FORMAT_2 = (
     "ALTER TABLE tokens DROP COLUMN last_used_at",
     "DROP TABLE sessions",
     "DROP TABLE links",
+    "DROP TABLE installation",
     "DELETE FROM adhere_schema WHERE version > 2",
 )
 

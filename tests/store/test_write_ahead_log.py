@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adhere.errors import OutcomeUnknownError
+from adhere.errors import OutcomeUnknownError, RecordsLostError
 from adhere.store import StoreError
 from adhere.store.sqlite import SqliteStore
 
@@ -109,5 +109,7 @@ def test_a_store_without_its_log_is_not_taken_for_a_new_one(tmp_path: Path) -> N
     with closing(SqliteStore(path)) as store:
         make_trial(store)
         shutil.copyfile(path, tmp_path / "alone.db")  # as if the log had been lost before a crash
-    with closing(SqliteStore(tmp_path / "alone.db")) as store, store.reading() as view:
+    with pytest.raises(RecordsLostError, match=r"alone\.db was not closed"):
+        SqliteStore(tmp_path / "alone.db")
+    with closing(SqliteStore(tmp_path / "alone.db", read_only=True)) as store, store.reading() as view:
         assert list(view.trials()) == ["aspirin"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
+from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -70,4 +71,15 @@ def write_and_stay(where: Path, ready: Path) -> None:
     with store.writing() as transaction:
         append(transaction, trial, record(1))
     ready.write_text(str(os.getpid()))
+    time.sleep(600.0)
+
+
+def append_until_killed(where: Path, count: int, told: Connection) -> None:
+    """Append records, one a commit; say so, and keep the store open until killed."""
+    store = open_store(where)
+    trial = make_trial(store)
+    for position in range(1, count + 1):
+        with store.writing() as transaction:
+            append(transaction, trial, record(position))
+    told.send("done")
     time.sleep(600.0)

@@ -12,6 +12,7 @@ from adhere.store import Head, ReadTransaction, Record, Store, open_store
 from adhere.trial.commands import (
     AnyCommand,
     Correct,
+    Examined,
     ImputeMissing,
     Receipt,
     Recommend,
@@ -21,15 +22,17 @@ from adhere.trial.commands import (
 )
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, decode, encode, to_record
+from adhere.trial.events import AnyEvent, Recommended, decode, encode, to_record
 from adhere.trial.log.chain import START, Verdict, link, verify, walk
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.snapshot import Snapshot, decode_snapshot
 
-Kind = TypeVar("Kind", RecommendationResponse, Receipt)
+Kind = TypeVar("Kind", RecommendationResponse, Receipt, Examined)
 ARMS = ("walk", "aspirin")
+SECRET = bytes(range(32))
+UNKNOWN_ID = "0000-0000-0000-0000"
 
 
 class Clock:
@@ -50,14 +53,24 @@ class Live:
         self.clock = Clock()
         self.store = store or open_store()
         self.processor = CommandProcessor(self.store, self.clock)
-        self.seed = design.pop("seed", 5)
-        self.design: Design = make_design("t", policy, **{"arms": ARMS, **design})
-        self.processor.create(self.design, seed=self.seed)
+        self.seed = design.pop("seed", None)  # of a rehearsal; any other trial has a secret
+        more = {} if self.seed is None else {"rehearsal": True}
+        self.design: Design = make_design("t", policy, **{"arms": ARMS, **more, **design})
+        self.processor.create(self.design, seed=self.seed, secret=None if more else SECRET)
         self._ids = count()
 
     def engine(self) -> Engine:
         """The compiled policy of the trial."""
-        return self.design.engine(self.seed)
+        return self.processor.trial("t").engine
+
+    def id_of(self, recommendation: int | str) -> str:
+        """The ID of a recommendation that a test names by its index."""
+        if isinstance(recommendation, str):
+            return recommendation
+        with self.store.reading() as view:
+            bodies = view.histories(number_of(view), [recommendation]).get(recommendation)
+        made = decode(bodies[0]) if bodies else None
+        return made.recommendation_id if isinstance(made, Recommended) else UNKNOWN_ID
 
     def send(self, command: AnyCommand) -> Response:
         """The response to one command; raises if it was refused."""
@@ -69,17 +82,17 @@ class Live:
     def recommend(self, subject: str, **said: Any) -> RecommendationResponse:
         return _is(RecommendationResponse, self.send(Recommend(**self._asked({"subject": subject, **said}))))
 
-    def report(self, recommendation: int, **said: Any) -> Receipt:
-        return _is(Receipt, self.send(Report(**self._asked({"recommendation_id": recommendation, **said}))))
+    def report(self, recommendation: int | str, **said: Any) -> Receipt:
+        named = {"recommendation_id": self.id_of(recommendation)}
+        return _is(Receipt, self.send(Report(**self._asked(named | said))))
 
-    def correct(self, recommendation: int, **said: Any) -> Receipt:
-        said = {"recommendation_id": recommendation, "reason": "typing error", **said}
+    def correct(self, recommendation: int | str, **said: Any) -> Receipt:
+        said = {"recommendation_id": self.id_of(recommendation), "reason": "typing error", **said}
         return _is(Receipt, self.send(Correct(**self._asked(said))))
 
     def impute_missing(self) -> None:
-        while (
-            _is(Receipt, self.send(ImputeMissing(trial="t", request_id="", by="rule"))).recommendation_id is not None
-        ):
+        command = ImputeMissing(trial="t", request_id="", by="rule")
+        while _is(Examined, self.send(command)).next_index is not None:
             pass
 
     def events(self) -> list[AnyEvent]:

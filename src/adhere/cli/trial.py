@@ -15,6 +15,7 @@ from adhere.cli import (
     trial_backup,
     trial_creation,
     trial_looks,
+    trial_losses,
     trial_moving,
     trial_results,
     trial_reveal,
@@ -44,6 +45,7 @@ app.command("import", short_help="Bring in a log or a table.")(trial_moving.impo
 app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
 app.command(short_help="Go back to a copy.")(trial_backup.restore)
 app.command(short_help="Reveal the secret of a closed trial.")(trial_reveal.reveal)
+app.command("accept-loss", short_help="Go on without records that are gone.")(trial_losses.accept_loss)
 
 
 @app.callback(invoke_without_command=True)

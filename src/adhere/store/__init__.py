@@ -1,10 +1,12 @@
 """Where live trials are kept: one contract, in memory, in a SQLite file or in PostgreSQL."""
 
 from adhere.errors import OutcomeUnknownError as OutcomeUnknownError
+from adhere.errors import RecordsLostError as RecordsLostError
 from adhere.errors import StoreError as StoreError
 from adhere.store.opening import open_store as open_store
 from adhere.store.records import Fetched as Fetched
 from adhere.store.records import Head as Head
+from adhere.store.records import Installation as Installation
 from adhere.store.records import LessonBlock as LessonBlock
 from adhere.store.records import Record as Record
 from adhere.store.records import Subject as Subject

@@ -13,11 +13,11 @@ from adhere.files import make_private
 
 log = logging.getLogger("adhere.store")
 
-WAL, SHM, LOCK = "-wal", "-shm", "-writer"
+WAL, SHM, LOCK, PROGRESS = "-wal", "-shm", "-writer", "-progress"
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """The file that SQLite or the writer's lock keeps beside a database."""
+    """A file beside a database: SQLite's own, the writer's lock or the marker of its progress."""
     return path.with_name(path.name + suffix)
 
 
@@ -91,6 +91,9 @@ def make_file(path: Path) -> bool:
 
 
 def delete_file(path: Path) -> None:
-    """Delete a database and what is beside it; the caller has the writer's lock."""
-    for suffix in ("", WAL, SHM, LOCK):
+    """Delete a database and what is beside it; the caller has closed it and has the writer's lock.
+
+    The marker goes first: without its database it would keep a new one from being made.
+    """
+    for suffix in (PROGRESS, "", WAL, SHM, LOCK):
         beside(path, suffix).unlink(missing_ok=True)

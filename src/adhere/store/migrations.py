@@ -8,6 +8,8 @@ Nothing was released before this format: databases of earlier ones are refused, 
 
 from __future__ import annotations
 
+import secrets
+
 from adhere.errors import StoreError
 from adhere.store.heads import check_heads
 from adhere.store.schema import missing_in, schema_of
@@ -58,6 +60,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE UNIQUE INDEX accesses_by_window ON accesses(token, trial, kind, at)
             WHERE recommendation_id IS NULL""",
         "CREATE INDEX accesses_by_trial ON accesses(trial, id)",
+        """CREATE TABLE installation (
+            id {number} PRIMARY KEY, store_id {text} NOT NULL, opening {text} NOT NULL, is_open {number} NOT NULL)""",
     ),
 )
 FORMAT = FIRST_FORMAT + len(STEPS) - 1
@@ -75,6 +79,9 @@ def migrate(transaction: WriteTransaction, where: str) -> None:
             for statement in step:
                 transaction.run(statement.format_map(transaction.types))
             transaction.run("INSERT INTO adhere_schema (version) VALUES (?)", (number,))
+    if transaction.installation() is None:
+        sql = "INSERT INTO installation (id, store_id, opening, is_open) VALUES (1, ?, '', 0)"
+        transaction.run(sql, (secrets.token_hex(16),))
 
 
 def check_format(transaction: ReadTransaction, where: str) -> None:

@@ -39,7 +39,7 @@ from adhere.store.postgres_connection import (
     parse_url,
     roll_back,
 )
-from adhere.store.postgres_transaction import PostgresTransaction
+from adhere.store.postgres_transaction import PostgresTransaction, are_same
 from adhere.store.store import DEADLINE, Store
 
 # Writers wait for each other by locks; at another level, which a database may have as its default, one would fail.
@@ -78,6 +78,7 @@ class PostgresStore(Store):
         self._idle: list[Connection] = []
         self._idle_turn = threading.Lock()
         self._closed = False
+        self._identity = ""  # of the tables that were opened to write
         try:
             if read_only:
                 with self.reading() as view:
@@ -98,6 +99,12 @@ class PostgresStore(Store):
             self._writer.seconds = None
             migrate(writing, self._where)
             self._writer.seconds = self._deadline
+            self._identity = writing.identity()
+            installed = writing.installation()
+            if installed is not None and not installed.opening:  # the tables are new
+                writing.take_possession()
+            else:
+                writing.has_possession = writing.is_in_place()
 
     def close(self) -> None:
         """Close all connections."""
@@ -129,9 +136,22 @@ class PostgresStore(Store):
                 raise StoreError(f"{self._where} was opened only to be read")
             if self._writer and not self._writer.closed and self._writer.pgconn.pipeline_status != PipelineStatus.OFF:
                 raise StoreError(f"{self._where}: one transaction cannot be begun within another")
-            self._writer = self._ready(self._writer, writes=True)
+            before, self._writer = self._writer, self._ready(self._writer, writes=True)
             with self._transaction(self._writer, _WRITE, [_FLUSH]) as writing:
+                if self._writer is not before:
+                    self._check_identity(self._writer, writing)
                 yield writing
+            if writing.has_possession is not None:
+                self.was_restored = not writing.has_possession
+
+    def _check_identity(self, writer: Connection, writing: PostgresTransaction) -> None:
+        """Refuse tables that took the place of those that were opened while the connection was lost."""
+        if self._identity and not are_same(self._identity, writing.identity()):
+            writer.close()  # so that the next transaction asks again
+            raise StoreError(
+                f"{self._where} was replaced or restored while it was in use, and nothing more is written: stop the "
+                "service and start it again"
+            )
 
     @contextmanager
     def reading(self) -> Iterator[PostgresTransaction]:

@@ -44,6 +44,35 @@ class PostgresTransaction(WriteTransaction):
 
     def __init__(self, connection: Connection, secret_file: SecretFile | None = None) -> None:
         self._connection, self.secret_file = connection, secret_file
+        self.has_possession: bool | None = None  # whether the tables belong here once it is committed, if known
+
+    def identity(self) -> str:
+        """Name the tables themselves: every copy of them, as pg_restore makes it, has another identity.
+
+        The cluster's own number is left out where the role may not read it.
+        """
+        (may_read,) = self.run("SELECT has_function_privilege('pg_control_system()', 'EXECUTE')").fetchone()
+        cluster = self.run("SELECT system_identifier FROM pg_control_system()").fetchone()[0] if may_read else ""
+        (database,) = self.run("SELECT oid::bigint FROM pg_database WHERE datname = current_database()").fetchone()
+        (table,) = self.run("SELECT coalesce(to_regclass('trials')::oid::bigint, 0)").fetchone()
+        return f"{cluster}/{database}/{table}"
+
+    def is_in_place(self) -> bool:
+        """Whether the tables are where the last one to take possession of them found them."""
+        installed = self.installation()
+        return installed is not None and are_same(installed.opening, self.identity())
+
+    def take_possession(self) -> bool:
+        """Make the tables this database's own, once the transaction is committed; return False if they already are.
+
+        If several processes try at once, all but the first wait for its end and are told False.
+        """
+        self.run("SELECT 1 FROM installation WHERE id = 1 FOR UPDATE").fetchone()
+        is_due = not self.is_in_place()
+        if is_due:
+            self.run("UPDATE installation SET opening = ? WHERE id = 1", (self.identity(),))
+        self.has_possession = True
+        return is_due
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Send a statement with its values."""
@@ -67,6 +96,17 @@ class PostgresTransaction(WriteTransaction):
             arrays = ", ".join(f"%b::{_ARRAYS[kind]}" for kind in columns.values())
             sql = f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays})"
             self._connection.execute(sql, [list(column) for column in zip(*rows, strict=True)])
+
+
+def are_same(one: str, other: str) -> bool:
+    """Whether two identities name the same tables; an unknown cluster may be any.
+
+    >>> are_same("7/5/9", "/5/9"), are_same("7/5/9", "8/5/9"), are_same("", "7/5/9")
+    (True, False, False)
+    """
+    cluster, _, place = one.partition("/")
+    other_cluster, _, other_place = other.partition("/")
+    return bool(place) and place == other_place and (cluster == other_cluster or not (cluster and other_cluster))
 
 
 @lru_cache

@@ -57,6 +57,14 @@ class Fetched(NamedTuple):
     subjects: Mapping[str, Subject]
 
 
+class Installation(NamedTuple):
+    """The identity of a store, which every copy of it shares, and the writer or place that it belongs to."""
+
+    store_id: str
+    opening: str  # of the writer that took possession last, or of PostgreSQL's tables; empty in a backup
+    is_open: bool  # whether that writer has not closed it
+
+
 class Token(NamedTuple):
     """A bearer token, of which only the digest is stored."""
 

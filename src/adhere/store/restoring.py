@@ -11,7 +11,9 @@ from pathlib import Path
 
 from adhere.errors import StoreError
 from adhere.files import make_private
-from adhere.store.database_file import LOCK, SHM, WAL, beside, check_path, followed, has_wal, lock_writer
+from adhere.store.database_file import LOCK, PROGRESS, SHM, WAL, beside, check_path, followed, has_wal, lock_writer
+from adhere.store.possession import DISOWN
+from adhere.store.progress_file import sync_folder
 from adhere.store.sqlite import SqliteStore
 
 
@@ -19,8 +21,9 @@ from adhere.store.sqlite import SqliteStore
 def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[SqliteStore, Path | None]]:
     """A checked copy of a backup, and the name that the replaced file will be kept under (None: there is none).
 
-    When the block ends, the copy is moved into place; when it raises, nothing has changed. The caller may check more
-    of the copy within. With `replace` there may be a file in the place. No service may write to it meanwhile.
+    When the block ends, the copy is moved into place; when it raises, nothing has changed. Within the block the
+    caller may check more of the copy, write to it and take possession of it: its `was_restored` is true. With
+    `replace` there may be a file in the place. No service may write to it meanwhile.
     """
     target = followed(into)
     check_path(backup, must_exist=True)
@@ -30,13 +33,13 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
     try:
         kept = _kept_name(backup, target, replace)
         _copy(backup, part)
-        with closing(SqliteStore(part)) as copy:
+        with closing(SqliteStore(part, is_copy=True)) as copy:
             yield copy, kept
         _move(part, target, kept)
     except OSError as error:
         raise StoreError(f"{into} cannot be written: {error.strerror}") from None
     finally:
-        for suffix in ("", WAL, SHM, LOCK):
+        for suffix in ("", WAL, SHM, LOCK, PROGRESS):
             beside(part, suffix).unlink(missing_ok=True)
         if not target.exists():  # it was refused, and the lock is of no use to anybody
             beside(target, LOCK).unlink(missing_ok=True)
@@ -66,30 +69,36 @@ def _copy(backup: Path, part: Path) -> None:
         with closing(source), closing(sqlite3.connect(part)) as copy:
             source.backup(copy)
             (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
-            n_tables = copy.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            tables = {name for (name,) in copy.execute("SELECT name FROM sqlite_master")}
+            if found == "ok" and "installation" in tables:  # an older format has no such table
+                with copy:
+                    copy.execute(DISOWN)
     except sqlite3.Error as error:
         raise StoreError(f"{backup} cannot be restored: {error}") from None
     if found != "ok":
         raise StoreError(f"{backup} cannot be restored, since it is damaged: {' '.join(found.split())}")
-    if not n_tables:
+    if not tables:
         raise StoreError(f"{backup} is empty: it is not a backup of a file of trials")
 
 
 def _move(part: Path, target: Path, kept: Path | None) -> None:
     """Move the copy into place.
 
-    The old file gets its second name, and its -wal goes with it, before the copy takes its place: the copy must at no
-    time be beside a -wal that is not its own, nor the old one lose what its -wal holds. Between the two the file has
-    two names, with which no service starts.
+    The old file gets its second name, and its -wal and its marker go with it, before the copy takes its place. The
+    copy must at no time be beside a -wal or a marker that is not its own, nor the old file lose what its -wal
+    contains. Until the copy is in place the old file has two names, with which no service starts. The copy's own
+    marker follows the copy: a crash between the two leaves a file that is taken for a restored one.
     """
     if kept is not None:
         os.link(target, kept)
-        if beside(target, WAL).exists():
-            beside(target, WAL).rename(beside(kept, WAL))
+        for suffix in (WAL, PROGRESS):
+            if beside(target, suffix).exists():
+                beside(target, suffix).rename(beside(kept, suffix))
         beside(target, SHM).unlink(missing_ok=True)
+    beside(target, PROGRESS).unlink(missing_ok=True)
+    sync_folder(target.parent)
     part.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(target.parent)
+    if beside(part, PROGRESS).exists():
+        beside(part, PROGRESS).rename(beside(target, PROGRESS))
+        sync_folder(target.parent)

@@ -18,6 +18,7 @@ from adhere.store.database_file import check_path, delete_file, followed, has_wa
 from adhere.store.file_watch import FileWatch
 from adhere.store.heads import check_heads
 from adhere.store.migrations import check_format, known_format, migrate
+from adhere.store.possession import DISOWN, Possession
 from adhere.store.sqlite_errors import in_words, is_damage, leaves_doubt
 from adhere.store.sqlite_settings import add_statistics, set_up_writer
 from adhere.store.sqlite_transaction import SqliteTransaction
@@ -29,28 +30,49 @@ class SqliteStore(Store):
 
     Opened to write, it takes a lock beside the file that the system releases when the process ends, however it ends.
     A store in memory that `spills` moves to a nameless file once it outgrows the cache.
+
+    A file that lacks acknowledged records is refused with a `RecordsLostError`, unless `accepts_loss` is set. A file
+    that was left here by its last writer is taken possession of at once, unless `accepts_loss` or `is_copy` is set;
+    `is_copy` says that the file is a copy, whatever it looks like.
     """
 
     shared = False
 
-    def __init__(self, path: Path | None, *, read_only: bool = False, spills: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        read_only: bool = False,
+        spills: bool = False,
+        accepts_loss: bool = False,
+        is_copy: bool = False,
+    ) -> None:
         self._path, self._where = path and followed(path), str(path or "the store in memory")
         self.location = self._path and self._path.absolute()
         self._in_memory = "" if spills else ":memory:"
         # The writer, and in memory every reader too, share one connection.
         self._turn = threading.RLock()
         self._lock, self._watch, self._made = None, None, False
+        self._possession: Possession | None = None
+        self._owes_move = False  # whether the possession is not yet in the database itself
         with ExitStack() as undo:
             if self._path is not None:
                 check_path(self._path, must_exist=read_only)
                 if not read_only:
                     self._lock = lock_writer(self._path)
                     undo.callback(self._unlock)
+                    self._possession = Possession(self._path, self._where)
+                    if not self._path.exists():
+                        self._possession.check_absence(self._path)
                     self._made = make_file(self._path)
                 self._watch = FileWatch(self._path)
             try:
-                if self._lock is not None:
-                    self._check_left_over()
+                if self._possession is not None:
+                    undo.callback(self._possession.close)
+                    self._check_left_over(self._possession, is_copy=is_copy)
+                    if not accepts_loss:
+                        self._possession.refuse_loss()
+                self._takes_possession = not (accepts_loss or self.was_restored)
                 self._connection = self._connect(read_only)
                 if self._watch is not None:
                     undo.callback(self._watch.close)
@@ -72,17 +94,21 @@ class SqliteStore(Store):
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         return connection
 
-    def _check_left_over(self) -> None:
-        """Refuse a write-ahead log that a killed process left, or a careless restore, unless it fits the file.
+    def _check_left_over(self, possession: Possession, *, is_copy: bool) -> None:
+        """Compare the file with its marker, and refuse a write-ahead log that does not fit the file.
 
-        SQLite takes any log for the file's own, so all records are counted; and only by a connection that cannot
-        write, since closing the other kind would move the log into the file.
+        A killed process left the log, or a careless restore; SQLite takes any log for the file's own, so all records
+        are counted. The connection cannot write, since closing the other kind would move the log into the file.
         """
-        if self._path is not None and has_wal(self._path):
-            with closing(self._connect(read_only=True)) as connection:
-                view = SqliteTransaction(connection)
-                if known_format(view, self._where):
-                    check_heads(view, self._where, counting=True)
+        assert self._path is not None
+        with closing(self._connect(read_only=True)) as connection:
+            view = SqliteTransaction(connection)
+            if known_format(view, self._where):
+                check_heads(view, self._where, counting=has_wal(self._path))
+            possession.examine(view)
+        if is_copy:
+            possession.finding = possession.finding._replace(was_restored=True)
+        self.was_restored, self.n_lost = possession.finding
 
     def _prepare(self, read_only: bool) -> None:
         """Bring the tables to this version, but refuse a file that is not known before anything is changed."""
@@ -95,9 +121,14 @@ class SqliteStore(Store):
             return
         known_format(SqliteTransaction(self._connection), self._where)
         set_up_writer(self._connection)
+        transaction = self._begun()
         with self._transaction(self._connection, "BEGIN IMMEDIATE"):
-            migrate(SqliteTransaction(self._connection), self._where)
+            migrate(transaction, self._where)
             add_statistics(self._connection)
+            if self._takes_possession:
+                transaction.take_possession()
+            self._before_commit(transaction)
+        self._after_commit(transaction)
         run("ANALYZE sqlite_schema")  # has them used from now on
         if self._watch is not None:
             self._move_log()
@@ -109,7 +140,8 @@ class SqliteStore(Store):
         If that fails, nothing is lost: the log has it all.
         """
         with suppress(sqlite3.Error):
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            _, n_frames, n_moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            self._owes_move = n_moved < n_frames  # a reader that began earlier may keep it from some
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         return in_words(error, self._where, " cannot be opened as a file of trials")
@@ -120,8 +152,9 @@ class SqliteStore(Store):
 
         Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
         """
-        watch, transaction = self._watch, SqliteTransaction(self._connection, self.secret_file)
+        watch = self._watch
         with self._turn:
+            transaction = self._begun()
             if watch is None:
                 with self._transaction(self._connection, "BEGIN IMMEDIATE"):
                     yield transaction
@@ -131,13 +164,28 @@ class SqliteStore(Store):
                 with self._transaction(self._connection, "BEGIN IMMEDIATE"):
                     yield transaction
                     watch.before_commit()
+                    self._before_commit(transaction)
             finally:
                 watch.after_transaction()
             if watch.fault:  # what was committed to a file that is gone must not be acknowledged
                 raise OutcomeUnknownError(watch.fault)
-            if transaction.is_seldom:
+            if transaction.is_seldom or self._owes_move:
                 self._move_log()
                 watch.remember()
+            self._after_commit(transaction)
+
+    def _begun(self) -> SqliteTransaction:
+        is_taken = self._possession is None or self._possession.is_taken
+        return SqliteTransaction(self._connection, self.secret_file, is_taken=is_taken)
+
+    def _before_commit(self, transaction: SqliteTransaction) -> None:
+        if self._possession is not None:
+            self._possession.before_commit(transaction)
+
+    def _after_commit(self, transaction: SqliteTransaction) -> None:
+        if self._possession is not None:
+            self._possession.after_commit(transaction)
+            self.was_restored = self._possession.finding.was_restored
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:
@@ -196,6 +244,8 @@ class SqliteStore(Store):
                 closing(sqlite3.connect(part)) as copy,
             ):
                 connection.backup(copy)
+                with copy:
+                    copy.execute(DISOWN)
                 copy.execute("PRAGMA journal_mode = DELETE")  # or to read it would make files beside it
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{to} cannot be written: {error}") from None
@@ -203,6 +253,7 @@ class SqliteStore(Store):
     def close(self) -> None:
         """Close the file and let another process write to it."""
         with self._turn:
+            self._give_up()
             self._close()
             self._unlock()
 
@@ -210,6 +261,7 @@ class SqliteStore(Store):
         """Close it; a file that was made when this was opened, and that has neither trials nor tokens, is deleted."""
         with self._turn:
             made = self._path if self._made and self._is_empty() else None
+            self._give_up()
             self._close()
             if made is not None:
                 delete_file(made)
@@ -221,6 +273,18 @@ class SqliteStore(Store):
             return not self._connection.execute(found).fetchone()[0]
         except sqlite3.Error:
             return False
+
+    def _give_up(self) -> None:
+        """Say in the database, then in its marker, that it was closed; if that fails, both say that it was not."""
+        possession = self._possession
+        if possession is None:
+            return
+        if possession.is_taken:
+            with suppress(StoreError):
+                with self.writing() as transaction:
+                    transaction.run("UPDATE installation SET is_open = 0 WHERE id = 1")
+                possession.has_closed()
+        possession.close()
 
     def _close(self) -> None:
         with ExitStack() as others:

@@ -18,12 +18,19 @@ class Store(ABC):
     `shared` is true if other processes may write to it, and so make a writer wait. `location` is what `open_store`
     opens it by in another process; None for one in memory. `secret_file` is where the secrets of trials are kept, if
     not in the store itself.
+
+    `was_restored` is true if the store, opened to write, is not what the last writer left in this place: it was
+    copied or restored. It stays true until a transaction in which `take_possession` was called is committed.
+
+    `n_lost` is the number of acknowledged records that were missing when the store was opened to write (None: it
+    cannot be known). Unless it is 0, a store is opened only if the caller accepts the loss.
     """
 
     shared: bool
     location: str | Path | None
     secret_file: SecretFile | None = None
-    was_restored: bool = False
+    was_restored = False
+    n_lost: int | None = 0
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[WriteTransaction]:

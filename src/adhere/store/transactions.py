@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from adhere.errors import InputError, StoreError
-from adhere.store.records import Fetched, Head, LessonBlock, Record, Subject, Token
+from adhere.store.records import Fetched, Head, Installation, LessonBlock, Record, Subject, Token
 from adhere.store.schema import Schema, as_schema
 from adhere.store.secret_file import SecretFile
 
@@ -48,6 +48,15 @@ class ReadTransaction(ABC):
     def schema(self) -> Schema:
         """All tables and primary keys with their columns, and all indexes."""
         return as_schema(self.run(self.catalogue).fetchall())
+
+    def installation(self) -> Installation | None:
+        """Return which store this is and who has it, or None if the row is missing."""
+        row = self.run("SELECT store_id, opening, is_open FROM installation WHERE id = 1").fetchone()
+        return Installation(row[0], row[1], bool(row[2])) if row else None
+
+    def count_records(self) -> int:
+        """Return the number of records of all trials, by their heads."""
+        return int(self.run("SELECT coalesce(sum(position), 0) FROM trials").fetchone()[0])
 
     def trials(self) -> Mapping[str, int]:
         """The number of each trial by name, in order of creation."""
@@ -169,6 +178,15 @@ class WriteTransaction(ReadTransaction):
 
     types: ClassVar[Mapping[str, str]]
     locked: ClassVar[str]  # what a statement that locks the rows it reads ends in
+    n_appended = 0  # records so far
+
+    @abstractmethod
+    def take_possession(self) -> bool:
+        """Make the store this place's own, once the transaction is committed; return False if it already is.
+
+        A store that was restored (`Store.was_restored`) belongs to nobody until then. Append what a restore requires
+        in the same transaction, and only if this returns True: another process may have been faster.
+        """
 
     def wait_turn(self) -> None:
         """Wait for all other transactions that called this, in any process, to end; then others wait for this one.
@@ -199,6 +217,7 @@ class WriteTransaction(ReadTransaction):
 
     def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
         """Add records to the log and move its head."""
+        self.n_appended += len(records)
         if records:
             self.insert("records", _RECORDS, [(trial, *record) for record in records])
         self.run("UPDATE trials SET position = ?, hash = ?, snapshot = ? WHERE id = ?", (*head, trial))

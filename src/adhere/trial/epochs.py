@@ -24,9 +24,14 @@ def begin_epochs_after_restore(store: Store, at: datetime) -> None:
 
 
 def begin_epochs(store: Store, at: datetime, reason: str, n_lost: int | None = None, by: str = "") -> int:
-    """Begin a new epoch in every trial that is not closed, and take possession of the store; returns how many."""
+    """Take possession of a store, and begin a new epoch in every trial that is not closed; returns how many.
+
+    If another process was faster, nothing is done.
+    """
     with store.writing() as writing:
         writing.wait_turn()
+        if not writing.take_possession():
+            return 0
         open_trials = [
             number
             for number in writing.trials().values()
@@ -34,7 +39,6 @@ def begin_epochs(store: Store, at: datetime, reason: str, n_lost: int | None = N
         ]
         for number in open_trials:
             begin_epoch(writing, number, at, reason, n_lost, by)
-        writing.take_possession()
     return len(open_trials)
 
 

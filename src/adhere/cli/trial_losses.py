@@ -1,0 +1,50 @@
+"""`adhere trial accept-loss`: go on without records that were acknowledged and are gone."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adhere.cli.databases import refuse_address
+from adhere.cli.trial_sources import SecretFileOption
+from adhere.errors import InputError, StoreError
+from adhere.report.numbers import counted
+
+
+def accept_loss(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="The file of trials.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="What happened, for the record.")],
+    secret_file: SecretFileOption = None,
+) -> None:
+    """Let a service go on with a file that lacks acknowledged records. Stop the service first.
+
+    \b
+      adhere trial accept-loss adhere.db --reason "adhere.db-wal was deleted after a crash"
+
+    Put the right files back or restore a backup if you can: 'adhere serve' refuses the file until then, or until this
+    command was given. The loss is recorded in the log of every trial that is not closed, with the reason, and arms are
+    drawn by a fresh secret from then on: those that were lost could otherwise be predicted. If no record is missing,
+    nothing is changed.
+    """
+    from adhere.store.secret_file import SecretFile
+    from adhere.store.sqlite import SqliteStore
+    from adhere.trial.epochs import begin_epochs
+    from adhere.trial.processor import utc_now
+
+    refuse_address("FILE", source, "PostgreSQL itself sees to it that nothing is lost")
+    if not reason.strip():
+        raise InputError("--reason", reason, "a few words")
+    if not source.is_file():
+        raise StoreError(f"{source} does not exist")
+    with closing(SqliteStore(source, accepts_loss=True)) as store:
+        n_lost = store.n_lost
+        if n_lost == 0:
+            typer.echo(f"{source} has every record that was acknowledged; nothing was changed")
+            return
+        store.secret_file = None if secret_file is None else SecretFile(secret_file)
+        begin_epochs(store, utc_now(), reason, n_lost, "adhere trial accept-loss")
+    lost = "an unknown number of records" if n_lost is None else counted(n_lost, "record")
+    typer.echo(f"{source} goes on without {lost}")
