@@ -26,7 +26,8 @@ def backup(
       adhere trial backup adhere.db backup-2026-03-01.db
 
     The copy has everything: trials, tokens, pseudonyms, and the secrets that draw arms unless the service keeps them
-    in a file of their own. Whoever has it can predict every arm. It is made for its owner only (mode 0600). 'adhere trial restore' goes back to it. PostgreSQL has tools of its own: pg_dump, pg_restore.
+    in a file of their own. Whoever has it can predict every arm. It is made for its owner only (mode 0600). 'adhere
+    trial restore' goes back to it. PostgreSQL has tools of its own: pg_dump, pg_restore.
     """
     from adhere.store.sqlite import SqliteStore
 

@@ -25,9 +25,9 @@ def accept_loss(
       adhere trial accept-loss adhere.db --reason "adhere.db-wal was deleted after a crash"
 
     Put the right files back or restore a backup if you can: 'adhere serve' refuses the file until then, or until this
-    command was given. The loss is recorded in the log of every trial that is not closed, with the reason, and arms are
-    drawn by a fresh secret from then on: those that were lost could otherwise be predicted. If no record is missing,
-    nothing is changed.
+    command was given. The loss is recorded in the log of every trial that is not closed, with the reason, and arms
+    are drawn by a fresh secret from then on: those that were lost could otherwise be predicted. If no record is
+    missing, nothing is changed.
     """
     from adhere.store.secret_file import SecretFile
     from adhere.store.sqlite import SqliteStore
