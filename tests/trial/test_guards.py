@@ -8,10 +8,11 @@ import pytest
 from adhere.trial.events import Created, Recommended
 from adhere.trial.log.explain import _decided_by, explain
 from adhere.trial.log.replay import replay
+from oracle.permuted import PermutedBlocks
 
 from .live import Live, number_of
 
-POLICY = "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3)"
+POLICY = "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=9)"
 
 
 def played() -> Live:
@@ -32,14 +33,14 @@ def test_a_guarded_trial_is_derived_again_after_late_reports_and_corrections() -
     live.correct(20, actual="walk", reward=1.0)
     live.recommend("after")
     made = [event for event in live.events() if isinstance(event, Recommended)]
-    assert live.design.policy == "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3)"
-    assert made[0].algorithm_version.startswith("burn-in:1 exp3:1 floor:1 ")
+    assert live.design.policy == "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=9)"
+    assert made[0].algorithm_version.startswith("burn-in:2 exp3:1 floor:1 ")
     assert not any(event.estimated for event in made)
-    chosen = [event.chosen for event in made[:3]]
-    for place, event in enumerate(made[:3]):
-        left = [2 - chosen[:place].count(arm) for arm in range(2)]
-        assert event.probabilities == pytest.approx([one / sum(left) for one in left])
-    assert all(min(event.probabilities) >= 0.2 for event in made[3:])
+    seen = PermutedBlocks(2, (4, 6, 8))
+    for event in made[:9]:
+        assert event.probabilities == pytest.approx([float(share) for share in seen.shares()])
+        seen.add(event.chosen)
+    assert all(min(event.probabilities) >= 0.2 for event in made[9:])
     with live.store.reading() as view:
         assert replay(view, number_of(view)).difference is None
 
@@ -50,7 +51,7 @@ def test_an_explanation_says_who_decided() -> None:
         for n in range(24):
             (line,) = (line for line in explain(view, number_of(view), n) if "decided by" in line)
             said.add(line.strip())
-            assert ("decided by burn-in" in line) == (n < 3)
+            assert ("decided by burn-in" in line) == (n < 9)
     assert said == {"decided by burn-in", "decided by floor", "decided by exp3(gamma=0.1)"}
 
 

@@ -1,4 +1,4 @@
-"""Burn-in: the first patients are randomised in permuted blocks."""
+"""Burn-in: the first patients are randomised in permuted blocks, of varying length unless one is given."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BurnInRule(NamedTuple):
 
 @policy("burn-in", rule=BurnInRule)
 class BurnIn(Guard):
-    """The first patients are randomised in permuted blocks, in which each of k arms comes equally often.
+    """The first patients are randomised in permuted blocks, each of which contains each of k arms equally often.
 
     The policy inside learns from them and decides for all who follow.
 
@@ -62,19 +62,24 @@ class BurnIn(Guard):
     inner
         The policy that decides after the burn-in: a learner, a hybrid or another guard.
     patients
-        How many patients the burn-in takes. A last block that does not fit is cut.
+        The number of patients in the burn-in. A last block that does not fit is cut.
     block
-        The length of a block, a multiple of k; unset, 2k.
+        One length for all blocks, a multiple of k. Unset, lengths vary among 2k, 3k and 4k.
 
     Notes
     -----
+    With one length, whoever sees all arms of a block can tell its last ones: a third of all arms with two arms and
+    blocks of 4, in general 1 in L - L/k + 1 arms with blocks of L. With varying lengths it is about 1 arm in 40.
+
+    The lengths 2k, 3k and 4k are equally likely. No length is drawn: the next arm is drawn by its probability given
+    the arms so far, averaged over the lengths that are possible (see `policies.permuted_blocks`). A live trial logs
+    this probability, and EXP3 divides by it. With one length it is (number left of the arm) / (number left).
+
+    Every arm of the burn-in takes a place in its block, whoever drew it, except an arm that was drawn because the
+    policy failed. All learners learn from these rounds by their protocols, with weight 1; a hierarchy's top does not.
+
     With a floor too, put the burn-in outside, `burn-in(floor(…))`: a floor around it would decide some of its rounds,
     and blocks would no longer be balanced.
-
-    The next arm of a block is drawn from what is left of it, so that arm j has the probability (number left of j) /
-    (number left) given the block so far: this is what a live trial logs, and EXP3 divides by it. A draw is keyed by
-    its recommendation's number, so that nothing of a block need be kept. All learners learn from these rounds by
-    their protocols, with weight 1, and a hierarchy's top does not.
 
     References
     ----------

@@ -55,6 +55,18 @@ def block_lengths(n_arms: int, block: int | None = None) -> tuple[int, ...]:
     return tuple(times * n_arms for times in VARYING) if block is None else (block,)
 
 
+def predictable_share(n_arms: int, block: int) -> float:
+    """Return the share of arms that are certain to whoever sees all arms of blocks of one length.
+
+    They are the last run of one arm in each block. With L/k patients an arm in a block of L, a run of r ends the
+    block with probability k · C(L/k, r) / C(L, r); summed over r and divided by L this is 1 / (L - L/k + 1).
+
+    >>> round(predictable_share(2, 4), 3), round(predictable_share(3, 6), 3)
+    (0.333, 0.2)
+    """
+    return 1.0 / (block - block // n_arms + 1)
+
+
 def block_rule(n_arms: int, lengths: tuple[int, ...]) -> BlockRule:
     """Return the rule of blocks with lengths from `block_lengths`."""
     step = n_arms if len(lengths) > 1 else lengths[0]
