@@ -45,7 +45,8 @@ def test_everything_a_design_has_is_said() -> None:
         "An outcome is 0, 0.5 or 1.",
         "Sites get kit codes instead of arms.",
         "A patient may get another recommendation while one is open.",
-        "The first 30 patients are randomised in permuted blocks of 6, 9 or 12, within each of the strata young and old.",
+        "The first 30 patients are randomised in permuted blocks of 6, 9 or 12, within each of the strata young and "
+        "old.",
         "Every arm keeps a probability of at least 20%; lower ones are raised to it.",
         "After them arms are recommended by thompson/actual, which credits each outcome to the arm taken.",
         "The probabilities of the arms stay as they are between looks.",

@@ -11,8 +11,8 @@ from typing import Any
 
 from adhere.compilation import inline
 from adhere.policies.arms_left import probabilities_left
-from adhere.policies.permuted_blocks import arm_by_shares
 from adhere.policies.generic import Rule, probabilities, remember, remember_shares
+from adhere.policies.permuted_blocks import arm_by_shares
 from adhere.randomness import CHOOSE, ESTIMATE, Stream, point, uniform
 
 
