@@ -49,6 +49,7 @@ def at_random(rng: Random) -> tuple[Design, Population]:
     strata = rng.choice([(), ("young", "old")])
     burn_in = strata or rng.random() < 0.3
     inside = rng.choice(POLICIES[len(arms)])
+    block = f", block={2 * len(arms)}" if n_patients % 2 else ""
     distribution: Any = rng.choice(["fixed", "uniform", "exponential"])
     impute = Imputation(
         after_days=rng.choice([2.0, 9.0]),
@@ -60,7 +61,7 @@ def at_random(rng: Random) -> tuple[Design, Population]:
         impute = Imputation(after_days=4.0, reward=0.0, took_nothing=True)
     design = Design(
         "at random",
-        f"burn-in({inside}, patients=9, block={2 * len(arms)})" if burn_in else inside,
+        f"burn-in({inside}, patients=9{block})" if burn_in else inside,
         arms,
         n_patients,
         impute=rng.choice([None, impute]),
@@ -135,7 +136,7 @@ def test_compiled_trials_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     population = compliers(0.2, 0.5, 0.8)
     design = Design(
         "compiled",
-        "burn-in(floor(ucb1, share=0.1), patients=12, block=6)",
+        "burn-in(floor(ucb1, share=0.1), patients=24)",
         population.arms,
         60,
         strata=("young", "old"),

@@ -38,6 +38,15 @@ DESIGNS: dict[str, dict[str, Any]] = {
         "delay": Delay(days=1.5, distribution="uniform"),
         "stopping": Stopping(by="posterior", superiority=0.995, inferiority=0.1),
     },
+    "burn-in, an arm dropped in it": {
+        "population": THREE, "policy": "burn-in(floor(exp3(gamma=0.2)), patients=40)", "n_patients": 48,
+        "looks": Looks(every=6), "delay": Delay(days=1.5),
+        "stopping": Stopping(by="posterior", superiority=0.995, inferiority=0.1),
+    },
+    "burn-in, wealth": {
+        "policy": "burn-in(uniform, patients=40)", "population": compliers(0.1, 0.95), "n_patients": 60,
+        "looks": Looks(every=10), "stopping": Stopping(by="wealth", alpha=0.5), "delay": Delay(days=2.0),
+    },
     "frozen, an arm dropped, imputed": {
         "population": THREE, "looks": Looks(every=6), "n_patients": 48, "update": "at looks",
         "stopping": Stopping(by="posterior", superiority=0.995, inferiority=0.1),

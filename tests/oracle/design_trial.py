@@ -14,7 +14,7 @@ from adhere import Population
 from adhere.compilation import memo_of, state_of
 from adhere.policies import ComplianceAwareLearner, as_policy
 from adhere.policies.floor import Floor
-from adhere.policies.generic import choose, probabilities, remember, remember_shares, update
+from adhere.policies.generic import choose, note_allocation, probabilities, remember, remember_shares, update
 from adhere.policies.guard import Guard
 from adhere.policies.policy import TrialShape, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream, uniforms
@@ -25,6 +25,7 @@ from adhere.trial.planned_looks import burn_in_of, look_counts, look_days, plann
 
 from .confidence_sequence import Decision, log_wealth
 from .design_world import Heard, World
+from .permuted import PermutedBlocks
 
 NOTHING = 1e-12
 
@@ -53,12 +54,15 @@ class PlainPolicy:
         remember(self._rule, state, named)
         point(self._rng, number, CHOOSE)
         if shares is None:
-            return choose(self._rule, state, named, 1.0, self._rng), memo[: self._memo_size].copy()
+            arm = choose(self._rule, state, named, 1.0, self._rng)
+            note_allocation(self._rule, state, arm, self._rng)
+            return arm, memo[: self._memo_size].copy()
         u, arm = float(uniforms(self._rng[None, :2], np.array([number]), CHOOSE)[0, 0]), 0
         ends = [math.fsum(shares[: place + 1]) for place in range(len(shares))]
         possible = [place for place, share in enumerate(shares) if share > 0.0]
         arm = next((place for place in possible if u < ends[place]), possible[-1])
         remember_shares(self._rule, state, named, np.array(shares), 0.0, self._rng)
+        note_allocation(self._rule, state, arm, self._rng)
         return arm, memo[: self._memo_size].copy()
 
     def probabilities(self, number: int, inside: bool = False) -> list[float]:
@@ -109,7 +113,7 @@ class PlainTrial:
         self.patients: list[Patient] = []
         self.reports: list[Report] = []  # under way
         self.known: list[Report] = []
-        self.blocks: dict[str, list[int]] = {}
+        self.blocks: dict[str, PermutedBlocks] = {}
         self.status = np.full(self.n_arms, ACTIVE)
         self.values = np.full(self.n_arms * N_VALUES, np.nan)
         self.status_at = [-1] * self.n_arms
@@ -174,12 +178,8 @@ class PlainTrial:
 
     def shares(self, number: int, stratum: str | None) -> list[float] | None:
         if stratum is not None and number < self.burn_in.patients:
-            each = self.burn_in.block // self.n_arms
-            block = self.blocks.setdefault(stratum, [])
-            if not any(self.status[arm] == ACTIVE for arm in block):
-                block[:] = [arm for arm in range(self.n_arms) for _ in range(each)]
-            usable = [arm for arm in block if self.status[arm] == ACTIVE]
-            return [usable.count(arm) / len(usable) for arm in range(self.n_arms)]
+            blocks = self.blocks.setdefault(stratum, PermutedBlocks(self.n_arms, self.burn_in.lengths))
+            return self.left_of([float(share) for share in blocks.shares()])
         if self.design.update == "at looks" and number >= self.burn_in.patients:
             return self.frozen
         if any(self.status != ACTIVE):
@@ -192,7 +192,7 @@ class PlainTrial:
         stated = prescribed or self.policy.probabilities(number)
         chosen, memo = self.policy.choose(number, prescribed)
         if stratum is not None and number < self.burn_in.patients:
-            self.blocks[stratum].remove(chosen)
+            self.blocks[stratum].add(chosen)
         actual, reward = int(self.drawn.actual[number, chosen]), float(self.drawn.reward[number, chosen])
         heard = self.world.heard(number, day, stratum, chosen, actual, reward)
         self.taken[actual] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from random import Random
 
+from .permuted import PermutedBlocks
 from .policy import Policy
 from .probability import draw
 
@@ -101,26 +102,40 @@ def clipped(p: list[float], minima: list[float]) -> list[float]:
 
 
 class BurnIn(Guard):
-    """The first patients in shuffled blocks of equal numbers of each arm; then the inner policy."""
+    """The first patients in shuffled blocks of equal numbers of each arm; then the inner policy.
+
+    The length of each block is drawn, and its arms are shuffled. What is stated is the probability of an arm to
+    somebody who knows the arms so far and no length.
+    """
 
     def __init__(self, inner: Policy, patients: int, block: int | None = None) -> None:
         super().__init__(inner)
-        self.patients, self.block = patients, block or 2 * inner.n_arms
-        self.order = list(range(self.n_arms)) * (self.block // self.n_arms)
-        self.begun = -1  # where the block begins that `order` is of
-
-    def begin_block(self, first: int, rng: Random) -> None:
-        rng.shuffle(self.order)
-        self.begun = first
+        lengths = [times * self.n_arms for times in (2, 3, 4)] if block is None else [block]
+        self.patients, self.seen = patients, PermutedBlocks(self.n_arms, lengths)
+        self.to_come: list[int] = []  # of the block drawn
 
     def law(self, rng: Random | None = None) -> Law:
         if self.number >= self.patients:
             return [0.0] * self.n_arms, 1.0
-        place = self.number % self.block
-        if self.begun < self.number - place and rng is not None:
-            self.begin_block(self.number - place, rng)
-        left = self.order[place:]
-        return [left.count(arm) / len(left) for arm in range(self.n_arms)], 0.0
+        return [float(share) for share in self.seen.shares()], 0.0
 
     def own_arm(self, law: Law, rng: Random) -> int | None:
-        return None if law[1] else self.order[self.number % self.block]
+        if law[1]:
+            return None
+        if not self.to_come:
+            self.to_come = list(range(self.n_arms)) * (rng.choice(self.seen.lengths) // self.n_arms)
+            rng.shuffle(self.to_come)
+        return self.to_come[0]
+
+    def update(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
+        self.see(chosen)
+        super().update(chosen, actual, reward, rng)
+
+    def overhear(self, chosen: int, actual: int, reward: float, rng: Random) -> None:
+        self.see(chosen)
+        super().overhear(chosen, actual, reward, rng)
+
+    def see(self, chosen: int) -> None:
+        if self.number < self.patients:
+            self.seen.add(chosen)
+            self.to_come = self.to_come[1:]

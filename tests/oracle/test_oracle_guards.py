@@ -51,7 +51,7 @@ def test_a_guards_round_teaches_a_literal_thompson_bounded() -> None:
 
 
 def test_blocks_are_balanced_and_stated_place_by_place() -> None:
-    rng, policy, arms = Random(2), BurnIn(Plain(Ucb1(3)), patients=9), list[int]()
+    rng, policy, arms = Random(2), BurnIn(Plain(Ucb1(3)), patients=9, block=6), list[int]()
     for number in range(10):
         chosen = policy.choose(rng)
         so_far = arms[number - number % 6 :]

@@ -26,7 +26,9 @@ def taught(trial: Interpreted, n_patients: int, seed: int) -> Interpreted:
     """After some patients who take and gain anything."""
     rng = np.random.default_rng(seed)
     for number in range(n_patients):
-        trial.learn(trial.decide(number), int(rng.integers(trial.n_arms)), float(rng.integers(2)))
+        decision = trial.decide(number)
+        trial.note(decision)
+        trial.learn(decision, int(rng.integers(trial.n_arms)), float(rng.integers(2)))
     return trial
 
 

@@ -70,6 +70,7 @@ def test_exp3_divides_by_what_each_arm_really_had() -> None:
             decision, stated = trial.decide(number), trial.probabilities(number)
             raised = fields(trial.rule.inner.inner, changes(trial, decision, 0, 1.0)).log_weights[decision.chosen]
             assert raised == pytest.approx(0.2 / 2 / stated[decision.chosen])
+            trial.note(decision)
 
 
 def test_a_certified_exp3_divides_by_the_guarded_probability_and_that_of_being_drawn() -> None:
@@ -94,7 +95,9 @@ def test_a_certified_exp3_divides_by_the_guarded_probability_and_that_of_being_d
 def test_an_arm_that_was_taken_but_could_not_be_chosen_keeps_its_own_probability() -> None:
     with as_python(adhere):
         trial = interpreted("burn-in(exp3(gamma=0.2)/actual, patients=2, block=2)", 2)
-        first, last = trial.decide(0), trial.decide(1)
+        first = trial.decide(0)
+        trial.note(first)
+        last = trial.decide(1)
         assert trial.probabilities(1)[first.chosen] == 0.0
         raised = fields(trial.rule.inner, changes(trial, last, first.chosen, 1.0)).log_weights
         assert raised[first.chosen] == pytest.approx(0.2 / 2 / 0.5)

@@ -41,10 +41,9 @@ class Stream(Random):
         counter = np.array([counter_at(self._place[0], STATED)]) ^ np.uint64(place)
         return Keyed(mix(counter ^ self._keys[:1], self._keys[1:]), self._keys[1:])
 
-    def of_guard(self, nth: int, decision: int | None = None) -> float:
-        """The number that the nth guard from the inside draws for a decision, this one unless told."""
-        decision = self._place[0] if decision is None else decision
-        return float(self._draws(GUARD, nth * 2**17)[decision])
+    def of_guard(self, nth: int) -> float:
+        """The number that the nth guard from the inside draws for this decision."""
+        return float(self._draws(GUARD, nth * 2**17)[self._place[0]])
 
     @property
     def decision(self) -> int:

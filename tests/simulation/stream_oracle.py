@@ -184,19 +184,19 @@ class Floor(oracle.Floor):
 
 
 class BurnIn(oracle.BurnIn):
-    """A block is drawn from an urn, place by place, with the numbers of its recommendations."""
+    """No length is drawn: one number of the guard's own says which arm, by what is stated."""
 
     def law(self, rng: Random | None = None) -> tuple[list[float], float]:
         if isinstance(rng, Stream):
             self.number = rng.decision
         return super().law(rng)
 
-    def begin_block(self, first: int, rng: Random) -> None:
+    def own_arm(self, law: tuple[list[float], float], rng: Random) -> int | None:
         assert isinstance(rng, Stream)
-        left, self.order, self.begun = sorted(self.order), [], first
-        while left:
-            u = rng.of_guard(guards_in(self.inner), first + len(self.order))
-            self.order.append(left.pop(int(u * len(left))))
+        if law[1]:
+            return None
+        u = rng.of_guard(guards_in(self.inner))
+        return next(arm for arm, end in enumerate(accumulate(law[0])) if u < end)
 
 
 def hierarchical(

@@ -10,7 +10,7 @@ from adhere.policies import as_policy
 from adhere.policies.arms_left import shares_left
 from adhere.policies.policy import TrialShape, probabilities_size
 from adhere.randomness import CHOOSE, stream, uniforms
-from adhere.trial.allocation import allocate, block_shares, draw_by_shares, stated_shares
+from adhere.trial.allocation import allocate, draw_by_shares, stated_shares
 
 ALL = np.zeros(3, np.int64)
 
@@ -33,23 +33,6 @@ def test_an_arm_without_a_share_is_never_drawn() -> None:
         assert drawn == {1, 2}
         rounded = np.array([0.0, 1e-300, 0.0])  # which add up to less than any random number but 0
         assert draw_by_shares(rounded, 3, rng) == 1
-
-
-def test_a_block_is_used_up_before_the_next_in_each_stratum() -> None:
-    left, out, told = np.zeros(6), np.zeros(3), []
-    for number in range(12):
-        block_shares(left, number % 2, 2.0, ALL, 3, out)
-        assert out.sum() == pytest.approx(1.0)
-        arm = int(np.argmax(out))
-        left[number % 2 * 3 + arm] -= 1.0
-        told.append(arm)
-    assert [told[0::2].count(arm) for arm in range(3)] == [told[1::2].count(arm) for arm in range(3)] == [2, 2, 2]
-
-
-def test_a_block_in_which_only_dropped_arms_are_left_is_used_up() -> None:
-    left, out = np.array([0.0, 1.0, 0.0]), np.zeros(3)
-    block_shares(left, 0, 2.0, np.array([0, 1, 0]), 3, out)
-    assert out.tolist() == [0.5, 0.0, 0.5]
 
 
 def test_exp3_divides_by_the_share_of_its_arm() -> None:

@@ -205,6 +205,8 @@ WARNED: list[tuple[dict[str, Any], str]] = [
     ({**PLAIN, "delay": {"days": 300}}, "delay: outcomes come after 300 days, and all 300 patients after 299"),
     ({**PLAIN, "delay": {"by_arm": {"walk": 400}}}, "delay: outcomes come after 400 days"),
     ({**PLAIN, "n_patients": 2, "delay": {"days": 3}, "enrolment": {"days": [0, 2]}}, "all 2 patients after 2"),
+    ({**PLAIN, "policy": "burn-in(thompson, block=4)"},
+     "have 4 patients, so whoever sees every arm of a block can tell 33% of the arms beforehand"),
     (LOOKING, "stopping: this design has 3 looks, and nothing that could stop its trial before the last"),
     ({**LOOKING, "stopping": {"by": "posterior"}}, "nothing that could stop its trial"),
     (stopping(superiority=0.5), "some arm always has 0.5 or more: every trial stops at its first look"),

@@ -45,7 +45,8 @@ def test_everything_a_design_has_is_said() -> None:
         "An outcome is 0, 0.5 or 1.",
         "Sites get kit codes instead of arms.",
         "A patient may get another recommendation while one is open.",
-        "The first 30 patients are randomised in permuted blocks of 6, within each of the strata young and old.",
+        "The first 30 patients are randomised in permuted blocks of 6, 9 or 12, within each of the strata young and "
+        "old.",
         "Every arm keeps a probability of at least 20%; lower ones are raised to it.",
         "After them arms are recommended by thompson/actual, which credits each outcome to the arm taken.",
         "The probabilities of the arms stay as they are between looks.",
@@ -76,7 +77,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
     ("fields", "said"),
     [
         ({**FIXED, "outcome_words": {"alive": 1, "died": 0}}, "An outcome is died (0) or alive (1)."),
-        (FIXED, "All patients are randomised in permuted blocks of 4."),
+        (FIXED, "All patients are randomised in permuted blocks of 4, 6 or 8."),
         ({**FIXED, "enrolment": {"days": [0, 2, 7]}}, "Patients are expected on given days, from day 0 to day 7."),
         ({**FIXED, "delay": {"days": 2, "distribution": "uniform"}}, "after 2 days on average, uniformly from 0."),
         ({**FIXED, "looks": {"every": 2}}, "looked at after every 2 patients with outcomes, and at its end."),

@@ -5,13 +5,19 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from adhere.analysis.adaptive.randomisation_test import randomisation_tests
 from adhere.trial.events import Created, Recommended
+from adhere.trial.evolve import lessons_of
+from adhere.trial.history import evolve_history
+from adhere.trial.lessons import CHOICE
 from adhere.trial.log.explain import _decided_by, explain
 from adhere.trial.log.replay import replay
+from adhere.trial.log.replay_schedule import logged_allocation
+from oracle.permuted import PermutedBlocks
 
 from .live import Live, number_of
 
-POLICY = "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3)"
+POLICY = "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=9)"
 
 
 def played() -> Live:
@@ -32,16 +38,45 @@ def test_a_guarded_trial_is_derived_again_after_late_reports_and_corrections() -
     live.correct(20, actual="walk", reward=1.0)
     live.recommend("after")
     made = [event for event in live.events() if isinstance(event, Recommended)]
-    assert live.design.policy == "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=3)"
-    assert made[0].algorithm_version.startswith("burn-in:1 exp3:1 floor:1 ")
+    assert live.design.policy == "burn-in(floor(exp3(gamma=0.1), share=0.2), patients=9)"
+    assert made[0].algorithm_version.startswith("burn-in:2 exp3:1 floor:1 ")
     assert not any(event.estimated for event in made)
-    chosen = [event.chosen for event in made[:3]]
-    for place, event in enumerate(made[:3]):
-        left = [2 - chosen[:place].count(arm) for arm in range(2)]
-        assert event.probabilities == pytest.approx([one / sum(left) for one in left])
-    assert all(min(event.probabilities) >= 0.2 for event in made[3:])
+    seen = PermutedBlocks(2, (4, 6, 8))
+    for event in made[:9]:
+        assert event.probabilities == pytest.approx([float(share) for share in seen.shares()])
+        seen.add(event.chosen)
+    assert all(min(event.probabilities) >= 0.2 for event in made[9:])
     with live.store.reading() as view:
         assert replay(view, number_of(view)).difference is None
+
+
+def test_blocks_go_on_where_they_were_when_a_correction_makes_the_policy_learn_again() -> None:
+    live, seen = Live("burn-in(floor(thompson, share=0.2), patients=24)"), PermutedBlocks(2, (4, 6, 8))
+    for n in range(24):
+        live.recommend(f"s{n}")
+        live.report(n, actual="walk", reward=float(n % 2))
+        if n % 5 == 4:
+            live.correct(n // 2, reward=1.0 - float(n // 2 % 2))
+    for event in live.events():
+        if isinstance(event, Recommended):
+            assert event.probabilities == pytest.approx([float(share) for share in seen.shares()])
+            seen.add(event.chosen)
+    assert len(seen.arms) == 24  # no arm began a new block
+    with live.store.reading() as view:
+        assert replay(view, number_of(view)).difference is None
+        logged = logged_allocation(view, number_of(view))
+    (test,) = randomisation_tests(logged, n_redraws=50)  # which draws the logged arms again first
+    assert test.exact, test.reason
+
+
+def test_an_arm_drawn_because_the_policy_failed_takes_no_place_in_a_block() -> None:
+    live = Live("burn-in(thompson, patients=4)")
+    live.recommend("s")
+    (made,) = (event for event in live.events() if isinstance(event, Recommended))
+    engine, history = live.engine(), evolve_history(None, made)
+    assert [row[3] for row in lessons_of(engine, history)] == [CHOICE]
+    assert lessons_of(engine, msgspec.structs.replace(history, memo=(), fallback="it failed")) == ()
+    assert lessons_of(engine, msgspec.structs.replace(history, recommendation_id=4)) == ()  # after the burn-in
 
 
 def test_an_explanation_says_who_decided() -> None:
@@ -50,7 +85,7 @@ def test_an_explanation_says_who_decided() -> None:
         for n in range(24):
             (line,) = (line for line in explain(view, number_of(view), n) if "decided by" in line)
             said.add(line.strip())
-            assert ("decided by burn-in" in line) == (n < 3)
+            assert ("decided by burn-in" in line) == (n < 9)
     assert said == {"decided by burn-in", "decided by floor", "decided by exp3(gamma=0.1)"}
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 
 import msgspec
+import pytest
 
 from adhere.trial.design_parts import Looks, Stopping
 from adhere.trial.events import Looked, Recommended
@@ -14,16 +16,17 @@ from adhere.trial.look_state import (
     LookPlan,
     LookState,
     after_look,
-    block_of,
     due_look,
     evolve_looks,
     first_look_state,
     has_looks,
     last_look,
     look_plan,
+    stratum_shares,
 )
 from adhere.trial.looks import ACTIVE, INFERIOR, SUPERIOR
 from adhere.trial.make_design import make_design
+from oracle.permuted import PermutedBlocks
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 ARMS = ("a", "b", "c")
@@ -110,16 +113,46 @@ def test_a_recommended_stop_drops_no_arm() -> None:
 
 
 def test_each_stratum_has_blocks_of_its_own() -> None:
-    plan = plan_of(strata=("young", "old"))
+    plan = look_plan(
+        make_design("t", "burn-in(uniform, patients=12, block=6)", ARMS, n_patients=24, strata=("young", "old"))
+    )
     looks = first_look_state(plan)
-    assert (plan.burn_in, plan.block) == (12, 6)
     for number, (arm, stratum) in enumerate([(0, 0), (0, 0), (1, 1), (2, 0)]):
         looks = evolve_looks(plan, looks, made(number, arm, stratum), None, history(arm))
-    assert looks.left == (0, 2, 1, 2, 1, 2)
-    assert block_of(plan, looks, 0)[0] == [0.0, 2 / 3, 1 / 3]
+    assert stratum_shares(plan, looks, 0) == [0.0, 2 / 3, 1 / 3]
+    assert stratum_shares(plan, looks, 1) == [2 / 5, 1 / 5, 2 / 5]
+    failed = msgspec.structs.replace(made(4, 0, 1), fallback="it failed")
+    assert evolve_looks(plan, looks, failed, None, history(0)).blocks == looks.blocks  # it takes no place
     for number, arm in enumerate([1, 1, 2], 4):
         looks = evolve_looks(plan, looks, made(number, arm, 0), None, history(arm))
-    assert looks.left[:3] == (0, 0, 0)
-    assert block_of(plan, looks, 0)[0] == [1 / 3] * 3  # a new block
+    assert stratum_shares(plan, looks, 0) == [1 / 3] * 3  # a new block
     late = evolve_looks(plan, looks, made(12, 0, 0), None, history(0))  # after the burn-in
-    assert late.left == looks.left
+    assert late.blocks == looks.blocks
+
+
+def test_shares_in_a_stratum_are_those_given_its_own_arms_over_all_lengths() -> None:
+    plan, rng = plan_of(strata=("young", "old")), Random(3)
+    looks, seen = first_look_state(plan), [PermutedBlocks(3, (6, 9, 12)) for _ in range(2)]
+    for number in range(12):
+        stratum = rng.randrange(2)
+        shares = stratum_shares(plan, looks, stratum)
+        assert shares == pytest.approx([float(share) for share in seen[stratum].shares()])
+        arm = rng.choices(range(3), shares)[0]
+        looks = evolve_looks(plan, looks, made(number, arm, stratum), None, history(arm))
+        seen[stratum].add(arm)
+    assert min(len(one.arms) for one in seen) > 3
+
+
+def test_an_arm_dropped_in_the_burn_in_leaves_its_places_to_the_others_of_each_block() -> None:
+    plan = look_plan(
+        make_design("t", "burn-in(uniform, patients=12, block=6)", ARMS, n_patients=24, strata=("young", "old"))
+    )
+    looks = after_look(first_look_state(plan), looked(0, (ACTIVE, INFERIOR, ACTIVE)))
+    for number, arm in enumerate([0, 2, 0]):
+        assert stratum_shares(plan, looks, 0)[1] == 0.0
+        looks = evolve_looks(plan, looks, made(number, arm, 0), None, history(arm))
+    assert stratum_shares(plan, looks, 0) == [0.0, 0.0, 1.0]
+    looks = evolve_looks(plan, looks, made(3, 2, 0), None, history(2))
+    assert stratum_shares(plan, looks, 0) == [0.5, 0.0, 0.5]  # only places of the dropped arm were left
+    looks = evolve_looks(plan, looks, made(4, 2, 0), None, history(2))
+    assert stratum_shares(plan, looks, 0) == pytest.approx([2 / 3, 0.0, 1 / 3])  # of a new block

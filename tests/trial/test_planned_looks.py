@@ -32,11 +32,11 @@ def test_a_trial_without_a_number_of_patients_has_no_looks() -> None:
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
-        ("thompson", (0, 0)),
-        ("burn-in(thompson)", (60, 6)),
-        ("floor(burn-in(thompson, patients=12, block=3))", (12, 3)),
-        ("burn-in(floor(thompson), patients=9)", (9, 6)),
+        ("thompson", (0, ())),
+        ("burn-in(thompson)", (60, (6, 9, 12))),
+        ("floor(burn-in(thompson, patients=12, block=3))", (12, (3,))),
+        ("burn-in(floor(thompson), patients=9)", (9, (6, 9, 12))),
     ],
 )
-def test_the_burn_in_is_found_inside_guards(policy: str, expected: tuple[int, int]) -> None:
+def test_the_burn_in_is_found_inside_guards(policy: str, expected: tuple[int, tuple[int, ...]]) -> None:
     assert burn_in_of(Design("a", policy, ("x", "y", "z"))) == expected

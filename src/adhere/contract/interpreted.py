@@ -19,7 +19,7 @@ from adhere.contract.alarm import limited
 from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
 from adhere.contract.strict_array import Guard, StrictArray, strict
 from adhere.policies import ComplianceAwareLearner
-from adhere.policies.generic import choose, probabilities, remember, replay_choice, update
+from adhere.policies.generic import choose, note_allocation, probabilities, remember, replay_choice, update
 from adhere.policies.policy import Policy, TrialShape, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream
 
@@ -75,6 +75,12 @@ class Interpreted:
         if np.isinf(kept).any():
             raise Broken(FINITE, f"{place_of_return(classes_of(self.rule))}: by here the memo holds inf")
         return Decision(number, int(arm), kept)
+
+    def note(self, decision: Decision) -> None:
+        """Let the policy note the arm that was allocated, before the next decision."""
+        point(self.rng, decision.number, CHOOSE)
+        with stopping_at_the_line():
+            note_allocation(self.rule, self._state, decision.chosen, self.rng)
 
     def probabilities(self, number: int) -> Floats:
         """What the policy says of its next choice."""

@@ -45,6 +45,7 @@ def play(trial: Interpreted, n_patients: int, delay: int = 0) -> list[int]:
     rng, waiting, arms = np.random.default_rng(SEED), list[Decision](), []
     for number in range(n_patients):
         waiting.append(trial.decide(number))
+        trial.note(waiting[-1])
         arms.append(waiting[-1].chosen)
         if len(waiting) > delay:
             _hear(trial, waiting.pop(0), rng)

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from adhere.compilation import generic, generic_with_default, implements, inline, no_inline
+from adhere.compilation import generic, generic_with_default, implements, inline, no_inline, state_of, strip
 from adhere.design.setting import ByShares, FrozenShares, PolicyAlone
+from adhere.policies.arms_left import shares_left
 from adhere.policies.generic import choose, remember
+from adhere.policies.permuted_blocks import take_place, write_block_shares
 from adhere.randomness import CHOOSE, point
-from adhere.trial.allocation import allocate, block_shares, stated_shares
+from adhere.trial.allocation import allocate, stated_shares
 
 
 @generic
@@ -32,6 +34,19 @@ def own_choice(rule: Any, state: Any, memo: Any, patient: Any, rng: Any) -> Any:
     remember(rule, state, memo)
     point(rng, patient, CHOOSE)
     return choose(rule, state, memo, 1.0, rng)
+
+
+@no_inline
+def stratum_shares(blocks: Any, floats: Any, n_strata: Any, stratum: Any, work: Any) -> None:
+    """Write the shares of arms in a stratum's block, without the arms that were dropped, into `work.out`."""
+    write_block_shares(blocks, state_of(blocks, strip(floats, stratum, n_strata)), work.out)
+    shares_left(work.out, work.dropped, blocks.n_arms)
+
+
+@no_inline
+def take_place_in_stratum(blocks: Any, floats: Any, n_strata: Any, stratum: Any, arm: Any) -> None:
+    """Let an arm take its place in a stratum's block."""
+    take_place(blocks, state_of(blocks, strip(floats, stratum, n_strata)), arm)
 
 
 @no_inline
@@ -70,11 +85,11 @@ def next_arm_of_frozen(
 def next_arm_by_shares(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
 ) -> Any:
-    """By what is left of a block, what was frozen at the last look, or what dropped arms leave to the others."""
-    n_arms = rule.n_arms
-    in_block = allocation.n_each > 0.0 and patient < allocation.burn_in
+    """By the block of a stratum, what was frozen at the last look, or what dropped arms leave to the others."""
+    n_arms, n_strata = rule.n_arms, np.int64(allocation.n_strata)
+    in_block = n_strata > 0 and patient < allocation.burn_in
     if in_block:
-        block_shares(work.left, stratum, allocation.n_each, work.dropped, n_arms, work.out)
+        stratum_shares(allocation.blocks, work.blocks, n_strata, stratum, work)
     elif allocation.is_frozen != 0.0 and patient >= allocation.burn_in:
         for arm in range(n_arms):
             work.out[arm] = work.frozen[arm]
@@ -84,7 +99,7 @@ def next_arm_by_shares(
         return own_choice(rule, state, memo, patient, rng), False
     chosen = allocate(rule, state, memo, patient, work.out, rng)
     if in_block:
-        work.left[stratum * n_arms + chosen] -= 1.0
+        take_place_in_stratum(allocation.blocks, work.blocks, n_strata, stratum, chosen)
     return chosen, True
 
 

@@ -18,7 +18,7 @@ from adhere.design.evidence_kernel import gather_evidence
 from adhere.design.patient_kernel import UNKNOWN, arrival_day, draw_patient, schedule_reports, stratum_of
 from adhere.design.report_kernel import pop_report
 from adhere.design.room import Work
-from adhere.policies.generic import update
+from adhere.policies.generic import note_allocation, update
 from adhere.randomness import LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys
 from adhere.trial.looks import ACTIVE, GO_ON, Evidence, judge, selected_arm
 
@@ -40,7 +40,7 @@ def play_trials(
         local_floats(sizes.memo, spare.memo),
         local_floats(sizes.out, spare.out),
         local_floats(sizes.arms.number, spare.frozen),
-        local_floats(sizes.left, spare.left),
+        local_floats(sizes.blocks, spare.blocks),
         local_integers(sizes.arms.number, spare.dropped),
         local_integers(sizes.arms.number, spare.status),
         local_integers(sizes.arms.number, spare.status_at),
@@ -90,6 +90,7 @@ def play_trials(
                 chosen, is_prescribed = next_arm(allocation, rule, state, memo, t, stratum, n_dropped, work, rng)
                 if chosen < 0 or chosen >= n_arms:
                     return chosen
+                note_allocation(rule, state, chosen, rng)
                 room.chosen[t, lane] = chosen
                 for i in range(sizes.kept):
                     room.memos[t * sizes.kept + i, lane] = work.memo[i]
@@ -161,8 +162,8 @@ def clear(work: Any) -> None:
         work.status[arm], work.status_at[arm], work.dropped[arm] = ACTIVE, -1, 0
         work.n[arm], work.sums[arm], work.squares[arm] = 0.0, 0.0, 0.0
         work.chosen[arm], work.taken[arm] = 0, 0
-    for place in range(work.left.size):
-        work.left[place] = 0.0
+    for place in range(work.blocks.size):
+        work.blocks[place] = 0.0
     for cell in range(work.cell_n.size):
         work.cell_n[cell], work.cell_sums[cell], work.cell_squares[cell] = 0, 0.0, 0.0
     for place in range(work.values.size):

@@ -26,13 +26,13 @@ class Sizes(NamedTuple):
     arms: Arms
     cells: int  # arm chosen and arm taken, or none
     out: int  # where probabilities are worked out
-    left: int  # of blocks, by stratum and arm
+    blocks: int  # of all strata
     values: int
     judging: int
 
     @staticmethod
-    def of(policy: CompiledPolicy, n_arms: int, n_strata: int) -> Sizes:
-        """The lengths for a policy."""
+    def of(policy: CompiledPolicy, n_arms: int, blocks: int) -> Sizes:
+        """The lengths for a policy, and for the blocks of all strata."""
         return Sizes(
             policy.state.size,
             policy.memo_size + policy.scratch_size,
@@ -40,7 +40,7 @@ class Sizes(NamedTuple):
             Arms(n_arms),
             n_arms * (n_arms + 1),
             probabilities_size(n_arms),
-            n_arms * n_strata,
+            blocks,
             n_arms * N_VALUES,
             work_size(n_arms),
         )
@@ -54,7 +54,7 @@ class Work(NamedTuple):
     memo: Any
     out: Any
     frozen: Any  # [arm] shares until the next look
-    left: Any  # [stratum and arm] of blocks
+    blocks: Any  # the states of permuted blocks, stratum by stratum
     dropped: Any  # [arm]
     status: Any  # [arm]
     status_at: Any  # [arm]
@@ -82,7 +82,7 @@ class Work(NamedTuple):
             "before": sizes.state,
             "memo": sizes.memo,
             "out": sizes.out,
-            "left": sizes.left,
+            "blocks": sizes.blocks,
             "values": sizes.values,
             "judging": sizes.judging,
             "cell_n": sizes.cells,

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adhere.compilation import layout_of
 from adhere.design.outcomes import Floats, Ints
 from adhere.policies import ComplianceAwareLearner, as_policy
+from adhere.policies.permuted_blocks import BlockRule, block_lengths, block_rule
 from adhere.trial.arms import arm_taken
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Delay, Rate
@@ -54,7 +56,8 @@ class ByShares(NamedTuple):
 
     is_frozen: float  # 1 where allocation is updated at looks only
     burn_in: float  # patients
-    n_each: float  # how often an arm is in a block of a stratum; 0 without strata
+    n_strata: float  # with blocks of their own in the burn-in; 0 without strata
+    blocks: BlockRule
 
 
 def setting_of(design: Design, n_patients: int, grid: Ints) -> Setting:
@@ -94,8 +97,15 @@ def allocation_of(design: Design) -> PolicyAlone | FrozenShares | ByShares:
     burn_in = burn_in_of(design)
     if is_frozen and burn_in.patients == 0:
         return FrozenShares()
-    n_each = burn_in.block / n_arms if design.strata else 0.0
-    return ByShares(float(is_frozen), float(burn_in.patients), n_each)
+    blocks = block_rule(n_arms, burn_in.lengths or block_lengths(n_arms))
+    return ByShares(float(is_frozen), float(burn_in.patients), float(len(design.strata)), blocks)
+
+
+def blocks_size(allocation: PolicyAlone | FrozenShares | ByShares) -> int:
+    """Return how many floats the blocks of all strata take."""
+    if not isinstance(allocation, ByShares):
+        return 0
+    return int(allocation.n_strata) * int(layout_of("State", allocation.blocks).size(allocation.blocks))
 
 
 def _days(design: Design, n_patients: int) -> Floats:

@@ -13,7 +13,7 @@ from adhere.design.bets_kernel import Bets, NoBets
 from adhere.design.kernel import NO_FAULT, PLAY_TRIALS
 from adhere.design.outcomes import Floats, TrialOutcomes
 from adhere.design.room import Make, Room, Sizes
-from adhere.design.setting import allocation_of, setting_of
+from adhere.design.setting import allocation_of, blocks_size, setting_of
 from adhere.errors import InputError
 from adhere.policies import as_policy
 from adhere.policies.kept_tables import announcing, postponing
@@ -74,10 +74,10 @@ class TrialRunner:
             assembled = self._assemble()
         self._lacks_tables = bool(later)
         self.resolved, self.rule, self._state = str(resolved), assembled.rule, assembled.state
-        self._sizes = Sizes.of(assembled, n_arms, len(design.strata))
         self._setting = setting_of(design, n_patients, grid)
         self._rules = look_rules(design)
         self._allocation = allocation_of(design)
+        self._sizes = Sizes.of(assembled, n_arms, blocks_size(self._allocation))
         self._has_bets = true_effects is not None or needs_wealth(self._rules)
         self._effects = np.zeros((0, 2)) if true_effects is None else np.array(true_effects, np.float64)
         self._device = _device(device)

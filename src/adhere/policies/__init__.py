@@ -19,6 +19,7 @@ from adhere.policies.exp3 import Exp3 as Exp3
 from adhere.policies.floor import Floor as Floor
 from adhere.policies.generic import choose as choose
 from adhere.policies.generic import learn as learn
+from adhere.policies.generic import note_allocation as note_allocation
 from adhere.policies.generic import probabilities as probabilities
 from adhere.policies.generic import remember as remember
 from adhere.policies.generic import remember_shares as remember_shares

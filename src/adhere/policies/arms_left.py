@@ -99,7 +99,7 @@ def probabilities_left_in_burn_in(
     if recommendation_number(rng) >= rule.patients:
         probabilities_left(rule.inner, state.inner, memo.inner, dropped, out, rng)
     else:
-        prepare_shares_from(rule, memo, out, rng)
+        prepare_shares_from(rule, state, memo, out, rng)
         for arm in range(rule.n_arms):
             out[arm] = memo.shares[arm]
         shares_left(out, dropped, rule.n_arms)

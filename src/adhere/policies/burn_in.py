@@ -1,14 +1,11 @@
-"""Burn-in: the first patients are randomised in permuted blocks."""
+"""Burn-in: the first patients are randomised in permuted blocks, of varying length unless one is given."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import field
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
-from adhere.compilation import Memo, State, implements, inline, laid_out, unlikely
+from adhere.compilation import Memo, Part, State, implements, laid_out, unlikely
 from adhere.errors import InputError
 from adhere.policies.declaration import policy
 from adhere.policies.generic import Rule, choose, remember_shares
@@ -19,29 +16,44 @@ from adhere.policies.guard import (
     GuardMemo,
     GuardState,
     guard_uniform,
+    note_own_allocation,
     prepare_shares,
     prepare_shares_from,
 )
 from adhere.policies.inner import any_policy
 from adhere.policies.parameters import parameter
+from adhere.policies.permuted_blocks import (
+    BlockRule,
+    arm_by_shares,
+    block_lengths,
+    block_rule,
+    take_place,
+    write_block_shares,
+)
 from adhere.policies.policy import Policy
 from adhere.randomness import Stream, recommendation_number
 
 
-@laid_out(state=GuardState, memo=GuardMemo)
+class BurnInState(GuardState):
+    """The current block, beside the state of the policy inside."""
+
+    blocks = Part()
+
+
+@laid_out(state=BurnInState, memo=GuardMemo)
 class BurnInRule(NamedTuple):
     """The compiled form of `BurnIn`."""
 
     inner: Rule
     n_arms: int
     nth: int  # how many guards are inside it
-    patients: float  # as floats, so that code does not depend on them
-    block: float
+    patients: float  # as a float, so that code does not depend on it
+    blocks: BlockRule
 
 
 @policy("burn-in", rule=BurnInRule)
 class BurnIn(Guard):
-    """The first patients are randomised in permuted blocks, in which each of k arms comes equally often.
+    """The first patients are randomised in permuted blocks, each of which contains each of k arms equally often.
 
     The policy inside learns from them and decides for all who follow.
 
@@ -50,19 +62,24 @@ class BurnIn(Guard):
     inner
         The policy that decides after the burn-in: a learner, a hybrid or another guard.
     patients
-        How many patients the burn-in takes. A last block that does not fit is cut.
+        The number of patients in the burn-in. A last block that does not fit is cut.
     block
-        The length of a block, a multiple of k; unset, 2k.
+        One length for all blocks, a multiple of k. Unset, lengths vary among 2k, 3k and 4k.
 
     Notes
     -----
+    With one length, whoever sees all arms of a block can tell its last ones: a third of all arms with two arms and
+    blocks of 4, in general 1 in L - L/k + 1 arms with blocks of L. With varying lengths it is about 1 arm in 40.
+
+    The lengths 2k, 3k and 4k are equally likely. No length is drawn: the next arm is drawn by its probability given
+    the arms so far, averaged over the lengths that are possible (see `policies.permuted_blocks`). A live trial logs
+    this probability, and EXP3 divides by it. With one length it is (number left of the arm) / (number left).
+
+    Every arm of the burn-in takes a place in its block, whoever drew it, except an arm that was drawn because the
+    policy failed. All learners learn from these rounds by their protocols, with weight 1; a hierarchy's top does not.
+
     With a floor too, put the burn-in outside, `burn-in(floor(…))`: a floor around it would decide some of its rounds,
     and blocks would no longer be balanced.
-
-    The next arm of a block is drawn from what is left of it, so that arm j has the probability (number left of j) /
-    (number left) given the block so far: this is what a live trial logs, and EXP3 divides by it. A draw is keyed by
-    its recommendation's number, so that nothing of a block need be kept. All learners learn from these rounds by
-    their protocols, with weight 1, and a hierarchy's top does not.
 
     References
     ----------
@@ -86,29 +103,28 @@ class BurnIn(Guard):
     patients: int = parameter(default=60, at_least=1, whole=True)
     block: int | None = parameter(default=None, at_least=1, at_most=1000, whole=True)
 
+    algorithm_version: ClassVar[int] = 2
+
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """The policy inside and the block settled."""
-        block = 2 * n_arms if self.block is None else self.block
-        if block % n_arms:
-            raise InputError("burn-in block", block, f"a multiple of the number of arms, {n_arms}")
-        return dataclasses.replace(super().resolved(n_arms, horizon), block=block)
+        """Settle the policy inside, once the block is known to fit."""
+        if self.block is not None and self.block % n_arms:
+            raise InputError("burn-in block", self.block, f"a multiple of the number of arms, {n_arms}")
+        return super().resolved(n_arms, horizon)
 
     def guard_rule(self, inner: Rule, n_arms: int, nth: int) -> BurnInRule:
-        """The lengths of the burn-in and of a block."""
-        assert self.block is not None  # resolved
-        return BurnInRule(inner, n_arms, nth, float(self.patients), float(self.block))
+        """Return the rule with the lengths of the burn-in and of its blocks."""
+        blocks = block_rule(n_arms, block_lengths(n_arms, self.block))
+        return BurnInRule(inner, n_arms, nth, float(self.patients), blocks)
 
 
 @implements(choose, BurnIn)
 def choose_burn_in(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The next arm of the block, or after the burn-in that of the policy inside."""
+    """Draw the next arm of the block; after the burn-in the policy inside chooses."""
     number = recommendation_number(rng)
     if unlikely(number < rule.patients):
         memo.decided = GUARDED
-        n_left = count_left(rule, number, memo.shares, rng)
-        arm = draw_from_block(rule, number, memo.shares, n_left, rng)
-        for other in range(rule.n_arms):
-            memo.shares[other] /= n_left
+        write_block_shares(rule.blocks, state.blocks, memo.shares)
+        arm = arm_by_shares(guard_uniform(rule, number, rng), memo.shares, rule.n_arms)
         remember_shares(rule.inner, state.inner, memo.inner, memo.shares, 0.0, rng)
     else:
         memo.decided = INNER
@@ -116,43 +132,25 @@ def choose_burn_in(rule: Rule, state: State, memo: Memo, weight: float, rng: Str
     return arm
 
 
+@implements(note_own_allocation, BurnInRule)
+def note_allocation_in_burn_in(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
+    """Let an arm of the burn-in take its place in the block."""
+    if unlikely(recommendation_number(rng) < rule.patients):
+        take_place(rule.blocks, state.blocks, arm)
+
+
 @implements(prepare_shares, BurnInRule)
 def prepare_shares_of_burn_in(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
     """The probabilities of the policy inside do not matter."""
-    return prepare_shares_from(rule, memo, memo.shares, rng)
+    return prepare_shares_from(rule, state, memo, memo.shares, rng)
 
 
 @implements(prepare_shares_from, BurnInRule)
-def prepare_shares_of_burn_in_from(rule: Rule, memo: Memo, of_inner: Any, rng: Stream) -> float:
-    """What is left of the block, as probabilities; after the burn-in nothing, and all to the policy inside."""
-    number = recommendation_number(rng)
-    if number >= rule.patients:
+def prepare_shares_of_burn_in_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
+    """Write the block's probabilities; after the burn-in write zeros and leave the round to the policy inside."""
+    if recommendation_number(rng) >= rule.patients:
         for arm in range(rule.n_arms):
             memo.shares[arm] = 0.0
         return 1.0
-    n_left = count_left(rule, number, memo.shares, rng)
-    for arm in range(rule.n_arms):
-        memo.shares[arm] /= n_left
+    write_block_shares(rule.blocks, state.blocks, memo.shares)
     return 0.0
-
-
-@inline
-def count_left(rule: Rule, number: Any, left: Any, rng: Stream) -> Any:
-    """Write how often each arm is left in a recommendation's block; returns how many are left in all."""
-    block = np.int64(rule.block)
-    place = number % block
-    for arm in range(rule.n_arms):
-        left[arm] = block // rule.n_arms
-    for before in range(place):
-        left[draw_from_block(rule, number - place + before, left, block - before, rng)] -= 1.0
-    return block - place
-
-
-@inline
-def draw_from_block(rule: Rule, number: Any, left: Any, n_left: Any, rng: Stream) -> int:
-    """Draw one of the arms that are left, by the recommendation's own random number."""
-    drawn, arm = np.int64(guard_uniform(rule, number, rng) * n_left), 0
-    while drawn >= left[arm]:
-        drawn -= np.int64(left[arm])
-        arm += 1
-    return arm

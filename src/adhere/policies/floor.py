@@ -166,11 +166,11 @@ def choose_floor(rule: Rule, state: State, memo: Memo, weight: float, rng: Strea
 def prepare_shares_of_floor(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
     """From the probabilities of the policy inside, if they are needed."""
     state_inside(rule.raising, rule, state, memo, rng)
-    return prepare_shares_from(rule, memo, memo.of_inner, rng)
+    return prepare_shares_from(rule, state, memo, memo.of_inner, rng)
 
 
 @implements(prepare_shares_from, FloorRule)
-def prepare_shares_of_floor_from(rule: Rule, memo: Memo, of_inner: Any, rng: Stream) -> float:
+def prepare_shares_of_floor_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
     """The minima, or what is missing of them."""
     for arm in range(rule.n_arms):
         memo.shares[arm] = rule.control if arm == 0 else rule.share

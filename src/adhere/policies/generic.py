@@ -9,6 +9,7 @@ declared layout gives their places names (`compilation.layout`).
                   part of a policy at every decision, before `choose`
 `choose`          pick an arm (after `remember`)
 `replay_choice`   change the state as the choice did that the memo remembers, without drawing again
+`note_allocation` change the state after an arm was allocated, whoever drew it; called after every decision
 `probabilities`   the probability of each arm (after `remember`)
 `learn`           a learner's lesson: one credited arm and its reward
 `learn_recycled`  its lesson from an outcome that was kept
@@ -117,6 +118,15 @@ def replay_choice(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
     """Change the state as the choice did that the memo remembers, without drawing again.
 
     Choosing leaves the state of most policies alone; one that recycles takes an outcome out of its cache.
+    """
+
+
+@generic_with_default
+def note_allocation(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
+    """Change the state because an arm was allocated: in a burn-in it takes a place in the current block.
+
+    Called by whoever plays a trial, after each recommendation that the policy made or that was drawn by shares, and
+    not after a fallback. The stream still points to the recommendation. A policy around others passes the call on.
     """
 
 

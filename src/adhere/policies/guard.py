@@ -31,6 +31,7 @@ from adhere.compilation import (
     State,
     Vector,
     generic,
+    generic_with_default,
     implementation,
     implements,
     inline,
@@ -40,6 +41,7 @@ from adhere.policies.generic import (
     Floats,
     Rule,
     decider,
+    note_allocation,
     probabilities,
     remember,
     remember_shares,
@@ -75,9 +77,14 @@ def prepare_shares(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
 
 
 @generic
-def prepare_shares_from(rule: Rule, memo: Memo, of_inner: Any, rng: Stream) -> float:
-    """The same, where the probabilities p_j of the policy inside are known."""
+def prepare_shares_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
+    """As `prepare_shares`, where the probabilities p_j of the policy inside are known."""
     raise NotImplementedError
+
+
+@generic_with_default
+def note_own_allocation(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
+    """Change the guard's own state after an arm was allocated; most guards have no state of their own."""
 
 
 @inline
@@ -126,6 +133,7 @@ class Guard(Policy):
         implements(remember, cls.rule_class)(remember_guarded)
         implements(remember_shares, cls.rule_class)(remember_shares_guarded)
         implements(replay_choice, cls.rule_class)(replay_choice_guarded)
+        implements(note_allocation, cls.rule_class)(note_allocation_guarded)
         implements(update, cls.rule_class)(update_guarded)
         implements(probabilities, cls.rule_class)(probabilities_guarded)
         implements(decider, cls.rule_class)(decider_guarded)
@@ -178,6 +186,12 @@ def replay_choice_guarded(rule: Rule, state: State, memo: Memo, rng: Stream) -> 
         replay_choice(rule.inner, state.inner, memo.inner, rng)
 
 
+def note_allocation_guarded(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
+    """Note the arm, whoever decided, and pass it on to the policy inside."""
+    note_own_allocation(rule, state, arm, rng)
+    note_allocation(rule.inner, state.inner, arm, rng)
+
+
 def update_guarded(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
@@ -190,7 +204,7 @@ def probabilities_guarded(rule: Rule, state: State, memo: Memo, weight: float, o
     # What the policy inside remembers is by now what importance weights need, not what it draws from.
     remember(rule.inner, state.inner, memo.inner)
     probabilities(rule.inner, state.inner, memo.inner, 1.0, out, rng)
-    kept = prepare_shares_from(rule, memo, out, rng)
+    kept = prepare_shares_from(rule, state, memo, out, rng)
     for arm in range(rule.n_arms):
         out[arm] = memo.shares[arm] + kept * out[arm]
 

@@ -59,6 +59,7 @@ class Policy:
     functions: ClassVar[tuple[Any, ...]] = (  # that are run of it, if it implements them
         *(generic.choose, generic.update, generic.remember),
         *(generic.probabilities, generic.replay_choice, generic.decider, generic.remember_shares),
+        generic.note_allocation,
     )
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms",)  # of the rule, behind the policy's own numbers
 

@@ -13,6 +13,7 @@ from adhere.policies.generic import (
     choose,
     decider,
     learn,
+    note_allocation,
     probabilities,
     remember,
     remember_shares,
@@ -109,6 +110,12 @@ def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: St
         learn(rule.sampler, state.sampler, memo.sampler, third, memo.recycled_success, 1.0, rng)
     if memo.decided == INNER:
         replay_choice(rule.inner, state.inner, memo.inner, rng)
+
+
+@implements(note_allocation, ThompsonBounded)
+def note_allocation_thompson_bounded(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
+    """A burn-in inside counts the sampler's arms too."""
+    note_allocation(rule.inner, state.inner, arm, rng)
 
 
 @implements(update, ThompsonBounded)

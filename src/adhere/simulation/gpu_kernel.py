@@ -9,7 +9,7 @@ import numpy as np
 from adhere.compilation import inline, memo_of, state_of
 from adhere.compilation.gpu import GpuKernel, cuda
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
-from adhere.policies.generic import choose, decider, remember, update
+from adhere.policies.generic import choose, decider, note_allocation, remember, update
 from adhere.randomness import CHOOSE, LEARN, PATIENT, STREAM_SIZE, point, set_keys, step, word_at
 
 
@@ -73,6 +73,7 @@ def run_on_gpu(
                 if chosen < 0 or chosen >= n_arms:
                     fault[0] = chosen
                     return
+                note_allocation(rule, state, chosen, rng)
                 actual, reward, baseline = draw_patient(sizes.arms, cells, patients, bounds, t, chosen, rng)
                 point(rng, t, LEARN)
                 update(rule, state, memo, chosen, actual, reward, 1.0, rng)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from adhere.compilation import Kernel, memo_of, state_of
 from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
 from adhere.compilation.static import MAX_STATIC_ARMS
-from adhere.policies.generic import choose, decider, remember, update
+from adhere.policies.generic import choose, decider, note_allocation, remember, update
 from adhere.randomness import CHOOSE, LEARN, STREAM_SIZE, point, point_with, set_keys
 from adhere.simulation.cell_search import fill_guide
 from adhere.simulation.patients import BATCH_SIZE, Arms, Batch, BatchOfManyArms, Patients, draw_patients, patient_at
@@ -118,6 +118,7 @@ def run_block(
                     chosen = choose(rule, state, memo, 1.0, rng)
                     if chosen < 0 or chosen >= n_arms:
                         return chosen
+                    note_allocation(rule, state, chosen, rng)
                     actual, reward = patient_at(batch, patients, i, chosen)
                     point(rng, t, LEARN)
                     update(rule, state, memo, chosen, actual, reward, 1.0, rng)

@@ -1,6 +1,6 @@
 """How an arm is drawn where the design says with which probabilities ("shares"), and not the policy alone.
 
-There are three such cases: what is left of a block of the patient's own stratum, the policy's probabilities at the
+There are three such cases: a block of the patient's own stratum, the policy's probabilities at the
 last look, and its probabilities now of the arms that are left. A live trial and a simulated one run these
 same functions, which need no memory of their own.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from adhere.compilation import inline
 from adhere.policies.arms_left import probabilities_left
 from adhere.policies.generic import Rule, probabilities, remember, remember_shares
+from adhere.policies.permuted_blocks import arm_by_shares
 from adhere.randomness import CHOOSE, ESTIMATE, Stream, point, uniform
 
 
@@ -31,13 +32,8 @@ def allocate(rule: Rule, state: Any, memo: Any, number: int, shares: Any, rng: S
 
 @inline
 def draw_by_shares(shares: Any, n_arms: int, rng: Stream) -> int:
-    """The first arm up to which the shares add up to more than a random number; an arm without a share never is."""
-    u, total, arm = uniform(rng), 0.0, -1
-    for other in range(n_arms):
-        if shares[other] > 0.0 and (arm < 0 or u >= total):
-            arm = other
-        total += shares[other]
-    return arm
+    """Draw an arm by shares with the next random number."""
+    return arm_by_shares(uniform(rng), shares, n_arms)
 
 
 @inline
@@ -56,21 +52,3 @@ def stated_shares(rule: Rule, state: Any, memo: Any, number: int, dropped: Any, 
         probabilities(rule, state, memo, 1.0, out, rng)
     for arm in range(rule.n_arms):  # rounding may pass 1
         out[arm] = min(1.0, max(0.0, out[arm]))
-
-
-@inline
-def block_shares(left: Any, stratum: int, n_each: float, dropped: Any, n_arms: int, out: Any) -> None:
-    """Write what is left of a stratum's permuted block, as shares; a block that is used up is made anew.
-
-    `left[stratum * n_arms + arm]` is how often an arm is left, 0 before the first patient, and `n_each` how often it
-    is in a whole block. Whoever draws an arm takes one away.
-    """
-    first, n_left = stratum * n_arms, 0.0
-    for arm in range(n_arms):
-        n_left += 0.0 if dropped[arm] else left[first + arm]
-    if n_left == 0.0:
-        for arm in range(n_arms):
-            left[first + arm] = n_each
-            n_left += 0.0 if dropped[arm] else n_each
-    for arm in range(n_arms):
-        out[arm] = 0.0 if dropped[arm] else left[first + arm] / n_left

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from adhere.policies.permuted_blocks import predictable_share
 from adhere.trial.design import Design
 from adhere.trial.design_parts import MIRRORED, Rate, Stopping, Threshold
-from adhere.trial.planned_looks import look_counts, planned_looks
+from adhere.trial.planned_looks import burn_in_of, look_counts, planned_looks
 from adhere.trial.stopping_checks import PROBABILITIES, THRESHOLDS
 
 _EXACT = 1e-6  # to which a posterior's probabilities are right
@@ -17,9 +18,21 @@ _LARGE_Z = 40.0
 def design_warnings(design: Design) -> Iterator[str]:
     """What to warn of in a design that is valid."""
     yield from _stopping_warnings(design)
+    yield from _block_warnings(design)
     if design.n_patients is not None:
         yield from _delay_warnings(design, design.n_patients)
         yield from _look_warnings(design, design.n_patients)
+
+
+def _block_warnings(design: Design) -> Iterator[str]:
+    """Say what blocks of one length cost."""
+    lengths, n_arms = burn_in_of(design).lengths, len(design.arms)
+    if len(lengths) == 1 and not lengths[0] % n_arms:
+        share = predictable_share(n_arms, lengths[0])
+        yield (
+            f"policy: all blocks of the burn-in have {lengths[0]} patients, so whoever sees every arm of a block can "
+            f"tell {100 * share:.0f}% of the arms beforehand; without block= lengths vary"
+        )
 
 
 def _stopping_warnings(design: Design) -> Iterator[str]:

@@ -81,10 +81,11 @@ def _allocation(design: Design) -> Iterator[str]:
     n_patients = design.n_patients
     while isinstance(policy, Guard):
         if isinstance(policy, BurnIn):
-            patients, block = burn_in_of(design)
+            patients, lengths = burn_in_of(design)
             strata = f", within each of the strata {listed(design.strata)}" if design.strata else ""
             whom = "All" if patients == n_patients else f"The first {patients}"
-            yield f"{whom} patients are randomised in permuted blocks of {block}{strata}."
+            long = listed(map(str, lengths), "or")
+            yield f"{whom} patients are randomised in permuted blocks of {long}{strata}."
             if patients == n_patients:
                 return
             then = "After them arms"

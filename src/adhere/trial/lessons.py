@@ -3,7 +3,7 @@
 Every lesson has a *place*, the position of the record that first reported it; a correction changes the lesson and
 leaves its place, so that no two lessons share one. A row is a place, a recommendation, the arm chosen, the feedback
 (see `policies.generic`), the reward, and the recommendation's memo. The feedback CHOICE stands for the choice itself,
-which changes the state of a policy that recycles outcomes.
+where it changes the policy's state: an outcome is recycled, or the arm takes its place in a block of the burn-in.
 """
 
 from __future__ import annotations

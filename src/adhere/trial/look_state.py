@@ -10,9 +10,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
 
-from adhere.trial.allocation import block_shares
+from adhere.compilation import layout_of, state_of
+from adhere.compilation.layout import Floats
+from adhere.policies.arms_left import shares_left
+from adhere.policies.permuted_blocks import BlockRule, block_lengths, block_rule, take_place, write_block_shares
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Looks
 from adhere.trial.events import AnyEvent, Looked, Recommended
@@ -31,7 +35,7 @@ class LookPlan(NamedTuple):
     counts: tuple[int, ...]
     days: tuple[float, ...]
     burn_in: int
-    block: int
+    blocks: BlockRule  # of each stratum
     n_arms: int
     n_strata: int
     is_frozen: bool  # between looks
@@ -55,7 +59,7 @@ class LookState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sums: tuple[float, ...]
     squares: tuple[float, ...]
     status: tuple[int, ...]  # of each arm, as the looks have left it
-    left: tuple[float, ...] = ()  # of the block of each stratum in turn, how often each arm is left
+    blocks: tuple[float, ...] = ()  # the state of the permuted blocks of each stratum, one after the other
     shares: tuple[float, ...] = ()  # until the next look, if the allocation is frozen and there was a look
     n_awaited: int = 0  # recommendations without an outcome that are not lost to follow-up
     next_look: int = 0
@@ -78,24 +82,25 @@ def has_looks(design: Design) -> bool:
 
 def look_plan(design: Design) -> LookPlan:
     """What a design says of looks and allocation."""
-    burn_in = burn_in_of(design)
+    burn_in, n_arms = burn_in_of(design), len(design.arms)
     return LookPlan(
         n_patients=design.n_patients,
         counts=look_counts(design),
         days=look_days(design),
         burn_in=burn_in.patients,
-        block=burn_in.block,
-        n_arms=len(design.arms),
+        blocks=block_rule(n_arms, burn_in.lengths or block_lengths(n_arms)),
+        n_arms=n_arms,
         n_strata=len(design.strata),
         is_frozen=design.update == "at looks",
-        may_drop=design.stopping is not None and len(design.arms) > 2,
+        may_drop=design.stopping is not None and n_arms > 2,
     )
 
 
 def first_look_state(plan: LookPlan) -> LookState:
     """Before the first patient."""
     zeros = (0.0,) * plan.n_arms
-    return LookState((0,) * plan.n_arms, zeros, zeros, (ACTIVE,) * plan.n_arms, zeros * plan.n_strata)
+    blocks = (0.0,) * (plan.n_strata * _block_size(plan))
+    return LookState((0,) * plan.n_arms, zeros, zeros, (ACTIVE,) * plan.n_arms, blocks)
 
 
 def due_look(plan: LookPlan, looks: LookState, n_recommendations: int, at: datetime) -> int | None:
@@ -133,7 +138,7 @@ def evolve_looks(
     awaited = looks.n_awaited - _is_awaited(before) + _is_awaited(after)
     if isinstance(event, Recommended):
         looks = replace(
-            looks, n_awaited=awaited, first_at=looks.first_at or event.at, left=_left_after(plan, looks, event)
+            looks, n_awaited=awaited, first_at=looks.first_at or event.at, blocks=_blocks_after(plan, looks, event)
         )
     elif awaited != looks.n_awaited:
         looks = replace(looks, n_awaited=awaited)
@@ -174,11 +179,12 @@ def _added(values: tuple[float, ...], arm: int, more: float) -> tuple[float, ...
     return (*values[:arm], values[arm] + more, *values[arm + 1 :])
 
 
-def block_of(plan: LookPlan, looks: LookState, stratum: int) -> tuple[list[float], list[float]]:
-    """The shares of arms by what is left of a stratum's block, and all blocks; one that is used up is made anew."""
-    left, shares = list(looks.left), [0.0] * plan.n_arms
-    block_shares(left, stratum, plan.block // plan.n_arms, dropped(looks), plan.n_arms, shares)
-    return shares, left
+def stratum_shares(plan: LookPlan, looks: LookState, stratum: int) -> list[float]:
+    """Return the shares of the arms that are left at the next patient of a stratum in the burn-in."""
+    shares = [0.0] * plan.n_arms
+    write_block_shares(plan.blocks, state_of(plan.blocks, _blocks_of(plan, looks, stratum)), shares)
+    shares_left(shares, dropped(looks), plan.n_arms)
+    return [float(share) for share in shares]
 
 
 def dropped(looks: LookState) -> list[bool]:
@@ -186,11 +192,23 @@ def dropped(looks: LookState) -> list[bool]:
     return [status != ACTIVE for status in looks.status]
 
 
-def _left_after(plan: LookPlan, looks: LookState, event: Recommended) -> tuple[float, ...]:
-    """The blocks after a recommendation of the burn-in, which takes its place in that of its stratum."""
-    if event.stratum is None or event.recommendation_index >= plan.burn_in:
-        return looks.left
-    _, left = block_of(plan, looks, event.stratum)
-    place = event.stratum * plan.n_arms + event.chosen
-    left[place] = max(0.0, left[place] - 1.0)  # an arm drawn because the policy failed may not be left
-    return tuple(left)
+def _block_size(plan: LookPlan) -> int:
+    return int(layout_of("State", plan.blocks).size(plan.blocks))
+
+
+def _blocks_of(plan: LookPlan, looks: LookState, stratum: int) -> Floats:
+    """Return a copy of the state of a stratum's blocks."""
+    size = _block_size(plan)
+    return np.array(looks.blocks[stratum * size : (stratum + 1) * size])
+
+
+def _blocks_after(plan: LookPlan, looks: LookState, event: Recommended) -> tuple[float, ...]:
+    """Return the blocks after a recommendation, which takes a place in its stratum's block during the burn-in.
+
+    An arm that was drawn because the policy failed takes no place.
+    """
+    if event.stratum is None or event.recommendation_index >= plan.burn_in or event.fallback:
+        return looks.blocks
+    own, first = _blocks_of(plan, looks, event.stratum), event.stratum * _block_size(plan)
+    take_place(plan.blocks, state_of(plan.blocks, own), event.chosen)
+    return (*looks.blocks[:first], *own.tolist(), *looks.blocks[first + own.size :])

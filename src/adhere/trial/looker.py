@@ -20,7 +20,7 @@ from adhere.trial.events import Looked, Recommended
 from adhere.trial.failures import OF_THE_MACHINE, reason_of, unavailable
 from adhere.trial.history import History
 from adhere.trial.look_rules import look_rules
-from adhere.trial.look_state import LookState, block_of, dropped, has_looks, look_plan
+from adhere.trial.look_state import LookState, dropped, has_looks, look_plan, stratum_shares
 from adhere.trial.look_wealth import wealth_of
 from adhere.trial.looks import (
     ACTIVE,
@@ -108,7 +108,7 @@ class Looker:
         """The shares by which a recommendation's arm is drawn; None where the policy chooses by itself."""
         plan, gone = self.plan, dropped(looks)
         if stratum is not None and number < plan.burn_in:
-            return block_of(plan, looks, stratum)[0]
+            return stratum_shares(plan, looks, stratum)
         if plan.is_frozen and number >= plan.burn_in:
             return list(looks.shares) or self._shares(engine, engine.first_state, plan.burn_in, gone)
         return self._shares(engine, policy_state, number, gone) if any(gone) else None

@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 from adhere.policies import BurnIn, as_policy
 from adhere.policies.guard import Guard
+from adhere.policies.permuted_blocks import block_lengths
 from adhere.trial.design import Design
 
 
 class BurnInBlocks(NamedTuple):
-    """How many patients come in permuted blocks, and how long a block is; no patients without a burn-in."""
+    """The number of patients in permuted blocks, and the lengths a block may have; (0, ()) without a burn-in."""
 
     patients: int
-    block: int
+    lengths: tuple[int, ...]
 
 
 def planned_looks(design: Design) -> int:
@@ -51,11 +52,11 @@ def burn_in_of(design: Design) -> BurnInBlocks:
 
     >>> from adhere.trial.design import Design
     >>> burn_in_of(Design("a", "burn-in(thompson, patients=30)", ("x", "y")))
-    BurnInBlocks(patients=30, block=4)
+    BurnInBlocks(patients=30, lengths=(4, 6, 8))
     """
     policy = as_policy(design.policy)
     while isinstance(policy, Guard):
         if isinstance(policy, BurnIn):
-            return BurnInBlocks(policy.patients, policy.block or 2 * len(design.arms))
+            return BurnInBlocks(policy.patients, block_lengths(len(design.arms), policy.block))
         policy = policy.inner
-    return BurnInBlocks(0, 0)
+    return BurnInBlocks(0, ())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
 from adhere.errors import InputError, UnavailableError, listed
-from adhere.policies import ComplianceAwareLearner, as_policy
+from adhere.policies import BurnIn, ComplianceAwareLearner, as_policy
 from adhere.policies.generic import decider, probabilities
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
@@ -75,6 +75,8 @@ class PolicySteps:
         self.memo_size = compiled.memo_size
         self._deciders = compiled.deciders
         self.recycles = CacheRule in classes_of(compiled.rule)
+        burn_ins = [part.patients for part in self.policy.parts() if isinstance(part, BurnIn)]
+        self._n_in_blocks = max(burn_ins, default=0)
         self._rule = compiled.rule
         self._values = values if self.recycles else None
         self.keys = keys or TrialKeys(seed=0)
@@ -83,6 +85,13 @@ class PolicySteps:
         self._buffers = Buffers(compiled, public)
         self._kernels: dict[Any, Any] = {}
         self.algorithm_version = algorithm_version(self.policy, self._rule)
+
+    def choice_changes_state(self, index: int) -> bool:
+        """Say whether a recommendation changes the policy's state before anything is reported about it.
+
+        A policy that recycles may take an outcome out of its cache. In a burn-in the arm takes a place in its block.
+        """
+        return self.recycles or index < self._n_in_blocks
 
     def choose(self, state: Floats, index: int, epoch: str = "") -> Choice:
         """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense.

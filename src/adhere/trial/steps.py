@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adhere.compilation import Kernel, memo_of, state_of
-from adhere.policies.generic import choose, remember, replay_choice, update
+from adhere.policies.generic import choose, note_allocation, remember, replay_choice, update
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point
 from adhere.trial.allocation import allocate
 from adhere.trial.lessons import CHOICE
@@ -36,6 +36,7 @@ def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values
         if feedback == CHOICE:
             point(rng, recommendation_index, CHOOSE)
             replay_choice(rule, named_state, named_memo, rng)
+            note_allocation(rule, named_state, chosen, rng)
         else:
             point(rng, recommendation_index, LEARN if feedback <= rule.n_arms else LEARN_LATE)
             update(rule, named_state, named_memo, chosen, feedback, values[lesson, 0], 1.0, rng)

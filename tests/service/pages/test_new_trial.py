@@ -70,7 +70,7 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     page.get_by_label("Words for them").fill("alive = 1\ndied = 0")
     page.get_by_label("Burn-in").fill("8")
     send(page, "Check the design")
-    assert "The first 8 patients are randomised in permuted blocks of 4." in page.locator("#review").inner_text()
+    assert "patients are randomised in permuted blocks of 4, 6 or 8." in page.locator("#review").inner_text()
 
     for guard in ("Floor", "Burn-in"):  # which would take seconds to compile
         page.get_by_label(guard, exact=True).fill("")

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from adhere.compilation import Kernel, inline, memo_of, state_of
-from adhere.policies.generic import choose, probabilities, remember, update
+from adhere.policies.generic import choose, note_allocation, probabilities, remember, update
 from adhere.policies.policy import CompiledPolicy, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys, uniform
 
@@ -20,6 +20,7 @@ FALL_BACK: Final = 1  # an arm at random, because the policy failed; nobody lear
 OUTCOME: Final = 2  # the reward, and what was taken is known by now
 REWARD: Final = 3  # the reward, and what was taken is not known yet
 ACTUAL: Final = 4  # what was taken, for a reward that came earlier
+ALLOCATED: Final = 6  # an arm that was told earlier takes its place in a block again, after FORGET
 FORGET: Final = 5  # all that was learned; what follows are the lessons again, one of which was corrected
 
 
@@ -93,6 +94,7 @@ def play_trials(
                 if arm < 0 or arm >= n_arms:
                     return arm
                 told[patient] = arm
+                note_allocation(rule, state, arm, rng)
                 for i in range(n_kept):
                     room.memos[patient, i] = memo_floats[i]
                 if stated.shape[0] > 0:
@@ -109,6 +111,9 @@ def play_trials(
             elif kind == FORGET:
                 for i in range(floats.size):
                     floats[i] = initial[i]
+            elif kind == ALLOCATED:
+                point(rng, patient, CHOOSE)
+                note_allocation(rule, state, told[patient], rng)
             elif kind != NOTHING:
                 arm = told[patient]
                 taken = actual[own, row, arm]

@@ -7,12 +7,12 @@ Of what was taken nothing is noted: only policies that do not learn from it can 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from msgspec.structs import replace
 
-from adhere.analysis.adaptive.allocation_kernel import FALL_BACK, FORGET, RECOMMEND, REWARD
+from adhere.analysis.adaptive.allocation_kernel import ALLOCATED, FALL_BACK, FORGET, RECOMMEND, REWARD
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
 from adhere.analysis.adaptive.schedule import Schedule
 from adhere.compilation.kernel import without_garbage_collection
@@ -61,6 +61,7 @@ class _Steps:
         self._design: Design
         self._version, self._recycles = "", False
         self._keys: Words | None = None
+        self._changes_state: Callable[[int], bool] = lambda index: False  # without any report
         self._steps: list[tuple[int, int, int]] = []
         self._rewards: list[float] = []  # every value that was ever reported
         self._histories: list[History] = []
@@ -125,6 +126,7 @@ class _Steps:
             self._refuse(str(error))
             return
         self._version, self._recycles = engine.algorithm_version, engine.recycles
+        self._changes_state = engine.choice_changes_state
 
     def _recommend(self, event: Recommended) -> None:
         if event.imported:
@@ -167,5 +169,7 @@ class _Steps:
             self._refuse("so many reports were corrected that learning again after each would take too long")
         if not self._reason:
             self._steps.append((0, FORGET, 0))
+            made = [one.recommendation_index for one in self._histories if not one.fallback]
+            self._steps += [(number, ALLOCATED, 0) for number in made if self._changes_state(number)]
             self._steps += [(patient, REWARD, row) for _, (patient, row) in sorted(self._lessons.items())]
         self._is_outdated = False
