@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -34,17 +33,16 @@ class SqliteTransaction(WriteTransaction):
         "clustered": " WITHOUT ROWID",
     }
 
-    def __init__(self, connection: sqlite3.Connection, *, is_taken: bool = False) -> None:
-        self._connection, self._is_taken = connection, is_taken
+    def __init__(self, connection: sqlite3.Connection, *, claim: str = "") -> None:
+        self._connection, self._claim = connection, claim  # the opening to take possession by; empty: it is taken
         self.is_seldom = False  # whether it made what a store must never lose from sight: a trial, or a token
         self.opening = ""  # of the writer that takes possession in it
 
     def take_possession(self) -> bool:
         """Make the file this writer's own, once the transaction is committed; return False if it already is."""
-        if self._is_taken:
+        if not self._claim or self.opening:
             return False
-        self._is_taken = self.is_seldom = True
-        self.opening = secrets.token_hex(16)
+        self.opening, self.is_seldom = self._claim, True
         self.run("UPDATE installation SET opening = ?, is_open = 1 WHERE id = 1", (self.opening,))
         return True
 
