@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 from contextlib import closing
 from pathlib import Path
+from signal import SIGTERM
 
 import pytest
 
+from adhere.cli.main import main
 from adhere.store import RecordsLostError, open_store
-from service.serving import in_file, wait_until
+from service.serving import as_process, in_file, wait_until
 
 
 def test_a_replaced_database_is_never_acknowledged_on(tmp_path: Path) -> None:
@@ -44,3 +46,19 @@ def test_an_overwritten_log_is_never_acknowledged_on(tmp_path: Path) -> None:
         open_store(path)
     with closing(open_store(path, read_only=True)) as store, store.reading() as view:
         assert view.head(view.trials()[trial]).position == 2  # what was copied there, and nothing else
+
+
+def test_a_service_starts_on_a_restored_backup_and_goes_on(tmp_path: Path) -> None:
+    path, backup = tmp_path / "trials.db", tmp_path / "backup.db"
+    with in_file(path) as service:
+        trial = service.new_trial()
+        assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "1"}).status == 201
+        assert main(["trial", "backup", str(path), str(backup)]) == 0
+        assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "2"}).status == 201
+    assert main(["trial", "restore", str(backup), "--into", str(path), "--replace"]) == 0
+    for _ in range(2):
+        with as_process(path, tmp_path) as program:
+            assert program.service.send("GET", "/healthz").status == 200
+            assert program.stop(SIGTERM)[0] == 0
+    with closing(open_store(path)) as store, store.reading() as view:
+        assert view.head(view.trials()[trial]).position == 2

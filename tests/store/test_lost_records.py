@@ -170,14 +170,13 @@ def test_a_log_that_another_program_moved_into_the_database_is_no_loss(killed: P
 
 def test_a_marker_older_than_the_database_is_no_loss(killed: Path, tmp_path: Path) -> None:
     """A power cut leaves the last marker that was synced."""
-    old = _marker(killed).read_bytes()
     with closing(SqliteStore(killed)) as store:
-        opening = _marker(killed).read_bytes()
         fill(store, 1, record(N_RECORDS + 1))
+        synced = _marker(killed).read_bytes()
+        fill(store, 1, record(N_RECORDS + 2))
         _copy(killed, tmp_path / "cut.db", "", "-wal")
-    (tmp_path / "cut.db-progress").write_bytes(opening)
-    assert _opened(tmp_path / "cut.db") == (False, 0, N_RECORDS + 1)
-    assert old != opening
+    (tmp_path / "cut.db-progress").write_bytes(synced)
+    assert _opened(tmp_path / "cut.db") == (False, 0, N_RECORDS + 2)
 
 
 def test_closed_and_started_again(tmp_path: Path) -> None:
@@ -197,6 +196,8 @@ def test_an_older_copy_in_its_place_is_noticed(tmp_path: Path, is_closed: bool) 
         _add(path, 4)
     else:
         with closing(SqliteStore(path)) as store:
+            with store.writing():  # which takes possession
+                pass
             shutil.copyfile(path, old)
             fill(store, 1, record(4))
     shutil.copyfile(old, path)
@@ -317,6 +318,15 @@ def test_what_the_marker_cannot_count_is_not_acknowledged(tmp_path: Path, monkey
     assert _n_lost(crashed) == 1
 
 
+def test_to_open_a_file_changes_nothing_until_something_is_written(tmp_path: Path) -> None:
+    path = _filled(tmp_path / "trials.db")
+    before = path.read_bytes(), _marker(path).read_bytes()
+    SqliteStore(path).close()
+    with closing(SqliteStore(path)) as store, pytest.raises(ZeroDivisionError), store.writing():
+        raise ZeroDivisionError
+    assert (path.read_bytes(), _marker(path).read_bytes()) == before
+
+
 def test_a_discarded_file_leaves_no_marker(tmp_path: Path) -> None:
     SqliteStore(tmp_path / "trials.db").discard()
     assert list(tmp_path.iterdir()) == []
@@ -328,8 +338,11 @@ def test_a_reader_that_keeps_the_possession_in_the_log_delays_it_only(tmp_path: 
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM trials").fetchall()
         with closing(SqliteStore(path)) as store:
-            reader.execute("COMMIT")
             fill(store, 1, record(4))
+            shutil.copyfile(path, alone)
+            assert _opened(alone) == (True, 0, 3)
+            reader.execute("COMMIT")
+            fill(store, 1, record(5))
             shutil.copyfile(path, alone)
     assert _n_lost(alone) is None
 

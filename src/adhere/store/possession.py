@@ -13,6 +13,7 @@ of records that were acknowledged. Their order of writing makes each crash harml
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ class Possession:
         self._name = beside(path, PROGRESS)
         self._file = ProgressFile(self._name)
         self._left = self._file.read()  # by the last writer
+        self._opening = secrets.token_hex(16)  # the same for each try: one whose commit failed may be found later
         self._mark: Mark | None = None  # of this writer, once it has possession
         self._n_records: int | None = None  # None: unknown, since a commit failed
         self._n_due = 0
@@ -74,6 +76,11 @@ class Possession:
     def is_taken(self) -> bool:
         """Whether this writer has possession."""
         return self._mark is not None
+
+    @property
+    def claim(self) -> str:
+        """The opening by which this writer takes possession, or an empty text once it has."""
+        return "" if self.is_taken else self._opening
 
     def check_absence(self, path: Path) -> None:
         """Refuse to make a new file where the marker of another one is."""

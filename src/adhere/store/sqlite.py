@@ -17,7 +17,7 @@ from adhere.files import replacing
 from adhere.store.database_file import check_path, delete_file, followed, has_wal, lock_writer, make_file
 from adhere.store.file_watch import FileWatch
 from adhere.store.heads import check_heads
-from adhere.store.migrations import check_format, known_format, migrate
+from adhere.store.migrations import FORMAT, check_format, known_format, migrate
 from adhere.store.possession import DISOWN, Possession
 from adhere.store.sqlite_errors import in_words, is_damage, leaves_doubt
 from adhere.store.sqlite_settings import add_statistics, set_up_writer
@@ -32,8 +32,8 @@ class SqliteStore(Store):
     A store in memory that `spills` moves to a nameless file once it outgrows the cache.
 
     A file that lacks acknowledged records is refused with a `RecordsLostError`, unless `accepts_loss` is set. A file
-    that was left here by its last writer is taken possession of at once, unless `accepts_loss` or `is_copy` is set;
-    `is_copy` says that the file is a copy, whatever it looks like.
+    that its last writer left here is taken possession of in the first transaction, unless `accepts_loss` or `is_copy`
+    is set; `is_copy` says that the file is a copy, whatever it looks like.
     """
 
     shared = False
@@ -119,13 +119,13 @@ class SqliteStore(Store):
         if read_only:
             check_format(SqliteTransaction(self._connection), self._where)
             return
-        known_format(SqliteTransaction(self._connection), self._where)
+        is_current = known_format(SqliteTransaction(self._connection), self._where) == FORMAT
         set_up_writer(self._connection)
         transaction = self._begun()
         with self._transaction(self._connection, "BEGIN IMMEDIATE"):
             migrate(transaction, self._where)
             add_statistics(self._connection)
-            if self._takes_possession:
+            if self._takes_possession and not is_current:
                 transaction.take_possession()
             self._before_commit(transaction)
         self._after_commit(transaction)
@@ -162,6 +162,8 @@ class SqliteStore(Store):
             watch.before_transaction()
             try:
                 with self._transaction(self._connection, "BEGIN IMMEDIATE"):
+                    if self._takes_possession:
+                        transaction.take_possession()
                     yield transaction
                     watch.before_commit()
                     self._before_commit(transaction)
@@ -175,8 +177,8 @@ class SqliteStore(Store):
             self._after_commit(transaction)
 
     def _begun(self) -> SqliteTransaction:
-        is_taken = self._possession is None or self._possession.is_taken
-        return SqliteTransaction(self._connection, self.secret_file, is_taken=is_taken)
+        claim = self._possession.claim if self._possession else ""
+        return SqliteTransaction(self._connection, self.secret_file, claim=claim)
 
     def _before_commit(self, transaction: SqliteTransaction) -> None:
         if self._possession is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -36,18 +35,18 @@ class SqliteTransaction(WriteTransaction):
     }
 
     def __init__(
-        self, connection: sqlite3.Connection, secret_file: SecretFile | None = None, *, is_taken: bool = False
+        self, connection: sqlite3.Connection, secret_file: SecretFile | None = None, *, claim: str = ""
     ) -> None:
-        self._connection, self.secret_file, self._is_taken = connection, secret_file, is_taken
+        self._connection, self.secret_file = connection, secret_file
+        self._claim = claim  # the opening to take possession by; empty: it is taken
         self.is_seldom = False  # whether it made what a store must never lose from sight: a trial, or a token
         self.opening = ""  # of the writer that takes possession in it
 
     def take_possession(self) -> bool:
         """Make the file this writer's own, once the transaction is committed; return False if it already is."""
-        if self._is_taken:
+        if not self._claim or self.opening:
             return False
-        self._is_taken = self.is_seldom = True
-        self.opening = secrets.token_hex(16)
+        self.opening, self.is_seldom = self._claim, True
         self.run("UPDATE installation SET opening = ?, is_open = 1 WHERE id = 1", (self.opening,))
         return True
 
