@@ -44,6 +44,7 @@ app.command(short_help="Create the trial of a design.")(trial_creation.create)
 app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
 app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
 app.command(short_help="Go back to a copy.")(trial_backup.restore)
+app.command("new-epoch", short_help="Draw arms by a fresh secret from here on.")(trial_losses.new_epoch)
 app.command(short_help="Reveal the secret of a closed trial.")(trial_reveal.reveal)
 app.command("accept-loss", short_help="Go on without records that are gone.")(trial_losses.accept_loss)
 

@@ -1,4 +1,4 @@
-"""`adhere trial accept-loss`: go on without records that were acknowledged and are gone."""
+"""`adhere trial accept-loss` and `new-epoch`: go on where acknowledged records are gone, or may be."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from adhere.cli.databases import refuse_address
+from adhere.cli.trial_moving import shown, writing_into
 from adhere.cli.trial_sources import SecretFileOption
 from adhere.errors import InputError, StoreError
 from adhere.report.numbers import counted
@@ -48,3 +49,27 @@ def accept_loss(
         begin_epochs(store, utc_now(), reason, n_lost, "adhere trial accept-loss")
     lost = "an unknown number of records" if n_lost is None else counted(n_lost, "record")
     typer.echo(f"{source} goes on without {lost}")
+
+
+def new_epoch(
+    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="A file of trials, or postgresql://…")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="What happened, for the record.")],
+    secret_file: SecretFileOption = None,
+) -> None:
+    """Begin a new epoch in every trial that is not closed: arms are drawn by a fresh secret from here on.
+
+    \b
+      adhere trial new-epoch postgresql://… --reason "the cluster was set back to yesterday's snapshot"
+
+    Use it where records may have been lost and adhere cannot tell: a PostgreSQL cluster that was set back as a whole.
+    'adhere trial restore', 'import' and 'accept-loss' do it by themselves, and so does the service after a copy or a
+    pg_restore. Also use it if a secret may have become known.
+    """
+    from adhere.trial.epochs import begin_epochs
+    from adhere.trial.processor import utc_now
+
+    if not reason.strip():
+        raise InputError("--reason", reason, "a few words")
+    with writing_into(source, secret_file) as store:
+        n_begun = begin_epochs(store, utc_now(), reason, by="adhere trial new-epoch", always=True)
+    typer.echo(f"{shown(source)}: a new epoch in {counted(n_begun, 'trial')}")

@@ -57,6 +57,8 @@ def serve(settings: ServiceSettings | None = None) -> None:
     _prepare(settings)
     store = _open(settings)
     try:
+        if store.secret_file is not None:
+            _move_secrets(store)
         begin_epochs_after_restore(store, utc_now())  # once, before there are several workers
         listening = _bound(settings.host, settings.port)
         _announce(store, settings, listening.getsockname()[1])
@@ -77,6 +79,16 @@ def serve(settings: ServiceSettings | None = None) -> None:
 
 def _open(settings: ServiceSettings) -> Store:
     return open_store(settings.store, deadline=settings.store_deadline, secret_file=settings.secret_file)
+
+
+def _move_secrets(store: Store) -> None:
+    """Keep the secrets of trials that are older than the setting in the file too."""
+    with store.reading() as view:
+        if not view.has_secrets():
+            return
+    with store.writing() as writing:
+        n_moved = writing.move_secrets()
+    log.warning("%d secrets were moved from the store into the file of secrets; older backups contain them", n_moved)
 
 
 def _prepare(settings: ServiceSettings) -> None:

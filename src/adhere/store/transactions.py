@@ -102,10 +102,14 @@ class ReadTransaction(ABC):
 
     def secret(self, commitment: str) -> bytes | None:
         """The secret that a trial's log has a commitment to, or None if it is not kept here."""
-        if self.secret_file is not None:
-            return self.secret_file.find(commitment)
+        if self.secret_file is not None and (found := self.secret_file.find(commitment)) is not None:
+            return found
         row = self.run("SELECT secret FROM secrets WHERE commitment = ?", (commitment,)).fetchone()
         return row[0] if row else None
+
+    def has_secrets(self) -> bool:
+        """Return whether any secret is kept in the store itself."""
+        return self.run("SELECT 1 FROM secrets LIMIT 1").fetchone() is not None
 
     def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
         """The last checkpoint before a position: its position and the policy's state."""
@@ -245,6 +249,17 @@ class WriteTransaction(ReadTransaction):
         else:
             sql = "INSERT INTO secrets (commitment, trial, secret) VALUES (?, ?, ?)"
             self.run(sql, (commitment, trial, secret))
+
+    def move_secrets(self) -> int:
+        """Move all secrets from the store into the file that is kept apart from it; return how many were moved."""
+        assert self.secret_file is not None
+        rows = self.run("SELECT commitment, secret FROM secrets").fetchall()
+        for commitment, secret in rows:
+            if self.secret_file.find(commitment) is None:
+                self.secret_file.add(commitment, bytes(secret))
+        if rows:
+            self.run("DELETE FROM secrets")
+        return len(rows)
 
     def save_states(self, trial: int, states: Sequence[tuple[int, bytes]]) -> None:
         """Save checkpoints: positions, and the policy's state right after each."""

@@ -23,14 +23,16 @@ def begin_epochs_after_restore(store: Store, at: datetime) -> None:
         begin_epochs(store, at, _RESTORED)
 
 
-def begin_epochs(store: Store, at: datetime, reason: str, n_lost: int | None = None, by: str = "") -> int:
+def begin_epochs(
+    store: Store, at: datetime, reason: str, n_lost: int | None = None, by: str = "", *, always: bool = False
+) -> int:
     """Take possession of a store, and begin a new epoch in every trial that is not closed; returns how many.
 
-    If another process was faster, nothing is done.
+    If the store is in possession, because another process was faster, nothing is done, unless it is to be done always.
     """
     with store.writing() as writing:
         writing.wait_turn()
-        if not writing.take_possession():
+        if not writing.take_possession() and not always:
             return 0
         open_trials = [
             number
