@@ -28,7 +28,7 @@ def begin_epochs(
 ) -> int:
     """Take possession of a store, and begin a new epoch in every trial that is not closed; returns how many.
 
-    If the store is in possession, because another process was faster, nothing is done, unless it is to be done always.
+    If the store is in possession already, since another process was faster, nothing is done unless `always`.
     """
     with store.writing() as writing:
         writing.wait_turn()
