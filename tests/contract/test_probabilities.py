@@ -25,12 +25,13 @@ def draws_from(trial: Trial, n_draws: int) -> tuple[Floats, Floats]:
     """
     engine, first = trial._state.engine, np.array(trial.state)
     counts, state, memo, rng = np.zeros(len(trial.arms)), first.copy(), engine._buffers.memo, engine._buffers.rng
-    for number in range(n_draws):
+    numbers = range(HORIZON, HORIZON + n_draws)  # after the burn-in, if there is one
+    for number in numbers:
         state[:] = first
         counts[engine._run(CHOOSE_ARM, state, memo, rng, number)] += 1
-    stated = [engine.choose(first, number).probabilities for number in range(2)]
+    stated = [engine.choose(first, number).probabilities for number in numbers[:2]]
     if stated[0] != stated[1]:
-        stated += [engine.choose(first, number).probabilities for number in range(2, n_draws // 4)]
+        stated += [engine.choose(first, number).probabilities for number in numbers[2 : n_draws // 4]]
     return counts, np.mean(stated, axis=0)
 
 

@@ -23,7 +23,7 @@ ARMS = ("old", "new")
 # Half of the patients on each arm, in permuted blocks, one look at the end: what textbooks have formulas for.
 FIXED = Design(
     "fixed",
-    "burn-in(uniform, patients=400)",
+    "burn-in(uniform, patients=400, block=4)",
     ARMS,
     n_patients=400,
     control="old",
@@ -79,7 +79,7 @@ def test_the_size_of_a_single_look() -> None:
     assert found.is_confirmed
     assert found.power_found.lo is not None
     assert found.power_found.lo >= 0.9
-    assert found.design.policy == f"burn-in(uniform, patients={found.n_patients})"
+    assert found.design.policy == f"burn-in(uniform, patients={found.n_patients}, block=4)"
     assert found.scenario.name == "effect 0.2, compliance 100%"
     assert f"n_patients = {found.n_patients}" in found.summary()
     assert found.n_patients_estimated is not None

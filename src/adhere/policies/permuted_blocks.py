@@ -76,18 +76,18 @@ def block_rule(n_arms: int, lengths: tuple[int, ...]) -> BlockRule:
 @inline
 def write_block_shares(rule: Any, blocks: Any, out: Any) -> None:
     """Write the probability of each arm at the next patient into `out`."""
-    total = 0.0
+    weights, counts, n_since, total = blocks.weights, blocks.counts, blocks.n_since, 0.0
     for arm in range(rule.n_arms):
         out[arm] = 0.0
     for start in range(rule.n_starts):
         for i in range(rule.n_lengths):
-            weight = blocks.weights[start, i]
+            weight = weights[start, i]
             if weight > 0.0:
                 length = rule.shortest + i * rule.step
-                n_left = length - blocks.n_since - start * rule.step
+                n_left = length - n_since - start * rule.step
                 total += weight
                 for arm in range(rule.n_arms):
-                    out[arm] += weight * ((length / rule.n_arms - blocks.counts[start, arm]) / n_left)
+                    out[arm] += weight * ((length / rule.n_arms - counts[start, arm]) / n_left)
     for arm in range(rule.n_arms):
         out[arm] = out[arm] / total if total > 0.0 else 1.0 / rule.n_arms
 
@@ -98,23 +98,23 @@ def take_place(rule: Any, blocks: Any, arm: Any) -> None:
 
     If no hypothesis allows the arm, which was then drawn by other probabilities, a new block begins with it.
     """
-    total = 0.0
+    weights, counts, n_since, total = blocks.weights, blocks.counts, blocks.n_since, 0.0
     for start in range(rule.n_starts):
         for i in range(rule.n_lengths):
-            weight = blocks.weights[start, i]
+            weight = weights[start, i]
             if weight > 0.0:
                 length = rule.shortest + i * rule.step
-                n_left = length - blocks.n_since - start * rule.step
-                weight *= (length / rule.n_arms - blocks.counts[start, arm]) / n_left
-                blocks.weights[start, i] = weight
+                n_left = length - n_since - start * rule.step
+                weight *= (length / rule.n_arms - counts[start, arm]) / n_left
+                weights[start, i] = weight
                 total += weight
     if total == 0.0:
         begin_block(rule, blocks)
         total = 1.0
     for start in range(rule.n_starts):
-        blocks.counts[start, arm] += 1.0
+        counts[start, arm] += 1.0
         for i in range(rule.n_lengths):
-            blocks.weights[start, i] /= total
+            weights[start, i] /= total
     blocks.n_since += 1.0
     if blocks.n_since == rule.step:
         move_starts(rule, blocks)
