@@ -142,7 +142,7 @@ def _load(service: Service, live: LiveTrial) -> None:
 
 
 async def _trials(service: Service) -> list[LiveTrial] | None:
-    """The trials that are not closed and whose policy is known; None if the store cannot be read."""
+    """The trials that go on and whose policy is known; None if the store cannot be read."""
 
     def look(view: ReadTransaction) -> list[LiveTrial]:
         found = []
@@ -151,7 +151,9 @@ async def _trials(service: Service) -> list[LiveTrial] | None:
             if (snapshot is not None and snapshot.status == "closed") or name in service.unservable:
                 continue
             try:
-                found.append(service.processor.trial(name))
+                live = service.processor.trial(name)
+                if live.is_live:  # one that was saved from memory takes no commands
+                    found.append(live)
             except UnknownPolicyError as error:  # it was not imported; requests to the trial are answered 503
                 service.unservable.add(name)
                 log.error("%s", error)

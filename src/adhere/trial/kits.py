@@ -16,8 +16,9 @@ from adhere.trial.trial_secret import kit_key
 
 _HALF_BITS, _ROUNDS = 20, 6
 _HALF = 1 << _HALF_BITS
-_INDEX_BITS = 24  # the other 16 are the epoch's
+_INDEX_BITS = 24
 MAX_KITS = 1 << _INDEX_BITS
+_N_EPOCHS = 1 << 2 * _HALF_BITS - _INDEX_BITS  # after which they are counted from 0 again
 _N_LETTERS = 2 * _HALF_BITS // 5
 _EXPECTED = "the code of a kit of this trial, e.g. 4K7T-9QXA"
 
@@ -27,6 +28,10 @@ class Kit(NamedTuple):
 
     epoch: int
     recommendation_index: int
+
+    def is_of(self, epoch: int) -> bool:
+        """Return whether it was given out in an epoch."""
+        return epoch % _N_EPOCHS == self.epoch
 
 
 class Kits:
@@ -49,16 +54,16 @@ class Kits:
         """Whether there are any."""
         return self._key is not None
 
-    def check_usable(self) -> None:
-        """Refuse what needs kits if there are none."""
+    def check_usable(self, n_made: int = 0) -> None:
+        """Refuse what needs kits if there are none, or none that are left after so many recommendations."""
         self._known_key()
+        if n_made >= MAX_KITS:
+            raise ConflictError("trial", self._trial, f"a blinded trial of at most {MAX_KITS:,} kits")
 
     def code(self, epoch: int, index: int) -> str:
         """Return the code of a recommendation's kit."""
         key = self._known_key()
-        if index >= MAX_KITS:
-            raise ConflictError("trial", self._trial, f"a blinded trial of at most {MAX_KITS:,} kits")
-        left, right = divmod((epoch % (1 << 2 * _HALF_BITS - _INDEX_BITS)) << _INDEX_BITS | index, _HALF)
+        left, right = divmod((epoch % _N_EPOCHS) << _INDEX_BITS | index, _HALF)
         for turn in range(_ROUNDS):
             left, right = right, left ^ _mix(key, turn, right)
         return in_groups(spelt(left * _HALF + right, _N_LETTERS))

@@ -78,6 +78,7 @@ class TrialTransaction:
         # The database of a running service may be replaced by an older one, as when PostgreSQL is restored.
         self.has_lost_records = head.position < live.position
         self._projection.add(fetched.histories.items())
+        self._fetched = fetched.histories.keys()  # what commands of this transaction name, by index
         self._by_request_id = {request_id: decode(body) for request_id, body in fetched.requests.items()}
         self._subjects = dict(fetched.subjects)
         self._records: list[Record] = []
@@ -196,9 +197,12 @@ class TrialTransaction:
         self._subjects[subject.pseudonym] = subject
 
     def mark_examined(self, recommendation_indices: range) -> None:
-        """Note that the rule for missing reports was applied to some recommendations, and drop their histories."""
+        """Note that the rule for missing reports was applied to some recommendations, and drop their histories.
+
+        Those that were fetched for other commands are kept: they are looked up by ID or by subject only once.
+        """
         self._write()
-        self._projection.forget(recommendation_indices)
+        self._projection.forget(index for index in recommendation_indices if index not in self._fetched)
         self._projection.state = replace(self.state, n_examined=recommendation_indices.stop)
 
     def finish(self) -> None:

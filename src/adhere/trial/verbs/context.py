@@ -86,7 +86,7 @@ def find_kit(state: TrialState, kits: Kits, code: str) -> int:
     kit = kits.find(code)
     index = kit.recommendation_index
     history = state.histories.get(index) if index < state.n_recommendations else None
-    if history is None or history.epoch != kit.epoch:  # one of an earlier epoch was lost with its record
+    if history is None or not kit.is_of(history.epoch):  # one of an earlier epoch was lost with its record
         raise unknown_kit(code)
     return index
 

@@ -19,7 +19,7 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     subject = context.subject
     assert subject is not None
     if state.design.blinded:
-        context.kits.check_usable()
+        context.kits.check_usable(state.n_recommendations)
     stratum = stratum_number(state.design, command.stratum)
     latest = subject.latest
     if latest is not None and not state.design.repeats and state.histories[latest].is_open:
