@@ -30,7 +30,7 @@ from adhere.trial.projection import read_state
 from adhere.trial.recommendation_ids import LETTERS
 from adhere.trial.state import TrialState
 from adhere.trial.trial_keys import TrialKeys
-from adhere.trial.trial_secret import arm_keys, kit_key, public_keys
+from adhere.trial.trial_secret import ArmKeys, kit_key, public_keys
 from adhere.trial.verbs.look import choose, stated_probabilities
 
 ARMS = ("control", "treatment")
@@ -92,7 +92,7 @@ def _ways(commitment: str) -> dict[str, Callable[[int, list[Seen]], tuple[int, i
     return {
         "public keys": lambda index, seen: public_keys(commitment),
         "commitment as keys": lambda index, seen: (words[0], words[1]),
-        "commitment as the secret": lambda index, seen: arm_keys(as_secret, index),
+        "commitment as the secret": lambda index, seen: ArmKeys(as_secret).at(index),
         "public keys and index": lambda index, seen: _digest_keys(public_keys(commitment), index),
         "last ID": lambda index, seen: _digest_keys(seen[-1].event.recommendation_id) if seen else (0, 0),
         "last kit": lambda index, seen: _digest_keys(seen[-1].kit, index) if seen else (0, 0),
@@ -196,8 +196,9 @@ def _forms(secrets: list[bytes], n_keys: int) -> Iterator[bytes]:
     for secret in secrets:
         for whole in (secret, kit_key(secret)):
             yield from (whole, whole.hex().encode(), base64.b64encode(whole), base64.b64encode(whole)[:20])
+        keys = ArmKeys(secret)
         for index in range(n_keys):
-            for key in arm_keys(secret, index):
+            for key in keys.at(index):
                 yield from (
                     str(key).encode(),
                     f"{key:016x}".encode(),

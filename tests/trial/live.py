@@ -24,10 +24,12 @@ from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Recommended, decode, encode, to_record
 from adhere.trial.log.chain import START, Verdict, link, verify, walk
+from adhere.trial.log.recommendation import index_of
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.snapshot import Snapshot, decode_snapshot
+from adhere.trial.trial_secret import commitment_to
 
 Kind = TypeVar("Kind", RecommendationResponse, Receipt, Examined)
 ARMS = ("walk", "aspirin")
@@ -54,9 +56,10 @@ class Live:
         self.store = store or open_store()
         self.processor = CommandProcessor(self.store, self.clock)
         self.seed = design.pop("seed", None)  # of a rehearsal; any other trial has a secret
+        secret = design.pop("secret", SECRET)  # None: drawn
         more = {} if self.seed is None else {"rehearsal": True}
         self.design: Design = make_design("t", policy, **{"arms": ARMS, **more, **design})
-        self.processor.create(self.design, seed=self.seed, secret=None if more else SECRET)
+        self.processor.create(self.design, seed=self.seed, secret=None if more else secret)
         self._ids = count()
 
     def engine(self) -> Engine:
@@ -71,6 +74,13 @@ class Live:
             bodies = view.histories(number_of(view), [recommendation]).get(recommendation)
         made = decode(bodies[0]) if bodies else None
         return made.recommendation_id if isinstance(made, Recommended) else UNKNOWN_ID
+
+    def index_of(self, made: RecommendationResponse) -> int:
+        """The index of a recommendation, which nobody outside is shown."""
+        with self.store.reading() as view:
+            found = index_of(view, number_of(view), made.recommendation_id)
+        assert found is not None
+        return found
 
     def send(self, command: AnyCommand) -> Response:
         """The response to one command; raises if it was refused."""
@@ -130,9 +140,9 @@ def _is(kind: type[Kind], answer: Response) -> Kind:
     return answer
 
 
-def replay_of(events: Iterable[AnyEvent]) -> ReplayResult:
-    """The replay of a log that consists of these events, with a good chain."""
-    with log_of(events) as (view, trial):
+def replay_of(events: Iterable[AnyEvent], secret: bytes | None = SECRET) -> ReplayResult:
+    """The replay of a log that consists of these events, with a good chain and its secret, if that is known."""
+    with log_of(events, secret) as (view, trial):
         return replay(view, trial)
 
 
@@ -143,7 +153,7 @@ def verdict_of(events: Iterable[AnyEvent]) -> Verdict:
 
 
 @contextmanager
-def log_of(events: Iterable[AnyEvent]) -> Iterator[tuple[ReadTransaction, int]]:
+def log_of(events: Iterable[AnyEvent], secret: bytes | None = None) -> Iterator[tuple[ReadTransaction, int]]:
     store, before = open_store(), START
     records: list[Record] = []
     for event in events:
@@ -153,5 +163,7 @@ def log_of(events: Iterable[AnyEvent]) -> Iterator[tuple[ReadTransaction, int]]:
     with store.writing() as writing:
         trial = writing.add_trial("t", Head(0, START, b""))
         writing.append(trial, records, Head(len(records), before, b""))
+        if secret is not None:
+            writing.save_secret(trial, commitment_to(secret), secret)
     with store.reading() as view:
         yield view, trial

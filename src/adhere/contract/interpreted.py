@@ -83,8 +83,12 @@ class Interpreted:
             note_allocation(self.rule, self._state, decision.chosen, self.rng)
 
     def probabilities(self, number: int) -> Floats:
-        """What the policy says of its next choice."""
+        """What the policy says of its next choice, with a memo in which `choose` wrote nothing.
+
+        Whoever checks the log of a live trial cannot choose again, without its secret.
+        """
         out = np.full(probabilities_size(self.n_arms), np.nan)
+        _fill(self.memo, np.nan)
         with self._frozen(), stopping_at_the_line():
             remember(self.rule, self._state, self._memo)
             point(self.rng, number, ESTIMATE)

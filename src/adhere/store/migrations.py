@@ -24,12 +24,11 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE records (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL,
             body {bytes} NOT NULL, hash {bytes} NOT NULL,
-            request_id {text}, recommendation_index {number}, recommendation_id {text}, subject {text},
+            request_id {text}, recommendation_index {number}, subject {text},
             PRIMARY KEY (trial, position)){clustered}""",
         "CREATE UNIQUE INDEX records_by_request ON records(trial, request_id) WHERE request_id IS NOT NULL",
         """CREATE INDEX records_by_recommendation ON records(trial, recommendation_index, position)
             WHERE recommendation_index IS NOT NULL""",
-        "CREATE UNIQUE INDEX records_by_id ON records(trial, recommendation_id) WHERE recommendation_id IS NOT NULL",
         """CREATE TABLE states (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, state {bytes} NOT NULL,
             PRIMARY KEY (trial, position))""",

@@ -20,7 +20,6 @@ class Record(NamedTuple):
     hash: bytes
     request_id: str | None = None
     recommendation_index: int | None = None
-    recommendation_id: str | None = None  # of the record that makes a recommendation
     subject: str | None = None
 
 

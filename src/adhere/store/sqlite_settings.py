@@ -9,7 +9,6 @@ import sqlite3
 _STATISTICS = (
     ("records", "records", "1000000 100000 1"),
     ("records", "records_by_request", "1000000 100000 1"),
-    ("records", "records_by_id", "1000000 100000 1"),
     ("records", "records_by_recommendation", "1000000 100000 2 1"),
 )
 _CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages should mostly be at hand

@@ -16,17 +16,13 @@ from adhere.store.secret_file import SecretFile
 
 # The columns of tables that are written to in bulk, with the kinds that `WriteTransaction.types` names.
 _RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
-_RECORDS |= {"request_id": "text", "recommendation_index": "number", "recommendation_id": "text", "subject": "text"}
+_RECORDS |= {"request_id": "text", "recommendation_index": "number", "subject": "text"}
 _SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
 _STATES = {"trial": "number", "position": "number", "state": "bytes"}
 _SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
 _TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at, expires_at, last_used_at"
 _HISTORIES = "SELECT recommendation_index, body FROM records WHERE trial = ? AND recommendation_index"
-_BY_ID = """SELECT about.recommendation_index, about.body FROM records AS made
-    JOIN records AS about ON about.trial = made.trial AND about.recommendation_index = made.recommendation_index
-    WHERE made.trial = ? AND made.recommendation_id"""
-_IN_ORDER = " ORDER BY about.recommendation_index, about.position"
 
 
 class ReadTransaction(ABC):
@@ -94,12 +90,6 @@ class ReadTransaction(ABC):
         row = self.run("SELECT text FROM notes WHERE trial = ? AND position = ?", (trial, position)).fetchone()
         return row[0] if row else None
 
-    def recommendation_index(self, trial: int, recommendation_id: str) -> int | None:
-        """The index of the recommendation with an ID, or None if there is none."""
-        sql = "SELECT recommendation_index FROM records WHERE trial = ? AND recommendation_id = ?"
-        row = self.run(sql, (trial, recommendation_id)).fetchone()
-        return int(row[0]) if row else None
-
     def secret(self, commitment: str) -> bytes | None:
         """The secret that a trial's log has a commitment to, or None if it is not kept here."""
         if self.secret_file is not None and (found := self.secret_file.find(commitment)) is not None:
@@ -146,7 +136,7 @@ class ReadTransaction(ABC):
         self,
         trial: int,
         request_ids: Sequence[str],
-        recommendation_ids: Sequence[str],
+        recommendation_indices: Sequence[int],
         pseudonyms: Sequence[str],
         locked: str = "",
     ) -> Callable[[], tuple[Head, Fetched]]:
@@ -156,7 +146,9 @@ class ReadTransaction(ABC):
         requests = self._send_lookup(by_id, trial, request_ids)
         by_pseudonym = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? AND pseudonym"
         known = self._send_lookup(by_pseudonym, trial, pseudonyms)
-        about = self._send_lookup(_BY_ID, trial, recommendation_ids, _IN_ORDER)
+        about = self._send_lookup(
+            _HISTORIES, trial, recommendation_indices, " ORDER BY recommendation_index, position"
+        )
 
         def fetch() -> tuple[Head, Fetched]:
             locked, bodies = head(), dict(requests())
@@ -211,13 +203,13 @@ class WriteTransaction(ReadTransaction):
         return int(row[0])
 
     def lock_and_fetch(
-        self, trial: int, request_ids: Sequence[str], recommendation_ids: Sequence[str], pseudonyms: Sequence[str]
+        self, trial: int, request_ids: Sequence[str], recommendation_indices: Sequence[int], pseudonyms: Sequence[str]
     ) -> Callable[[], tuple[Head, Fetched]]:
         """As `fetch`, with the trial locked until the end of the transaction.
 
         Lock several trials in the order of their numbers.
         """
-        return self.fetch(trial, request_ids, recommendation_ids, pseudonyms, self.locked)
+        return self.fetch(trial, request_ids, recommendation_indices, pseudonyms, self.locked)
 
     def append(self, trial: int, records: Sequence[Record], head: Head) -> None:
         """Add records to the log and move its head."""

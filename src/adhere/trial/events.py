@@ -247,12 +247,12 @@ _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 decode = _decoder.decode  # the event in a record's body
 
 
-def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None, str | None]:
-    """What a record is looked up by: request id, index of the recommendation, its ID where it is made, subject."""
+def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:
+    """What a record is looked up by: request id, index of the recommendation, subject."""
     # The evidence of a conflict repeats a request id, which stays that of the first command.
     request_id = event.request_id or None if not isinstance(event, Conflicted) else None
-    id_, subject = (event.recommendation_id, event.subject) if isinstance(event, Recommended) else (None, None)
-    return request_id, getattr(event, "recommendation_index", None), id_, subject
+    subject = event.subject if isinstance(event, Recommended) else None
+    return request_id, getattr(event, "recommendation_index", None), subject
 
 
 def to_record(event: AnyEvent, body: bytes, digest: bytes) -> Record:

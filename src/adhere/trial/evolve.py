@@ -57,12 +57,10 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
     policy_state, relearn_from, refusals = _learn(state, before, changed, event)
     if state.looks is not None and state.looker is not None:
         state = replace(state, looks=evolve_looks(state.looker.plan, state.looks, event, before, after))
-    if isinstance(event, Recommended):
-        indices = state.indices.set(event.recommendation_id, recommendation_index)
-        state = replace(state, n_recommendations=state.n_recommendations + 1, indices=indices)
     return replace(
         state,
         position=event.position,
+        n_recommendations=state.n_recommendations + isinstance(event, Recommended),
         policy_state=policy_state,
         relearn_from=relearn_from,
         changed_lessons=changed,

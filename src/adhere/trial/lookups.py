@@ -12,13 +12,14 @@ from typing import TypeVar
 import msgspec
 
 from adhere.checks import check_text
-from adhere.errors import ConflictError, InputError
+from adhere.errors import ConflictError, InputError, SecretUnknownError
 from adhere.store import Subject
 from adhere.trial.arms import TOOK_OTHER
 from adhere.trial.commands import Command, Correct, Erase, MarkInError, Recommend, Report, Withdraw
 from adhere.trial.events import AnyEvent, Corrected, Reported
 from adhere.trial.log.chain import commitment
 from adhere.trial.transaction import TrialTransaction
+from adhere.trial.trial_keys import TrialKeys
 from adhere.trial.verbs.context import find_history
 
 _NAMES_SUBJECT = (Recommend, Erase)  # as a tuple: `isinstance` would make a union type anew at each command
@@ -49,17 +50,20 @@ def by_trial(commands: Sequence[CommandKind]) -> dict[str, list[CommandKind]]:
     return found
 
 
-def needed(commands: Sequence[Command]) -> tuple[list[str], list[str], list[str]]:
-    """The request ids, IDs of recommendations and pseudonyms to look up for some commands."""
+def needed(commands: Sequence[Command], keys: TrialKeys) -> tuple[list[str], list[int], list[str]]:
+    """The request ids, indices of recommendations and pseudonyms to look up for some commands on a trial."""
     request_ids = {command.request_id for command in commands} - {""}
-    recommendation_ids, pseudonyms = set(), set()
+    indices: set[int] = set()
+    pseudonyms: set[str] = set()
     for command in commands:
         if (recommendation_id := getattr(command, "recommendation_id", None)) is not None:
-            recommendation_ids.add(recommendation_id)
+            with suppress(SecretUnknownError):  # which the command is told
+                if (index := keys.ids.index_of(recommendation_id)) is not None:
+                    indices.add(index)
         if isinstance(command, _NAMES_SUBJECT):
             with suppress(InputError):  # which is reported when the command is executed
                 pseudonyms.add(pseudonym_of(command))
-    return sorted(request_ids), sorted(recommendation_ids), sorted(pseudonyms)
+    return sorted(request_ids), sorted(indices), sorted(pseudonyms)
 
 
 def subject_of(transaction: TrialTransaction, command: Command) -> Subject | None:

@@ -142,7 +142,7 @@ class PolicySteps:
         try:
             return self._run(kernel, *arguments)
         finally:
-            rng[0], rng[1] = rng[5], rng[6]
+            rng[0], rng[1] = self.keys.public
 
     def stated_shares(self, state: Floats, index: int, dropped: Sequence[bool]) -> list[float]:
         """The probability of each arm at a recommendation that is still to come, if some were dropped."""

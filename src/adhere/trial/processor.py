@@ -35,13 +35,11 @@ from adhere.trial.commands import (
 )
 from adhere.trial.creation import WHY_NO_SEED, check_seed_of, create_trial
 from adhere.trial.design import Design
-from adhere.trial.engine import Engine
 from adhere.trial.epochs import begin_epochs_after_restore
 from adhere.trial.events import AnyEvent, Conflicted, created_event
 from adhere.trial.looker import looker_of
 from adhere.trial.lookups import by_trial, check_subject, digest_of, needed, new_salt, same_text, subject_of
 from adhere.trial.preparing import TransactionAhead, derive_caches
-from adhere.trial.recommendation_ids import new_id
 from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import usable_snapshot
 from adhere.trial.transaction import LiveTrial, TrialTransaction
@@ -55,6 +53,7 @@ _USES_POLICY = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)
 _REPORTS = (Report, Correct, MarkInError)
 _REPLACES_IMPUTED = (Report, MarkInError)
 _ABOUT_ONE = (Report, Correct, Withdraw, MarkInError)
+_USES_IDS = (Recommend, Report, Correct, Withdraw, MarkInError)
 _QUICK = (Recommend, Report, Correct, Withdraw, MarkInError, ChangeStatus)
 
 
@@ -119,7 +118,7 @@ class CommandProcessor:
                 trial = trials[command.trial]
                 if not isinstance(trial, TrialTransaction):
                     responses.append(trial)
-                elif not trial.engine.is_loaded and (why := _why_unloaded(trial.engine, command)) is not None:
+                elif (why := _why_unavailable(trial, command)) is not None:
                     responses.append(why)
                 else:
                     try:
@@ -148,7 +147,8 @@ class CommandProcessor:
                 trials[name] = error
         # Always in the same order, so that two processes cannot deadlock.
         known.sort(key=lambda live: live.number)
-        fetches = [writing.lock_and_fetch(live.number, *needed(commands_on[live.design.name])) for live in known]
+        asked = [needed(commands_on[live.design.name], live.engine.keys) for live in known]
+        fetches = [writing.lock_and_fetch(live.number, *keys) for live, keys in zip(known, asked, strict=True)]
         for live, fetch in zip(known, fetches, strict=True):
             trials[live.design.name] = TrialTransaction(writing, live, *fetch())
         return trials
@@ -159,7 +159,7 @@ class CommandProcessor:
         subject = subject_of(transaction, command)
         digest = digest_of(command, subject)
         at = self._now()
-        if transaction.state.looks is not None and transaction.engine.is_loaded:
+        if transaction.is_live and transaction.state.looks is not None and transaction.engine.is_loaded:
             transaction.look(at)  # those by day whose day is over, before anything of a later day counts
         if (event := transaction.recorded(command.request_id)) is None:
             if not transaction.is_live:
@@ -178,7 +178,7 @@ class CommandProcessor:
                     transaction.begin_epoch(at, "the database is older than what this service had written to it")
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = digest_of(command, None)
-            lookups = new_salt, transaction.text_of, transaction.is_erased, new_id
+            lookups = new_salt, transaction.text_of, transaction.is_erased
             context = Context(command, at, digest, *lookups, transaction.kits, subject)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
@@ -248,7 +248,7 @@ class CommandProcessor:
         if not commands:
             return None
         with self.store.reading() as view:
-            head, fetched = view.fetch(live.number, *needed(commands))()
+            head, fetched = view.fetch(live.number, *needed(commands, live.engine.keys))()
             if usable_snapshot(live.engine, head) is None:
                 return None
             transaction = TransactionAhead(cast(WriteTransaction, view), live, head, fetched)  # which writes nothing
@@ -289,13 +289,18 @@ def _not_live(name: str) -> ConflictError:
     return ConflictError("trial", name, "a trial that was created live", sentence)
 
 
-def _why_unloaded(engine: Engine, command: AnyCommand) -> UnavailableError | None:
-    """Why a policy cannot be loaded that a command needs; known before it appends anything, so the others go on."""
-    if isinstance(command, _USES_POLICY):
-        try:
+def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> UnavailableError | None:
+    """Why a policy or a secret that a command needs is missing, seen before it appends anything: the others go on."""
+    engine, state = trial.engine, trial.state
+    try:
+        if not engine.is_loaded and isinstance(command, _USES_POLICY):
             engine.ensure_loaded()
-        except UnavailableError as error:
-            return error
+        if isinstance(command, Recommend):
+            engine.keys.check(state.epoch)
+        if isinstance(command, _USES_IDS):
+            engine.keys.check(engine.keys.commitment)
+    except UnavailableError as error:
+        return error
     return None
 
 

@@ -68,16 +68,14 @@ class Projection:
     def add(self, histories: Iterable[tuple[int, Iterable[bytes]]]) -> None:
         """Add histories that were fetched already."""
         loaded = {number: history_of(map(decode, bodies)) for number, bodies in histories}
-        indices = self.state.indices.update({one.recommendation_id: index for index, one in loaded.items()})
-        self.state = replace(self.state, histories=self.state.histories.update(loaded), indices=indices)
+        self.state = replace(self.state, histories=self.state.histories.update(loaded))
 
     def forget(self, recommendation_indices: Iterable[int]) -> None:
         """Drop histories that are not needed any more, to keep memory flat."""
-        histories, indices = self.state.histories, self.state.indices
+        histories = self.state.histories
         for index in recommendation_indices:
-            indices = indices.delete(histories[index].recommendation_id)
             histories = histories.delete(index)
-        self.state = replace(self.state, histories=histories, indices=indices)
+        self.state = replace(self.state, histories=histories)
 
     def apply(self, event: AnyEvent) -> None:
         """Take one more event into the state and the lessons."""

@@ -1,33 +1,74 @@
-"""IDs of recommendations: 80 random bits in sixteen letters and digits, for people to read aloud.
+"""IDs of recommendations: sixteen letters and digits that look random, for people to read aloud.
 
-An ID says nothing about the order of recommendations, and one that was given out and then lost, as after the restore
-of an older backup, is never given out again.
+The last ten are drawn at random. The first six are the recommendation's index, masked by a keyed digest of the last
+ten, so that the service finds a recommendation by its ID without searching, and nobody else can tell an order or a
+gap. An ID that was given out and then lost, as after the restore of an older backup, is never given out again:
+another recommendation with the same index has other random letters, and an ID counts only as a whole.
 """
 
 from __future__ import annotations
 
-import secrets
+import hashlib
+import os
 from typing import Final
 
-ID_BYTES: Final = 10
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: without I, L, O and U, which look like others
 EXAMPLE: Final = "4K7T-9QXA-M98F-RJCB"
-_LENGTH = ID_BYTES * 8 // 5
+N_RANDOM: Final = 10  # letters
+_N_LETTERS, _N_MASKED = 16, 6
+_LETTER_OF_BYTE = bytes(ord(LETTERS[byte % 32]) for byte in range(256))
+_PAIRS = [first + second for first in LETTERS for second in LETTERS]
+_VALUES = {pair: value for value, pair in enumerate(_PAIRS)}
+_MASK = (1 << 5 * _N_MASKED) - 1
+_MAX_LATEST = 256
 _READ_AS = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
 
-def new_id() -> str:
-    """Draw the ID of a recommendation."""
-    return id_of(secrets.token_bytes(ID_BYTES))
+class RecommendationIds:
+    """The IDs of one trial.
 
-
-def id_of(bits: bytes) -> str:
-    """Write 80 bits as an ID.
-
-    >>> id_of(bytes(range(10)))
-    '000G-40R4-0M30-E209'
+    >>> ids = RecommendationIds(bytes(32))
+    >>> ids.index_of(ids.new(41))
+    41
     """
-    return in_groups(spelt(int.from_bytes(bits, "big"), _LENGTH))
+
+    def __init__(self, key: bytes) -> None:
+        self._keyed = hashlib.blake2b(digest_size=4, key=key)
+        self._latest: dict[str, int] = {}  # indices of IDs: each is asked for several times in a row
+
+    def new(self, index: int) -> str:
+        """Draw the ID of a recommendation."""
+        return self.with_bytes(index, os.urandom(N_RANDOM))
+
+    def with_bytes(self, index: int, random_bytes: bytes) -> str:
+        """Return the ID of a recommendation whose last letters are given by ten random bytes."""
+        tail = random_bytes.translate(_LETTER_OF_BYTE)
+        masked = index ^ self._mask(tail)
+        letters = _PAIRS[masked >> 20] + _PAIRS[masked >> 10 & 1023] + _PAIRS[masked & 1023] + tail.decode("ascii")
+        return f"{letters[:4]}-{letters[4:8]}-{letters[8:12]}-{letters[12:]}"
+
+    def index_of(self, recommendation_id: str) -> int | None:
+        """Return the index that an ID stands for, or None if the text is not an ID.
+
+        Whether that recommendation has this very ID is for the caller to check.
+        """
+        if (known := self._latest.get(recommendation_id)) is not None:
+            return known
+        letters = recommendation_id.replace("-", "")
+        try:
+            masked = _VALUES[letters[:2]] << 20 | _VALUES[letters[2:4]] << 10 | _VALUES[letters[4:6]]
+            index = masked ^ self._mask(letters[_N_MASKED:].encode("ascii"))
+        except (KeyError, UnicodeEncodeError):
+            return None
+        if len(self._latest) >= _MAX_LATEST:
+            self._latest = {}
+        self._latest[recommendation_id] = index
+        return index
+
+    def _mask(self, tail: bytes) -> int:
+        keyed = self._keyed.copy()
+        keyed.update(tail)
+        return int.from_bytes(keyed.digest(), "big") & _MASK
 
 
 def spelt(number: int, length: int) -> str:
@@ -52,6 +93,6 @@ def parse_id(text: str) -> str | None:
     ('4K7T-9QXA-M98F-RJCB', None)
     """
     letters = plain_letters(text)
-    if len(letters) != _LENGTH or not all(letter in LETTERS for letter in letters):
+    if len(letters) != _N_LETTERS or not all(letter in LETTERS for letter in letters):
         return None
     return in_groups(letters)

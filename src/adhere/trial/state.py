@@ -32,7 +32,7 @@ ChangedLessons: TypeAlias = Mapping[int, Row | None]  # by place; None for a les
 class TrialState(msgspec.Struct, frozen=True, gc=False):
     """What a log amounts to, up to a position.
 
-    `histories` has the recommendations loaded so far, not all of them, and `indices` the index of each by its ID.
+    `histories` has the recommendations loaded so far, not all of them, by their indices.
     `n_examined` is how far the rule for missing reports has come; it is no part of the log. `commitments` are those
     of all epochs so far: the last one's secret draws the next arm. `refusals` are lessons that the policy refused and
     of which no event says so yet.
@@ -49,7 +49,6 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     changed_lessons: ChangedLessons = {}  # by the last event
     refusals: tuple[Refusal, ...] = ()
     histories: Histories = Map()
-    indices: Map[str, int] = Map()
     commitments: tuple[str, ...] = ("",)
     is_revealed: bool = False
     looker: Looker | None = None  # of a design that looks, or prescribes the allocation

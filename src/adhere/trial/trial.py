@@ -29,6 +29,7 @@ from adhere.trial.saving import load_events, save_events
 from adhere.trial.state import TrialState
 from adhere.trial.trial_keys import seeded_keys
 from adhere.trial.trial_log import TrialLog, created_now
+from adhere.trial.verbs.context import named_history
 from adhere.trial.verbs.look import choose, stratum_number
 from adhere.trial.verbs.recommend import check_not_full, recommended
 from adhere.trial.verbs.report import check_not_contradicted
@@ -205,10 +206,9 @@ class Trial:
         value = None if reward is None else state.engine.check_reward(reward)
         if taken is None and value is None:
             raise InputError("report", None, "actual=…, reward=… or both")
-        index = state.indices.get(parse_id(id) or "") if isinstance(id, str) else None
-        if index is None:
+        history = named_history(state, parse_id(id) or "") if isinstance(id, str) else None
+        if history is None:
             raise InputError("id", id, f"the ID of a recommendation of this trial, e.g. {EXAMPLE}")
-        history = state.histories[index]
         check_not_contradicted(history, self.arms, taken, value)
         text = ""
         if took_other is not None:
@@ -216,6 +216,7 @@ class Trial:
             self._notes[state.position + 1] = note = (new_salt(), took_other)
             text = commitment(*note)
         position = state.position + 1
+        index = history.recommendation_index
         self._log.add(
             Reported(position=position, at=now, recommendation_index=index, actual=taken, reward=value, text=text)
         )

@@ -9,8 +9,8 @@ from adhere.checks import is_integer
 from adhere.errors import InputError, SecretUnknownError
 from adhere.randomness import check_seed, stream_keys
 from adhere.trial.kits import Kits
-from adhere.trial.recommendation_ids import id_of
-from adhere.trial.trial_secret import KeyPair, arm_keys, id_bits, opens, public_keys, secret_of_seed
+from adhere.trial.recommendation_ids import RecommendationIds
+from adhere.trial.trial_secret import ArmKeys, KeyPair, id_bytes, id_key, opens, public_keys, secret_of_seed
 
 SecretFinder: TypeAlias = Callable[[str], bytes | None]  # a secret by its commitment, or None if it is not known here
 _SO = "so it cannot recommend, take reports by kit, or unblind"
@@ -39,7 +39,9 @@ class TrialKeys:
     ) -> None:
         self.commitment, self._find = commitment, find
         self._secrets: dict[str, bytes] = {}
+        self._arms: dict[str, ArmKeys] = {}
         self._seeded: KeyPair | None = None
+        self._ids: RecommendationIds | None = None
         if seed is not None:
             outer, middle = stream_keys(check_seed(seed), run, 1)[0].tolist()
             self._seeded = outer, middle
@@ -61,6 +63,11 @@ class TrialKeys:
         """Remember a secret that was drawn just now, which a view of the store may not show yet."""
         self._secrets[commitment] = secret
 
+    def check(self, commitment: str) -> None:
+        """Raise a `SecretUnknownError` if the secret of an epoch is not known here."""
+        if commitment not in self._secrets and self.secret(commitment) is None:
+            raise _unknown(commitment)
+
     def knows(self, commitment: str) -> bool:
         """Return whether the arms of an epoch can be drawn here."""
         return self.secret(commitment) is not None
@@ -69,14 +76,24 @@ class TrialKeys:
         """Return the keys that draw the arm of a recommendation of an epoch."""
         if not commitment and self._seeded is not None:
             return self._seeded
-        secret = self.secret(commitment)
-        if secret is None:
-            raise SecretUnknownError(f"the secret with the commitment {commitment[:8]}… is not known here")
-        return arm_keys(secret, index)
+        if (keys := self._arms.get(commitment)) is None:
+            self.check(commitment)
+            keys = self._arms[commitment] = ArmKeys(self._secrets[commitment])
+        return keys.at(index)
+
+    @property
+    def ids(self) -> RecommendationIds:
+        """The IDs of the trial's recommendations, which its first secret masks."""
+        if self._ids is None:
+            secret = self.secret(self.commitment)
+            if secret is None:
+                raise _unknown(self.commitment)
+            self._ids = RecommendationIds(id_key(secret))
+        return self._ids
 
     def id_at(self, index: int) -> str:
         """Return the ID of a recommendation of a trial in memory, which follows from its seed."""
-        return id_of(id_bits(self._secrets[""], index))
+        return self.ids.with_bytes(index, id_bytes(self._secrets[""], index))
 
     def kits(self, trial: str, *, blinded: bool) -> Kits:
         """Return the kits of a trial, which its first secret makes; a trial that is not blinded has none."""
@@ -89,3 +106,7 @@ class TrialKeys:
                 trial, None, f"one whose secret fits its commitment; the secret kept for it is another, {_SO}"
             )
         return Kits(trial, secret, f"one whose secret is kept here; this one's is missing, {_SO}")
+
+
+def _unknown(commitment: str) -> SecretUnknownError:
+    return SecretUnknownError(f"the secret with the commitment {commitment[:8]}… is not known here")

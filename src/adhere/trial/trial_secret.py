@@ -12,14 +12,17 @@ import hashlib
 import hmac
 import secrets
 from functools import partial
+from struct import Struct
 from typing import TypeAlias
 
 from adhere.errors import InputError
+from adhere.trial.recommendation_ids import N_RANDOM
 
 SECRET_BYTES = 32
 new_secret = partial(secrets.token_bytes, SECRET_BYTES)
+_TWO_WORDS = Struct(">QQ")
 KeyPair: TypeAlias = tuple[int, int]  # the two 64-bit keys of a stream
-_ARM, _KITS, _PUBLIC, _SEED, _ID = b"adhere arm", b"adhere kits", b"adhere public", b"adhere seed", b"adhere id"
+_ARM, _KITS, _IDS, _PUBLIC, _SEED = b"adhere arm", b"adhere kits", b"adhere ids", b"adhere public", b"adhere seed"
 
 
 def check_secret(secret: bytes) -> bytes:
@@ -39,9 +42,22 @@ def opens(commitment: str, secret: bytes) -> bool:
     return hmac.compare_digest(commitment_to(secret), commitment)
 
 
+class ArmKeys:
+    """The keys that draw the arms of an epoch, and the parts of a policy that take part in it."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._keyed = hashlib.blake2b(digest_size=16, key=check_secret(secret), person=_ARM)
+
+    def at(self, index: int) -> KeyPair:
+        """Return the keys of one recommendation."""
+        keyed = self._keyed.copy()
+        keyed.update(index.to_bytes(8, "big"))
+        return _TWO_WORDS.unpack(keyed.digest())
+
+
 def arm_keys(secret: bytes, index: int) -> KeyPair:
-    """Return the keys that draw a recommendation's arm, and the parts of a policy that take part in it."""
-    return _pair(hashlib.blake2b(index.to_bytes(8, "big"), digest_size=16, key=secret, person=_ARM))
+    """Return the keys that draw the arm of one recommendation."""
+    return ArmKeys(secret).at(index)
 
 
 def kit_key(secret: bytes) -> bytes:
@@ -51,7 +67,8 @@ def kit_key(secret: bytes) -> bytes:
 
 def public_keys(commitment: str) -> KeyPair:
     """Return the keys of draws that everybody may compute."""
-    return _pair(hashlib.blake2b(commitment.encode(), digest_size=16, person=_PUBLIC))
+    digest = hashlib.blake2b(commitment.encode(), digest_size=16, person=_PUBLIC).digest()
+    return _TWO_WORDS.unpack(digest)
 
 
 def secret_of_seed(seed: int, run: int = 0) -> bytes:
@@ -59,11 +76,11 @@ def secret_of_seed(seed: int, run: int = 0) -> bytes:
     return hashlib.blake2b(seed.to_bytes(8, "big") + run.to_bytes(8, "big"), digest_size=32, person=_SEED).digest()
 
 
-def id_bits(secret: bytes, index: int) -> bytes:
-    """Return the 80 bits of a recommendation's ID, for a trial in memory."""
-    return hashlib.blake2b(index.to_bytes(8, "big"), digest_size=10, key=secret, person=_ID).digest()
+def id_key(secret: bytes) -> bytes:
+    """Return the key by which the indices in IDs are masked."""
+    return hashlib.blake2b(digest_size=32, key=secret, person=_IDS).digest()
 
 
-def _pair(digest: hashlib.blake2b) -> KeyPair:
-    found = digest.digest()
-    return int.from_bytes(found[:8], "big"), int.from_bytes(found[8:], "big")
+def id_bytes(secret: bytes, index: int) -> bytes:
+    """Return the random part of a recommendation's ID, for a trial in memory."""
+    return hashlib.blake2b(index.to_bytes(8, "big"), digest_size=N_RANDOM, key=secret, person=_IDS).digest()

@@ -33,8 +33,8 @@ from adhere.trial.log.follow_up import (
     is_waiting,
     missing,
 )
+from adhere.trial.log.recommendation import index_of
 from adhere.trial.log.standing import standing
-from adhere.trial.recommendation_ids import parse_id
 from adhere.trial.transaction import LiveTrial
 from adhere.trial.verbs.context import unknown_recommendation
 
@@ -141,8 +141,7 @@ def find_recommendations(
 
 
 def _index(view: ReadTransaction, trial: int, recommendation_id: str) -> int:
-    known = parse_id(recommendation_id)
-    index = None if known is None else view.recommendation_index(trial, known)
+    index = index_of(view, trial, recommendation_id)
     if index is None:
         raise unknown_recommendation(recommendation_id)
     return index

@@ -4,15 +4,40 @@ from __future__ import annotations
 
 from adhere.errors import UnknownError
 from adhere.store import ReadTransaction
-from adhere.trial.events import AnyEvent, Recommended, decode
+from adhere.trial.events import AnyEvent, Recommended, created_event, decode
+from adhere.trial.log.chain import walk
 from adhere.trial.recommendation_ids import EXAMPLE, parse_id
 
 
 def events_about(view: ReadTransaction, trial: int, recommendation_id: str) -> list[AnyEvent]:
     """All events about a recommendation, in order, the first of which made it; none if there is no such ID."""
-    known = parse_id(recommendation_id)
-    index = None if known is None else view.recommendation_index(trial, known)
+    index = index_of(view, trial, recommendation_id)
     return [] if index is None else [decode(body) for body in view.histories(trial, [index])[index]]
+
+
+def index_of(view: ReadTransaction, trial: int, recommendation_id: str) -> int | None:
+    """The index of the recommendation with an ID, or None if there is none.
+
+    Without the trial's secret, as in a log that was exported, the whole log is searched.
+    """
+    if (known := parse_id(recommendation_id)) is None:
+        return None
+    keys = created_event(view, trial).keys(view.secret)
+    if not keys.knows(keys.commitment):
+        return _searched(view, trial, known)
+    index = keys.ids.index_of(known)
+    bodies = None if index is None else view.histories(trial, [index]).get(index)
+    made = decode(bodies[0]) if bodies else None
+    return index if isinstance(made, Recommended) and made.recommendation_id == known else None
+
+
+def _searched(view: ReadTransaction, trial: int, recommendation_id: str) -> int | None:
+    for record in walk(view, trial):
+        if record.subject is not None:  # it makes a recommendation
+            made = decode(record.body)
+            if isinstance(made, Recommended) and made.recommendation_id == recommendation_id:
+                return made.recommendation_index
+    return None
 
 
 def made_event(view: ReadTransaction, trial: int, recommendation_id: str) -> Recommended:

@@ -25,7 +25,6 @@ from adhere.trial.events import EnteredInError, Imputed, Recommended, Reported, 
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.table_reading import number_of, text_of
 from adhere.trial.lookups import new_salt, new_subject
-from adhere.trial.recommendation_ids import new_id
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.verbs.context import Change
 
@@ -126,7 +125,7 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
         at=at,
         by="import",
         recommendation_index=state.n_recommendations,
-        recommendation_id=new_id(),
+        recommendation_id=state.engine.keys.ids.new(state.n_recommendations),
         subject=subject.key,
         site=site,
         learned_up_to=state.position,

@@ -30,8 +30,8 @@ class Context(NamedTuple):
     """The circumstances of a command.
 
     `subject` is who the command names, if it names one; `new_salt` is for free text; `text_of` reads the free text
-    that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `new_id` draws the
-    ID of a recommendation; `kits` are those of the trial.
+    that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `kits` are those of
+    the trial.
     """
 
     command: Command
@@ -40,7 +40,6 @@ class Context(NamedTuple):
     new_salt: Callable[[], bytes]
     text_of: Callable[[int], str | None]
     is_erased: Callable[[int], bool]
-    new_id: Callable[[], str]
     kits: Kits
     subject: Subject | None = None
 
@@ -64,11 +63,18 @@ class Context(NamedTuple):
 
 def find_history(state: TrialState, recommendation_id: str, site: str | None) -> History:
     """A recommendation that a site may see. Another site's is reported like one that does not exist."""
-    index = state.indices.get(recommendation_id)
-    history = None if index is None else state.histories.get(index)
+    history = named_history(state, recommendation_id)
     if history is None or site not in (None, history.site):
         raise unknown_recommendation(recommendation_id)
     return history
+
+
+def named_history(state: TrialState, recommendation_id: str) -> History | None:
+    """The recommendation with an ID, of those that are loaded; None if there is none."""
+    index = state.engine.keys.ids.index_of(recommendation_id)
+    history = None if index is None else state.histories.get(index)
+    # One that was lost, and its successor at the same index, have different IDs.
+    return history if history is not None and history.recommendation_id == recommendation_id else None
 
 
 def unknown_recommendation(recommendation_id: str) -> UnknownError:

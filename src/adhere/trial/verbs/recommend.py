@@ -31,7 +31,9 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     choice = choose_or_fall_back(state, stratum)
     stamp = context.stamp(state)
     who = {"subject": subject.key, "site": command.site or "", "stratum": stratum}
-    event = recommended(state, choice, **stamp, recommendation_id=context.new_id(), **who)
+    event = recommended(
+        state, choice, **stamp, recommendation_id=state.engine.keys.ids.new(state.n_recommendations), **who
+    )
     return [Change(event, subject._replace(latest=event.recommendation_index))]
 
 

@@ -10,7 +10,7 @@ from adhere.trial.commands import Unblind
 from adhere.trial.events import Unblinded
 from adhere.trial.kits import Kits
 from adhere.trial.state import TrialState
-from adhere.trial.verbs.context import Change, Context, find_kit
+from adhere.trial.verbs.context import Change, Context, find_kit, named_history
 
 
 def decide(state: TrialState, command: Unblind, context: Context) -> list[Change]:
@@ -30,8 +30,7 @@ def _own_kit(state: TrialState, kit: str, site: str, taken_by: str | None, kits:
     index: int | None = None
     with suppress(InputError):
         index = find_kit(state, kits, kit)
-    taker_index = None if taken_by is None else state.indices.get(taken_by)
-    taker = None if taker_index is None else state.histories.get(taker_index)
+    taker = None if taken_by is None else named_history(state, taken_by)
     if index is not None:
         is_taken = taker is not None and taker.actual is not None and taker.actual.kit == index
         if state.histories[index].site == site or (taker is not None and taker.site == site and is_taken):
