@@ -150,6 +150,18 @@ def test_a_broken_promise_is_named_with_its_line(tmp_path: Path, monkeypatch: py
     assert "\n" not in broken.note
 
 
+def test_probabilities_must_not_hang_on_what_choose_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever checks the log of a live trial does not know its secret, and cannot choose again."""
+    monkeypatch.chdir(tmp_path)
+    source = GOOD.replace("# CHOOSE", "memo.kept = 1.0").replace(STATES, f"{STATES}\n    out[0] = memo.kept")
+    Path("hanging.py").write_text(source.replace('@policy("good"', '@policy("hanging"'))
+    (report,) = adhere.check_policies("hanging.py")
+    (broken,) = [finding for finding in report.findings if finding.kept is False]
+    line = source[: source.index("out[0] = memo.kept")].count("\n") + 1
+    assert broken.promise == MEMO
+    assert broken.note.startswith(f"hanging.py line {line}: the memo is read here before it is written")
+
+
 def test_a_policy_that_sees_both_arms_is_told_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The arms of a table by arm are numbered from 0; nothing and something else have no place there."""
     monkeypatch.chdir(tmp_path)

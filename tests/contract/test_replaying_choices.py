@@ -23,15 +23,15 @@ def test_a_choice_can_be_replayed_from_its_memo(subject: str, n_arms: int) -> No
     for text in variants(subject, n_arms):
         trial = trial_on(text, population, N_PATIENTS)
         n_changed = 0
-        for actual, reward in zip(patients.actual, patients.reward, strict=True):
+        for index, (actual, reward) in enumerate(zip(patients.actual, patients.reward, strict=True)):
             before = trial._state
             recommendation = trial.recommend()  # whose event the reducer replays
             engine, chosen_state = before.engine, before.policy_state.copy()
             memo = engine._buffers.memo
             memo.fill(0.0)
-            engine._run(CHOOSE_ARM, chosen_state, memo, engine._buffers.rng, recommendation.id)
+            engine._run(CHOOSE_ARM, chosen_state, memo, engine._buffers.rng, index)
             assert recommendation.memo == tuple(memo[: engine.memo_size].tolist()), text
-            point(engine._buffers.rng, recommendation.id, CHOOSE)
+            point(engine._buffers.rng, index, CHOOSE)
             arm = population.arms.index(recommendation.arm)
             note_allocation(engine._rule, state_of(engine._rule, chosen_state), arm, engine._buffers.rng)
             assert trial._state.policy_state.tobytes() == chosen_state.tobytes(), text

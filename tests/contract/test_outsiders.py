@@ -1,0 +1,82 @@
+"""With only the log of a live trial, anybody checks every probability of any policy; after the reveal, every arm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adhere.policies import import_policies
+from adhere.populations import Population
+from adhere.trial.commands import ChangeStatus, Reveal
+from adhere.trial.epochs import begin_epochs
+from adhere.trial.events import Recommended
+from adhere.trial.log.chain import Verdict, verify
+from adhere.trial.log.log_file import write_log
+from adhere.trial.log.replay import ReplayResult, replay
+from adhere.trial.sources import one_trial
+from trial.live import Live, number_of
+
+from .policies_under_test import usual_arms, variants
+from .populations_under_test import graded_rewards, mixed
+
+N_PATIENTS, SEED, LATE = 30, 5, 4
+
+
+def play_live(policy: str, population: Population) -> Live:
+    """A live trial with a secret: reports come late, two are corrected, and halfway a new epoch begins."""
+    arms, values = population.arms, population.reward_values
+    live = Live(policy, arms=arms, n_patients=N_PATIENTS, reward_values=values)
+    patients = population.patients(SEED, 0, N_PATIENTS)
+    made = []
+    for index in range(N_PATIENTS + LATE):
+        if index == N_PATIENTS // 2:
+            begin_epochs(live.store, live.clock(), "to test it", always=True)
+        if index < N_PATIENTS:
+            made.append(live.recommend(f"s-{index}"))
+        if (due := index - LATE) >= 0:
+            chosen = arms.index(made[due].arm or "")
+            taken, reward = arms[patients.actual[due, chosen]], float(patients.reward[due, chosen])
+            live.report(made[due].recommendation_id, actual=taken, reward=reward)
+        if index == N_PATIENTS - LATE:
+            live.correct(made[2].recommendation_id, actual=arms[-1], reward=values[0])
+            live.correct(made[N_PATIENTS // 2].recommendation_id, reward=values[-1])
+    return live
+
+
+def as_outsider(live: Live, path: Path) -> tuple[Verdict, ReplayResult]:
+    """What somebody finds who was sent the log and nothing else."""
+    with live.store.reading() as view:
+        write_log(view, number_of(view), path)
+    with one_trial(str(path), None) as found:
+        return verify(found.view, found.number), replay(found.view, found.number)
+
+
+def check_log(live: Live, path: Path) -> None:
+    """Check that an outsider can verify all probabilities, and after the reveal all arms."""
+    verdict, found = as_outsider(live, path)
+    assert (verdict.fault, verdict.secret, found.difference) == (None, "unknown", None), live.design.policy
+    assert (found.n_by_log, found.n_derived, found.n_fallbacks, found.n_refused) == (N_PATIENTS, 0, 0, 0)
+    live.send(ChangeStatus(trial="t", request_id="close", status="closed", reason="all outcomes are known"))
+    live.send(Reveal(trial="t", request_id="reveal", reason="the report is written"))
+    verdict, found = as_outsider(live, path)
+    assert (verdict.fault, verdict.secret, found.difference) == (None, "revealed", None), live.design.policy
+    assert (found.n_by_log, found.n_derived, found.n_fallbacks, found.n_refused) == (0, N_PATIENTS, 0, 0)
+
+
+def test_every_probability_can_be_checked_and_after_the_reveal_every_arm(subject: str, tmp_path: Path) -> None:
+    n_arms = usual_arms(subject)
+    population = mixed(n_arms, graded_rewards(subject))
+    for text in variants(subject, n_arms):
+        live = play_live(text, population)
+        epochs = [event.epoch for event in live.events() if isinstance(event, Recommended)]
+        assert epochs == [0] * 15 + [1] * 15
+        check_log(live, tmp_path / "t.log")
+
+
+def test_estimated_probabilities_too(tmp_path: Path) -> None:
+    """The draws that estimate them are by public keys, and those of the arms leave no trace in them."""
+    import_policies(Path(__file__).parents[1] / "trial" / "noting.py")
+    live = play_live("noting", mixed(2))
+    made = [event for event in live.events() if isinstance(event, Recommended)]
+    assert all(event.estimated for event in made)
+    assert len({event.probabilities for event in made}) > 1
+    check_log(live, tmp_path / "t.log")
