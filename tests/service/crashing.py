@@ -21,7 +21,7 @@ from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
 from adhere.tokens import Tokens
-from adhere.trial.commands import Recommend, Report
+from adhere.trial.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from trial.live import send
@@ -47,16 +47,21 @@ def forking() -> Any:
 def warm_up() -> None:
     """Load the compiled policy once, for all processes forked from this one."""
     processor = CommandProcessor(open_store())
-    processor.create(make_design("warm", POLICY, ARMS), seed=1)
-    send(processor, Recommend(trial="warm", request_id="1", subject="s"))
-    send(processor, Report(trial="warm", request_id="2", recommendation_id=0, actual="walk", reward=1.0))
+    processor.create(make_design("warm", POLICY, ARMS))
+    made = send(processor, Recommend(trial="warm", request_id="1", subject="s"))
+    assert isinstance(made, RecommendationResponse)
+    recommendation_id = made.recommendation_id
+    send(
+        processor,
+        Report(trial="warm", request_id="2", recommendation_id=recommendation_id, actual="walk", reward=1.0),
+    )
     processor.store.close()
 
 
 def new_trial(path: Path, name: str = "t") -> str:
     """Make a file with a trial and a site's token."""
     store = open_store(path)
-    CommandProcessor(store).create(make_design(name, POLICY, ARMS), seed=5)
+    CommandProcessor(store).create(make_design(name, POLICY, ARMS))
     _, text = Tokens(store).make("site", "the tests", site="Leeds")
     store.close()
     return text

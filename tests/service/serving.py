@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -19,12 +21,15 @@ from typing import Any, Literal, TypeAlias
 import uvicorn
 
 from adhere.client import Client
+from adhere.service.api.route import Route
 from adhere.service.app import make_app
 from adhere.service.http.http_server import HttpServer
+from adhere.service.pages.page_route import PageRoute
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
 from adhere.tokens import Tokens
-from adhere.trial.events import created_event
+from adhere.trial.events import Recommended, created_event, decode
+from adhere.trial.log.chain import walk
 
 Loop: TypeAlias = Literal["asyncio", "uvloop"]
 ARMS = ("walk", "aspirin")
@@ -113,16 +118,44 @@ class Service:
     def new_trial(self, **design: Any) -> str:
         """A trial with a name of its own."""
         name = f"trial-{uuid.uuid4().hex[:12]}"
-        seed = None if design.get("blinded") else 5
-        options: dict[str, Any] = {"policy": "thompson/actual", "arms": ARMS, "seed": seed, **design}
-        self.client().create_trial(name, **options)
+        self.client().create_trial(name, **{"policy": "thompson/actual", "arms": ARMS, **design})
         return name
 
-    def seed(self, trial: str) -> int:
-        """The seed in a trial's first record, which the service tells nobody."""
+    def ids(self, trial: str) -> list[str]:
+        """The IDs of a trial's recommendations in the order in which they were made, which nobody is told."""
+        assert self.store is not None
+        with self.store.reading() as view:
+            events = [decode(record.body) for record in walk(view, view.trials()[trial])]
+        return [event.recommendation_id for event in events if isinstance(event, Recommended)]
+
+    def seed(self, trial: str) -> int | None:
+        """The seed in the first record of a rehearsal, which the service tells nobody."""
         assert self.store is not None
         with self.store.reading() as view:
             return created_event(view, view.trials()[trial]).seed
+
+    def secret(self, trial: str) -> bytes:
+        """The secret by which a trial draws its arms, which the service tells nobody before it is revealed."""
+        assert self.store is not None
+        with self.store.reading() as view:
+            secret = view.secret(created_event(view, view.trials()[trial]).commitment)
+        assert secret is not None
+        return secret
+
+
+def path_of(route: Route | PageRoute, trial: str, recommendation_id: str = "", number: int = 0) -> str:
+    """The path of a route for a trial, one of its recommendations, and a token or simulation."""
+    values = {"trial": trial, "recommendation_id": recommendation_id, "id": str(number)}
+    return re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
+
+
+def spellings(secret: bytes) -> list[bytes]:
+    """A secret as it might be written: its bytes, digits and letters, or each eight bytes of it."""
+    whole = [base64.b64encode(secret), base64.urlsafe_b64encode(secret), base64.b32encode(secret)]
+    parts = [secret[first : first + 8] for first in range(0, len(secret), 8)]
+    numbers = [str(int.from_bytes(part, order)).encode() for part in parts for order in ("big", "little")]
+    digits = [part.hex().encode() for part in parts]
+    return [*(text.rstrip(b"=") for text in whole), *parts, *digits, *(text.upper() for text in digits), *numbers]
 
 
 def _received(connection: socket.socket) -> bytes:

@@ -20,18 +20,17 @@ from adhere.service.api.route import Route
 from adhere.service.table import ROUTES
 from adhere.store import StoreError, open_store
 from cli.running import check_complaint, in_this_process
-from service.serving import Reply, Service, in_thread
+from service.serving import Reply, Service, in_thread, path_of
 from service.test_roles import BODIES
 
 ARMS = ("verum-xyz", "placebo-xyz")
 
 
 def blinded_trial(service: Service) -> tuple[str, str]:
-    """A blinded trial with one recommendation, and its seed."""
+    """A blinded trial with one recommendation, and the ID of that."""
     name = f"blinded-{uuid.uuid4().hex[:12]}"
     service.client().create_trial(name, "thompson/actual", ARMS, blinded=True)
-    service.client("site").recommend(name, "S-1")
-    return name, str(service.seed(name))
+    return name, service.client("site").recommend(name, "S-1").id
 
 
 def n_reads(service: Service) -> int:
@@ -41,9 +40,9 @@ def n_reads(service: Service) -> int:
         return int(view.run("SELECT sum(n) FROM accesses").fetchone()[0] or 0)
 
 
-def asked(service: Service, route: Route, role: str, trial: str) -> Iterator[Reply]:
+def asked(service: Service, route: Route, role: str, trial: str, recommendation_id: str) -> Iterator[Reply]:
     """The answers of a route to a role, one for each of its formats."""
-    path = route.path.replace("{trial}", trial).replace("{id}", "0")
+    path = path_of(route, trial, recommendation_id)
     body = BODIES[route.body] if route.body is not None else None
     if route.body is NewTrial:
         body = {"name": trial, "policy": "thompson/actual", "arms": ARMS, "blinded": True}
@@ -54,24 +53,24 @@ def asked(service: Service, route: Route, role: str, trial: str) -> Iterator[Rep
             yield service.send(route.method, f"{path}?{name}={value}" if name else path, body, role=role)
 
 
-def reveals(reply: Reply, seed: str) -> bool:
-    """Whether an answer has an arm's name, a probability or the seed in it."""
+def reveals(reply: Reply) -> bool:
+    """Whether an answer has an arm's name or a probability in it."""
     text = reply.body.decode("utf-8", "replace")
     if "parquet" in reply.headers.get("content-type", ""):
         text = pl.read_parquet(io.BytesIO(reply.body)).write_csv()
-    return "-xyz" in text or seed in text or re.search(r'probabilities"|"p\b', text) is not None
+    return "-xyz" in text or re.search(r'probabilities"|"p\b', text) is not None
 
 
 @pytest.mark.parametrize("role", ["site", "coordinator", "statistician", "admin"])
 def test_no_answer_reveals_an_arm_of_a_blinded_trial_unless_the_read_is_logged(service: Service, role: str) -> None:
-    trial, seed = blinded_trial(service)
+    trial, recommendation_id = blinded_trial(service)
     seen = set()
     for route in ROUTES:
         before = n_reads(service)
         if route.method == "DELETE" or route.path in ("/openapi.json", "/policies"):
             continue
-        for reply in asked(service, route, role, trial):
-            if reply.status < 300 and reveals(reply, seed):
+        for reply in asked(service, route, role, trial, recommendation_id):
+            if reply.status < 300 and reveals(reply):
                 after = n_reads(service)
                 assert after > before, f"{route.method} {route.path} told a {role} an arm, and it was not logged"
                 before = after
@@ -91,16 +90,16 @@ def rows(service: Service, trial: str) -> list[tuple[Any, ...]]:
 
 
 def test_a_row_says_who_read_what_and_how_far_the_log_went(service: Service) -> None:
-    trial, _ = blinded_trial(service)
+    trial, made = blinded_trial(service)
     statistician, label = service.client("statistician"), "the statistician of the tests"
-    seed = ("the first admin", "trial", None, 1)
-    assert rows(service, trial) == [seed]
-    kit = str(service.client("site").recommendation(trial, 0).kit)
-    statistician.recommendation(trial, 0)
-    statistician.recommendation(trial, 0)
+    created = ("the first admin", "trial", None, 1)
+    assert rows(service, trial) == [created]
+    kit = str(service.client("site").recommendation(trial, made).kit)
+    statistician.recommendation(trial, made)
+    statistician.recommendation(trial, made)
     statistician.unblind(trial, kit, "an emergency")
-    each = [(label, kind, 0, 1) for kind in ("recommendation", "recommendation", "unblinding")]
-    assert rows(service, trial) == [seed, *each]
+    each = [(label, kind, made, 1) for kind in ("recommendation", "recommendation", "unblinding")]
+    assert rows(service, trial) == [created, *each]
     last = service.client().accesses(trial)[-1]
     assert last.head == service.client().trial(trial).head
     assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", last.at)
@@ -141,22 +140,22 @@ def test_of_a_trial_that_is_not_blinded_results_and_exports_are_logged(service: 
 
 
 def test_what_the_answer_to_an_admins_report_tells_is_logged(service: Service) -> None:
-    trial, _ = blinded_trial(service)
-    report = ("the first admin", "report", 0, 1)
-    service.client().report(trial, 0, actual=ARMS[0])
+    trial, made = blinded_trial(service)
+    report = ("the first admin", "report", made, 1)
+    service.client().report(trial, made, actual=ARMS[0])
     with pytest.raises(ConflictError, match="verum-xyz"):
-        service.client().report(trial, 0, actual=ARMS[1])
-    service.client().report(trial, 0, actual=ARMS[0])  # a success shows that the guess was right
+        service.client().report(trial, made, actual=ARMS[1])
+    service.client().report(trial, made, actual=ARMS[0])  # a success shows that the guess was right
     assert rows(service, trial)[1:] == [report] * 3
-    service.client("site").report(trial, 0, reward=1.0)
+    service.client("site").report(trial, made, reward=1.0)
     assert len(rows(service, trial)) == 4
 
 
 def test_a_refusal_that_is_recorded_but_cannot_be_logged_is_of_unknown_outcome(tmp_path: Path) -> None:
     store = open_store(tmp_path / "trials.db")
     with in_thread(store) as service:
-        trial, _ = blinded_trial(service)
-        path = f"/trials/{trial}/recommendations/0/reports"
+        trial, made = blinded_trial(service)
+        path = f"/trials/{trial}/recommendations/{made}/reports"
         assert service.send("POST", path, {"reward": 1.0}, key="once").status == 201
         with store.writing() as writing:
             writing.run("ALTER TABLE accesses RENAME TO elsewhere")
@@ -165,41 +164,42 @@ def test_a_refusal_that_is_recorded_but_cannot_be_logged_is_of_unknown_outcome(t
         assert "not known" in reply.json["detail"]
 
 
-@pytest.mark.parametrize("path", ["", "/recommendations/0", "/results", "/export", "/export?format=log"])
+@pytest.mark.parametrize("path", ["", "/recommendations/ID", "/results", "/export", "/export?format=log"])
 def test_what_cannot_be_written_down_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     store = open_store(tmp_path / "trials.db")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     with in_thread(store) as service:
-        trial, seed = blinded_trial(service)
+        trial, made = blinded_trial(service)
+        path = f"/trials/{trial}{path.replace('ID', made)}"
 
         def full() -> None:
             raise StoreError("the disk is full")
 
         with monkeypatch.context() as patched:
             patched.setattr(store, "writing", full)
-            reply = service.send("GET", f"/trials/{trial}{path}")
+            reply = service.send("GET", path)
         assert reply.status == 503
-        assert not reveals(reply, seed)
-        assert [path for path in temporary.rglob("*") if path.is_file()] == []
+        assert not reveals(reply)
+        assert [file for file in temporary.rglob("*") if file.is_file()] == []
         assert [row[1] for row in rows(service, trial)] == ["trial"]  # its creation
-        assert service.send("GET", f"/trials/{trial}{path}").status == 200
+        assert service.send("GET", path).status == 200
 
 
 def test_the_log_is_for_admins_in_pages_and_on_the_command_line(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trial, _ = blinded_trial(service)
+    trial, made = blinded_trial(service)
     reader = service.client().make_token("statistician", "a guest")
     service.tokens["guest"] = reader.token
     for _ in range(5):
-        service.client("guest").recommendation(trial, 0)
+        service.client("guest").recommendation(trial, made)
     service.client().revoke_token(reader.id)
     assert service.send("GET", f"/trials/{trial}/accesses", role="statistician").status == 403
     assert service.send("GET", f"/trials/{trial}/accesses?after=x").status == 422
     monkeypatch.setattr(accesses, "_PAGE", 2)
-    assert rows(service, trial)[1:] == [("a guest", "recommendation", 0, 1)] * 5
+    assert rows(service, trial)[1:] == [("a guest", "recommendation", made, 1)] * 5
     assert service.store is not None
     copy = tmp_path / "copy.db"
     service.store.backup(copy)  # type: ignore[attr-defined]
@@ -207,7 +207,7 @@ def test_the_log_is_for_admins_in_pages_and_on_the_command_line(
     assert shown[0] == f"{trial}: reads"
     assert shown[1].split() == ["time", "token", "label", "kind", "recommendation", "count", "head"]
     head = service.client().trial(trial).head
-    assert shown[-1].split()[1:] == [str(reader.id), "a", "guest", "recommendation", "0", "1", head]
+    assert shown[-1].split()[1:] == [str(reader.id), "a", "guest", "recommendation", made, "1", head]
     log = tmp_path / "trial.log"
     service.client().export(trial, log, "log")
     assert b"a guest" not in log.read_bytes()

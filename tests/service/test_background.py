@@ -44,7 +44,7 @@ def test_only_long_logs_are_read_ahead_for_monitors(tmp_path: Path, monkeypatch:
     store = open_store(tmp_path / "trials.db")
     processor = CommandProcessor(store)
     for name in ("short", "long"):
-        processor.create(make_design(name, "uniform", ("a", "b")), seed=1)
+        processor.create(make_design(name, "uniform", ("a", "b")))
     for number in range(2):
         subject = f"S-{number}"
         processor.execute([Recommend(trial="long", request_id=subject, by="a test", subject=subject, site="A")])

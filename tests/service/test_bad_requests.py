@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from service.serving import Reply, Service
+from trial.live import UNKNOWN_ID
 
 REPORT = "report"
 
@@ -15,7 +17,7 @@ REPORT = "report"
 @pytest.fixture(scope="module")
 def trial(service: Service) -> str:
     name = service.new_trial()
-    assert service.client("site").recommend(name, "S-1").id == 0
+    service.client("site").recommend(name, "S-1")
     return name
 
 
@@ -78,7 +80,8 @@ def problem(reply: Reply, status: int) -> Any:
     ],
 )
 def test_bad_reports(service: Service, trial: str, body: bytes, status: int, field: str, value: str | None) -> None:
-    said = problem(service.send("POST", f"/trials/{trial}/recommendations/0/reports", body, role="site"), status)
+    path = f"/trials/{trial}/recommendations/{service.ids(trial)[0]}/reports"
+    said = problem(service.send("POST", path, body, role="site"), status)
     assert said["field"] == field
     if value is not None:
         assert said["value"] == value
@@ -90,12 +93,13 @@ def test_bad_reports(service: Service, trial: str, body: bytes, status: int, fie
 @pytest.mark.parametrize(
     ("path", "body", "expected"),
     [
-        ("recommendations/0/reports", b'{"reward": -1e400}', "a number from 0 to 1"),
-        ("recommendations/0/reports", b'{"happened": "0000-00-00"}', "a time such as 2026-03-01T09:30:00Z"),
-        ("recommendations/0/corrections", b'{"reason": "r", "retract": ["x"]}', "actual, reward or withdrawal"),
+        ("recommendations/ID/reports", b'{"reward": -1e400}', "a number from 0 to 1"),
+        ("recommendations/ID/reports", b'{"happened": "0000-00-00"}', "a time such as 2026-03-01T09:30:00Z"),
+        ("recommendations/ID/corrections", b'{"reason": "r", "retract": ["x"]}', "actual, reward or withdrawal"),
     ],
 )
 def test_what_is_expected_is_in_words(service: Service, trial: str, path: str, body: bytes, expected: str) -> None:
+    path = path.replace("ID", service.ids(trial)[0])
     said = problem(service.send("POST", f"/trials/{trial}/{path}", body, role="site"), 422)
     assert said["expected"] == expected
     assert said["value"] in said["detail"]
@@ -119,9 +123,11 @@ def test_bad_subjects(service: Service, trial: str, subject: Any) -> None:
         ({"arms": [f"arm {number}" for number in range(101)]}, "arms"),
         ({"name": "a/b"}, "name"),
         ({"name": "tab\t"}, "name"),
-        ({"seed": -1}, "seed"),
-        ({"seed": 2**70}, "seed"),
-        ({"seed": 1.5}, "seed"),
+        ({"seed": -1, "rehearsal": True}, "seed"),
+        ({"seed": 2**70, "rehearsal": True}, "seed"),
+        ({"seed": 1.5, "rehearsal": True}, "seed"),
+        ({"seed": 7}, "seed"),
+        ({"seed": "7", "blinded": True}, "seed"),
         ({"n_patients": 0}, "n_patients"),
         ({"n_patients": 10**30}, "n_patients"),
         ({"reward_values": [2]}, "reward_values[0]"),
@@ -214,9 +220,29 @@ def test_there_is_nothing_elsewhere(service: Service, path: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["x", "-1", "1.5", "1e3", "%D9%A3", "9" * 20, "0x1", "+1", "1%20"])
-def test_what_is_no_number_names_no_recommendation(service: Service, trial: str, number: str) -> None:
+def test_what_is_no_number_names_no_token_and_no_recommendation(service: Service, trial: str, number: str) -> None:
     problem(service.send("GET", f"/trials/{trial}/recommendations/{number}"), 404)
     problem(service.send("DELETE", f"/tokens/{number}"), 404)
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "1", UNKNOWN_ID, UNKNOWN_ID[:-1], UNKNOWN_ID + "0", "UUUU-" * 3 + "UUUU", "٠" * 16, "%00" * 16]
+)
+def test_what_is_no_id_of_this_trial_names_no_recommendation(service: Service, trial: str, text: str) -> None:
+    path = f"/trials/{trial}/recommendations/{quote(text, safe='%')}"
+    assert problem(service.send("GET", f"{path}/derivation"), 404)["field"] == "recommendation"
+    for method, rest, body in (("GET", "", None), ("POST", "/reports", {"reward": 1})):
+        said = problem(service.send(method, path + rest, body, role="site"), 404)
+        assert said["field"] == "recommendation"
+        assert "is not known here" in said["detail"]
+        assert "enter the subject anew" in said["detail"]  # what to do if a restore lost it
+
+
+def test_an_id_may_be_typed_as_people_do(service: Service, trial: str) -> None:
+    (made, *_) = service.ids(trial)
+    for text in (made, made.lower(), made.replace("-", ""), made.replace("-", "%20"), made.replace("0", "o")):
+        reply = service.send("GET", f"/trials/{trial}/recommendations/{text}", role="site")
+        assert (reply.status, reply.json["recommendation_id"]) == (200, made)
 
 
 def test_other_methods_are_refused_by_name(service: Service, trial: str) -> None:

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from adhere.errors import InputError
-from adhere.service.api.requests import Body, NewReport, NewUnblinding
 from adhere.service.api.route import SITE
 from adhere.service.table import ROUTES
-from service.serving import Service
+from service.serving import Service, path_of
 from service.test_roles import BODIES
-from trial.test_kit_secret import spellings
 
 ARMS = ("verum-xyz", "placebo-xyz")
 
@@ -42,7 +40,7 @@ def test_a_site_hears_of_kits_and_never_of_arms(service: Service) -> None:
             said.append(service.send("POST", path, sent, role="site").body)
             said.append(service.send("GET", f"/trials/{trial}/recommendations/{first.id}", role="site").body)
     for route in ROUTES:
-        path = route.path.replace("{trial}", trial).replace("{id}", str(second.id))
+        path = path_of(route, trial, second.id)
         if SITE in route.roles or not route.roles:
             sent = BODIES[route.body] if route.body is not None else {}
             said.append(service.send(route.method, path, sent or None, role="site").body)
@@ -73,49 +71,3 @@ def test_unblinding_tells_and_is_recorded(service: Service) -> None:
     derivation = statistician.recommendation(trial, advice.id).derivation
     assert derivation is not None
     assert derivation.history[-1].event == "unblinded"
-
-
-def test_a_blinded_trial_refuses_a_chosen_seed(service: Service) -> None:
-    """Whoever knows the seed can draw the arms; a seed that somebody chose may be known, or small enough to guess."""
-    design = {"name": "with-a-seed", "policy": "thompson/actual", "arms": ARMS, "blinded": True, "seed": 7}
-    reply = service.send("POST", "/trials", design)
-    assert (reply.status, reply.json["field"]) == (422, "seed")
-    with pytest.raises(InputError, match="seed: got '7', expected none"):
-        service.client().create_trial("with-a-seed", "thompson/actual", ARMS, blinded=True, seed=7)
-    assert "with-a-seed" not in service.client().trials()
-    made = service.client().create_trial("without-a-seed", "thompson/actual", ARMS, blinded=True)
-    assert service.client().create_trial("without-a-seed", "thompson/actual", ARMS, blinded=True) == made
-
-
-def test_no_answer_has_the_kit_secret(service: Service, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("DEBUG")
-    trial = service.new_trial(arms=ARMS, blinded=True)
-    kit = service.client("site").recommend(trial, "S-1").kit
-    assert service.store is not None
-    with service.store.reading() as view:
-        secret = view.kit_secret(view.trials()[trial])
-    assert secret is not None
-    said: list[bytes] = []
-    bodies: dict[type[Body], dict[str, Any]] = {
-        **BODIES,
-        NewUnblinding: {"kit": kit, "reason": "an emergency"},
-        NewReport: {"actual": kit, "reward": 1},
-    }
-    seed = str(service.seed(trial))
-    for role in ("admin", "statistician", "coordinator", "site", "metrics"):
-        for route in ROUTES:
-            if route.path.startswith("/tokens"):
-                continue
-            path = route.path.replace("{trial}", trial).replace("{id}", "0")
-            sent = bodies[route.body] if route.body is not None else None
-            forms = ("?format=csv", "?format=parquet", "?format=log") if path.endswith("export") else ("",)
-            for form in forms:
-                reply = service.send(route.method, path + form, sent, role=role)
-                said += [reply.body, repr(reply.headers).encode()]
-                assert form == "" or reply.status == (200 if role in ("admin", "statistician") else 403)
-                assert role in ("admin", "statistician") or seed.encode() not in reply.body
-    together = b"".join(said) + caplog.text.encode()
-    assert b"adhere_" in together  # the metrics
-    assert kit is not None
-    assert kit.encode() in together
-    assert not any(written in together for written in spellings(secret))

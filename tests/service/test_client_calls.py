@@ -51,35 +51,42 @@ class Row(NamedTuple):
     answer: type[Answer]
     args: tuple[Any, ...] = ()
     options: Mapping[str, Any] = MappingProxyType({})
-    raw: str | None = None  # the path that gives the same in JSON
+    raw: str | None = None  # the path that gives the same in JSON, with the first of the arguments
+
+
+class Nth(NamedTuple):
+    """The ID of a recommendation, by its place among those of the trial."""
+
+    place: int
 
 
 NOW = object()  # the time when a call is made, which may be long after this file was read
 OF_A_TRIAL = (
-    Row("admin", "create_trial", Design, ("thompson/actual", ARMS), {"seed": 2**64 - 1}),
+    Row("admin", "create_trial", Design, ("thompson/actual", ARMS)),
     Row("site", "recommend", IssuedRecommendation, ("S-1",), {"request_id": "one"}),
-    Row("site", "report", Recorded, (0,), {"actual": "walk", "reward": True, "happened": NOW}),
+    Row("site", "report", Recorded, (Nth(0),), {"actual": "walk", "reward": True, "happened": NOW}),
     Row("site", "recommend", IssuedRecommendation, ("S-2",)),
-    Row("site", "report", Recorded, (1,), {"took_other": "ibuprofen"}),
-    Row("site", "correct", Recorded, (1, "a slip"), {"took_nothing": True}),
-    Row("site", "withdraw", Recorded, (1, "moved away")),
+    Row("site", "report", Recorded, (Nth(1),), {"took_other": "ibuprofen"}),
+    Row("site", "correct", Recorded, (Nth(1), "a slip"), {"took_nothing": True}),
+    Row("site", "withdraw", Recorded, (Nth(1), "moved away")),
     Row("site", "recommend", IssuedRecommendation, ("S-3",)),
-    Row("site", "mark_in_error", Recorded, (2, "entered twice"), {"subject": "S-3"}),
-    Row("site", "recommendation", RecommendationDetails, (2,), raw="/recommendations/2"),
+    Row("site", "mark_in_error", Recorded, (Nth(2), "entered twice"), {"subject": "S-3"}),
+    Row("site", "recommendation", RecommendationDetails, (Nth(2),), raw="/recommendations/{}"),
     Row("admin", "pause", Recorded, ("a look at the data",)),
     Row("admin", "resume", Recorded, ("all is well",)),
     Row("site", "trial", TrialDetails, raw=""),
     Row("admin", "trial", TrialDetails, raw=""),
-    Row("site", "recommendation", RecommendationDetails, (0,), raw="/recommendations/0"),
-    Row("admin", "recommendation", RecommendationDetails, (1,), raw="/recommendations/1"),
+    Row("site", "recommendation", RecommendationDetails, (Nth(0),), raw="/recommendations/{}"),
+    Row("admin", "recommendation", RecommendationDetails, (Nth(1),), raw="/recommendations/{}"),
     Row("admin", "results", Results, raw="/results"),
     Row("admin", "monitor", adhere_client.Monitor, raw="/monitor"),
     Row("admin", "enrolment", TrialEnrolment, raw="/enrolment"),
     Row("admin", "records", adhere_client.LogPage, raw="/records"),
-    Row("admin", "derive_again", adhere_client.DerivedAgain, (1,), raw="/recommendations/1/derivation"),
+    Row("admin", "derive_again", adhere_client.DerivedAgain, (Nth(1),), raw="/recommendations/{}/derivation"),
     Row("admin", "verify", adhere_client.Verification),
     Row("admin", "erase", Recorded, ("S-1",), {"site": "A"}),
     Row("admin", "end_trial", Recorded, ("done",)),
+    Row("admin", "reveal", Recorded, ("the analysis is done",)),
 )
 
 
@@ -105,17 +112,22 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
         for row in OF_A_TRIAL:
             client = {"admin": admin, "site": site}[row.who]
             options = {name: datetime.now(UTC) if one is NOW else one for name, one in row.options.items()}
-            answer = getattr(client, row.call)(trial, *row.args, **options)
+            args = [service.ids(trial)[one.place] if isinstance(one, Nth) else one for one in row.args]
+            answer = getattr(client, row.call)(trial, *args, **options)
             assert type(answer) is row.answer
             assert json.loads(json.dumps(answer.to_dict())) == json.loads(answer.to_json())
             assert msgspec.json.decode(msgspec.json.encode(answer), type=row.answer) == answer
             if row.raw is not None:
-                assert answer.to_dict() == service.send("GET", f"/trials/{trial}{row.raw}", role=row.who).json
+                path = f"/trials/{trial}{row.raw.format(*args)}"
+                assert answer.to_dict() == service.send("GET", path, role=row.who).json
             tried.add(row.call)
         found = admin.results(trial)
         assert (found.recommendations, found.reported, found.withdrawn, found.in_error) == (3, 1, 1, 1)
         shown = admin.trial(trial)
         assert not hasattr(shown, "seed")
+        assert (len(shown.commitments), shown.revealed) == (1, True)
+        assert admin.verify(trial).secret == "revealed"
+        first = admin.recommendation(trial, service.ids(trial)[0])
         assert admin.trials()[trial] == "closed"
         raw = service.send("GET", "/trials").json["trials"]
         assert [line.to_dict() for line in admin.list_trials()] == raw
@@ -124,7 +136,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
             assert admin.export(trial, file, form) == shown.head
             assert file.stat().st_size > 100
             assert file.stat().st_mode & 0o777 == 0o600
-        assert pl.read_parquet(tmp_path / "trial.parquet")["TRTP"].to_list()[0] == admin.recommendation(trial, 0).arm
+        assert pl.read_parquet(tmp_path / "trial.parquet")["TRTP"].to_list()[0] == first.arm
         file = tmp_path / "analysis.json"
         assert admin.analysis(trial, file) == admin.trial(trial).head
         assert json.loads(file.read_text())["n_patients"] == 2
@@ -158,7 +170,14 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
 def test_a_trial_is_created_from_a_design(service: Service, make: MakeClient, tmp_path: Path) -> None:
     name, file = f"designed-{uuid.uuid4().hex[:8]}", tmp_path / "design.toml"
     design = adhere.load_design(
-        {"name": name, "policy": "thompson", "arms": ARMS, "n_patients": 90, "looks": {"at": [30, 60]}}
+        {
+            "name": name,
+            "policy": "thompson",
+            "arms": ARMS,
+            "n_patients": 90,
+            "looks": {"at": [30, 60]},
+            "rehearsal": True,
+        }
     )
     file.write_text(design.to_toml() + "[scenarios]\neffect = 0.1\n")
     with make(service.url, service.admin) as admin:
@@ -281,7 +300,8 @@ def test_threads_and_tasks_may_share_a_client(service: Service) -> None:
         async with adhere.AsyncClient(service.url, service.admin) as client:
             return await asyncio.gather(*(client.recommend(trial, subject) for subject in subjects))
 
-    assert {recommendation.id for recommendation in made} == set(range(40))
+    assert {recommendation.id for recommendation in made} == set(service.ids(trial))
+    assert len(service.ids(trial)) == 40
     assert asyncio.run(again()) == made  # each subject's is open
 
 

@@ -82,7 +82,7 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-ANSWER = 201, b'{"recommendation_id": 4, "arm": "walk"}'
+ANSWER = 201, b'{"recommendation_id": "4K7T-9QXA-M98F-RJCB", "arm": "walk"}'
 
 
 @both
@@ -91,7 +91,7 @@ def test_a_call_is_repeated_under_its_id_until_it_is_answered(
 ) -> None:
     with serving(lambda turn: {1: None, 2: (503, b"{}")}.get(turn, ANSWER)) as server:
         with make(server.url, SECRET) as client:
-            assert client.recommend("t", "S-1").id == 4
+            assert client.recommend("t", "S-1").id == "4K7T-9QXA-M98F-RJCB"
         assert len(server.seen) == 3
         assert len(set(server.seen)) == 1
         told = [record.getMessage() for record in caplog.records if record.name == "adhere_client"]
@@ -134,7 +134,7 @@ def test_a_service_that_was_up_may_be_restarted(make: MakeClient) -> None:
         port = server.server_port
         client_of = make(server.url, SECRET)
         client = client_of.__enter__()
-        assert client.recommend("t", "S-1").id == 4
+        assert client.recommend("t", "S-1").id == "4K7T-9QXA-M98F-RJCB"
     restarted: list[AbstractContextManager[Scripted]] = []
 
     class Restart(logging.Handler):
@@ -146,7 +146,7 @@ def test_a_service_that_was_up_may_be_restarted(make: MakeClient) -> None:
     log, handler = logging.getLogger("adhere_client"), Restart()
     log.addHandler(handler)
     try:
-        assert client.recommend("t", "S-2").id == 4
+        assert client.recommend("t", "S-2").id == "4K7T-9QXA-M98F-RJCB"
         assert restarted
     finally:
         log.removeHandler(handler)

@@ -10,6 +10,7 @@ import pytest
 
 import adhere
 import adhere_client
+from adhere.trial.recommendation_ids import EXAMPLE
 from service.both_clients import BOTH, MakeClient
 from service.serving import ARMS, Service
 
@@ -73,8 +74,15 @@ BAD_VALUES: dict[str, tuple[str, Call]] = {
         "reward_values",
         lambda client, trial: client.create_trial("t", "uniform", ARMS, reward_values=1),
     ),
-    "a seed below 0": ("seed", lambda client, trial: client.create_trial("t", "uniform", ARMS, seed=-1)),
-    "half a seed": ("seed", lambda client, trial: client.create_trial("t", "uniform", ARMS, seed=0.5)),
+    "a seed below 0": (
+        "seed",
+        lambda client, trial: client.create_trial("t", "uniform", ARMS, seed=-1, rehearsal=True),
+    ),
+    "half a seed": (
+        "seed",
+        lambda client, trial: client.create_trial("t", "uniform", ARMS, seed=0.5, rehearsal=True),
+    ),
+    "a seed for a trial": ("seed", lambda client, trial: client.create_trial("t", "uniform", ARMS, seed=7)),
     "a policy that is none": ("policy", lambda client, trial: client.create_trial("t", None, ARMS)),
     "an object": ("request", lambda client, trial: client.recommend(trial, object())),
     "half a character": ("request", lambda client, trial: client.recommend(trial, "\ud800")),
@@ -82,10 +90,14 @@ BAD_VALUES: dict[str, tuple[str, Call]] = {
     "no name": ("trial", lambda client, trial: client.trial("")),
     "a number for a name": ("trial", lambda client, trial: client.results(7)),
     "a number for a subject": ("subject", lambda client, trial: client.recommend(trial, 7)),
-    "not a number": ("reward", lambda client, trial: client.report(trial, 0, reward=float("nan"))),
-    "a text for a reward": ("reward", lambda client, trial: client.report(trial, 0, reward="1")),
-    "a part as a text": ("retract", lambda client, trial: client.correct(trial, 0, "why", retract="reward")),
-    "no time": ("happened", lambda client, trial: client.report(trial, 0, actual="walk", happened="yesterday")),
+    "not a number": ("reward", lambda client, trial: client.report(trial, EXAMPLE, reward=float("nan"))),
+    "a text for a reward": ("reward", lambda client, trial: client.report(trial, EXAMPLE, reward="1")),
+    "a part as a text": ("retract", lambda client, trial: client.correct(trial, EXAMPLE, "why", retract="reward")),
+    "no time": ("happened", lambda client, trial: client.report(trial, EXAMPLE, actual="walk", happened="yesterday")),
+    "a number for a recommendation": ("recommendation", lambda client, trial: client.report(trial, 0, reward=1)),
+    "no recommendation": ("recommendation", lambda client, trial: client.recommendation(trial, "")),
+    "a path for a recommendation": ("recommendation", lambda client, trial: client.withdraw(trial, "..", "why")),
+    "half a character in an ID": ("recommendation", lambda client, trial: client.derive_again(trial, "\ud800")),
     "an empty id": ("request_id", lambda client, trial: client.recommend(trial, "S-1", request_id="")),
     "a line break in an id": ("request_id", lambda client, trial: client.recommend(trial, "S-1", request_id="a\nb")),
     "an id too long": ("request_id", lambda client, trial: client.recommend(trial, "S-1", request_id="a" * 201)),

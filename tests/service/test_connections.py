@@ -177,9 +177,10 @@ def test_no_descriptors_left(tmp_path: Path) -> None:
         assert ask(working, head(service)).startswith(b"HTTP/1.1 200 ")
         silent = [stack.enter_context(connected(service)) for _ in range(100)]
         name = service.new_trial(policy="uniform")
+        made = service.client().recommend(name, "S-1").id
         paths = [
             f"/trials/{name}{rest}"
-            for rest in ("", "/recommendations/0", "/results", "/export", "/export?format=log")
+            for rest in ("", f"/recommendations/{made}", "/results", "/export", "/export?format=log")
         ]
         assert statuses_of(service, working, name, []) == (b"201",)
         # Not one more, for this process: what it opens from now on fails.

@@ -7,38 +7,40 @@ import pytest
 from adhere.errors import InputError, UnknownError
 from adhere.trial.events import Unblinded, decode
 from service.serving import Reply, Service
+from trial.live import UNKNOWN_ID
 
 ARMS = ("verum-xyz", "placebo-xyz")
 
 
 @pytest.fixture(scope="module")
 def trial(service: Service) -> str:
-    """A blinded trial: 0 and 1 are recommended at site A, 2 and 3 at another; 1 took the kit of 3."""
+    """A blinded trial: two recommended at site A, then two at another; the second took the last one's kit."""
     name = service.new_trial(arms=ARMS, blinded=True)
     for role in ("site", "other"):
         for number in range(2):
             service.client(role).recommend(name, f"{role}-{number}")
-    service.client("site").report(name, 1, actual=kit(service, name, 3))
+    service.client("site").report(name, service.ids(name)[1], actual=kit(service, name, 3))
     return name
 
 
-def kit(service: Service, trial: str, number: int) -> str:
-    return str(service.client().recommendation(trial, number).kit)
+def kit(service: Service, trial: str, index: int) -> str:
+    return str(service.client().recommendation(trial, service.ids(trial)[index]).kit)
 
 
-def unblind(service: Service, trial: str, code: str, number: int | None = None) -> Reply:
-    body = {"kit": code, "reason": "an emergency"} | ({} if number is None else {"recommendation_id": number})
+def unblind(service: Service, trial: str, code: str, taken_by: str | None = None) -> Reply:
+    body = {"kit": code, "reason": "an emergency"} | ({} if taken_by is None else {"recommendation_id": taken_by})
     return service.send("POST", f"/trials/{trial}/unblindings", body, role="site")
 
 
 def test_its_own_kit_is_told_and_recorded_with_token_and_reason(service: Service, trial: str) -> None:
+    first = service.ids(trial)[0]
     told = service.client("site").unblind(trial, kit(service, trial, 0), "anaphylaxis")
-    derivation = service.client().recommendation(trial, 0).derivation
+    derivation = service.client().recommendation(trial, first).derivation
     assert derivation is not None
-    assert (told.id, told.arm) == (0, derivation.arm)
+    assert (told.id, told.arm) == (first, derivation.arm)
     assert (derivation.history[-1].event, derivation.history[-1].reason) == ("unblinded", "anaphylaxis")
     rows = [one for one in service.client().accesses(trial) if one.kind == "unblinding"]
-    assert [(one.recommendation_id, one.label) for one in rows] == [(0, "the site of the tests")]
+    assert [(one.recommendation_id, one.label) for one in rows] == [(first, "the site of the tests")]
     assert service.store is not None
     with service.store.reading() as view:
         number = view.trials()[trial]
@@ -48,18 +50,18 @@ def test_its_own_kit_is_told_and_recorded_with_token_and_reason(service: Service
 
 
 def test_the_kit_that_its_subject_took_is_told(service: Service, trial: str) -> None:
-    taken = kit(service, trial, 3)
+    taken, (first, second, *_) = kit(service, trial, 3), service.ids(trial)
     assert unblind(service, trial, taken).status == 404  # without saying who took it
-    assert unblind(service, trial, taken, 0).status == 404  # who did not
-    reply = unblind(service, trial, taken, 1)
+    assert unblind(service, trial, taken, first).status == 404  # who did not
+    reply = unblind(service, trial, taken, second.lower().replace("-", " "))
     assert (reply.status, reply.json["arm"] in ARMS) == (201, True)
 
 
 def test_every_other_kit_is_unknown_in_the_same_words(service: Service, trial: str) -> None:
     theirs, nobodys = kit(service, trial, 2), "0000-0000"
     n_rows = len(service.client().accesses(trial))
-    for number in (None, 0, 1, 2, 3, 999):
-        answers = {code: unblind(service, trial, code, number) for code in (theirs, nobodys, "no kit")}
+    for taken_by in (None, *service.ids(trial), UNKNOWN_ID, "999"):
+        answers = {code: unblind(service, trial, code, taken_by) for code in (theirs, nobodys, "no kit")}
         assert [one.status for one in answers.values()] == [404] * 3
         assert len({one.body.replace(code.encode(), b"") for code, one in answers.items()}) == 1
     reads = [row for row in service.client().accesses(trial)[n_rows:] if row.kind == "unblinding"]
@@ -68,7 +70,8 @@ def test_every_other_kit_is_unknown_in_the_same_words(service: Service, trial: s
 
 def test_after_it_the_site_is_told_no_arm_elsewhere(service: Service, trial: str) -> None:
     unblind(service, trial, kit(service, trial, 0))
-    for path in ("", "/recommendations/0", "/recommendations/1", "/waiting"):
+    first, second, *_ = service.ids(trial)
+    for path in ("", f"/recommendations/{first}", f"/recommendations/{second}", "/waiting"):
         reply = service.send("GET", f"/trials/{trial}{path}", role="site")
         assert (reply.status, b"-xyz" in reply.body) == (200, False)
 

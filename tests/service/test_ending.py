@@ -29,8 +29,8 @@ def end_while_asked(running: Process, number: int) -> None:
     """Every request that was begun is answered, and the program ends in good order."""
     service = running.service
     wait_until(lambda: service.send("GET", "/readyz").status == 200, 60)
-    Client(service.url, service.admin).create_trial("t", "uniform", ARMS, seed=1)
-    acknowledged: list[int] = []
+    Client(service.url, service.admin).create_trial("t", "uniform", ARMS)
+    acknowledged: list[str] = []
     errors: list[str] = []
 
     def keep_asking() -> None:

@@ -21,8 +21,10 @@ from adhere.trial.history import history_of
 from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
+from adhere.trial.recommendation_ids import RecommendationIds
 from service.both_clients import BOTH, MakeClient
-from service.serving import ARMS, Service, in_thread
+from service.serving import ARMS, Service, in_thread, path_of
+from trial.live import SECRET, UNKNOWN_ID
 
 
 @pytest.fixture(scope="module")
@@ -30,20 +32,19 @@ def trial(service: Service) -> str:
     """A trial in which everything happens that a coordinator has to know of."""
     name = service.new_trial()
     ours, theirs = service.client("site"), service.client("other")
-    for number in range(6):
-        ours.recommend(name, f"S-{number}")
-    theirs.recommend(name, "S-0")
+    made = [ours.recommend(name, f"S-{number}").id for number in range(6)]
+    made.append(theirs.recommend(name, "S-0").id)
     service.client().recommend(name, "S-0")
-    ours.report(name, 0, actual="walk", reward=1)  # complete
-    ours.report(name, 1, took_nothing=True)  # the outcome is missing
-    ours.report(name, 2, reward=0)  # what was taken is missing
-    ours.withdraw(name, 3, "moved away")
-    ours.withdraw(name, 5, "moved away")
-    ours.correct(name, 5, "came to a visit", retract=["withdrawal"])  # nothing is reported
-    ours.report(name, 4, actual="walk", reward=1)
-    ours.correct(name, 4, "a slip", retract=["reward"])  # waits again
-    theirs.report(name, 6, reward=1, actual="aspirin")
-    theirs.recommend(name, "S-0")  # a second round, number 8
+    ours.report(name, made[0], actual="walk", reward=1)  # complete
+    ours.report(name, made[1], took_nothing=True)  # the outcome is missing
+    ours.report(name, made[2], reward=0)  # what was taken is missing
+    ours.withdraw(name, made[3], "moved away")
+    ours.withdraw(name, made[5], "moved away")
+    ours.correct(name, made[5], "came to a visit", retract=["withdrawal"])  # nothing is reported
+    ours.report(name, made[4], actual="walk", reward=1)
+    ours.correct(name, made[4], "a slip", retract=["reward"])  # waits again
+    theirs.report(name, made[6], reward=1, actual="aspirin")
+    theirs.recommend(name, "S-0")  # a second round, the ninth of all
     ours.mark_in_error(name, ours.recommend(name, "S-9").id, "typed twice")
     return name
 
@@ -59,10 +60,14 @@ def test_enrolment_counts_each_site(service: Service, trial: str, make: MakeClie
     assert (ours.entered_in_error, found.entered_in_error) == (1, 1)
     assert (ours.nothing_reported, ours.outcome_missing, ours.taken_missing) == (1, 2, 1)
     waiting = {line.id: line for line in service.client("coordinator").waiting(trial)}
-    assert ours.oldest_waiting == waiting[1].at
-    assert ours.last_activity > waiting[5].at
+    ids = service.ids(trial)
+    assert ours.oldest_waiting == waiting[ids[1]].at
+    assert ours.last_activity > waiting[ids[5]].at
     assert sum(day.recommendations for day in found.days if day.site == "B") == 2
-    assert {day.day for day in found.days} <= {waiting[1].at.date().isoformat(), datetime.now(UTC).date().isoformat()}
+    assert {day.day for day in found.days} <= {
+        waiting[ids[1]].at.date().isoformat(),
+        datetime.now(UTC).date().isoformat(),
+    }
 
 
 def test_the_counts_are_those_of_the_histories(service: Service, trial: str) -> None:
@@ -79,41 +84,47 @@ def test_the_counts_are_those_of_the_histories(service: Service, trial: str) -> 
 
 
 def test_each_role_sees_what_waits_for_it(service: Service, trial: str) -> None:
-    ours = service.client("site").waiting(trial)
+    ours, ids = service.client("site").waiting(trial), service.ids(trial)
     assert [(line.id, line.subject, line.missing) for line in ours] == [
-        (1, "S-1", ("the outcome",)),
-        (2, "S-2", ("what was taken",)),
-        (4, "S-4", ("the outcome",)),
-        (5, "S-5", ("what was taken", "the outcome")),
+        (ids[1], "S-1", ("the outcome",)),
+        (ids[2], "S-2", ("what was taken",)),
+        (ids[4], "S-4", ("the outcome",)),
+        (ids[5], "S-5", ("what was taken", "the outcome")),
     ]
     assert {line.arm for line in ours} <= set(ARMS)
     everything = service.client("admin").waiting(trial)
-    assert [(line.id, line.site, line.subject) for line in everything[4:]] == [(7, "", "S-0"), (8, "B", "S-0")]
+    rest = [(line.id, line.site, line.subject) for line in everything[4:]]
+    assert rest == [(ids[7], "", "S-0"), (ids[8], "B", "S-0")]
     for role in ("coordinator", "statistician"):
         lines = service.client(role).waiting(trial)
-        assert [line.id for line in lines] == [1, 2, 4, 5, 7, 8]
+        assert [line.id for line in lines] == [ids[index] for index in (1, 2, 4, 5, 7, 8)]
         assert all(line.subject is line.arm is line.kit is None for line in lines)
 
 
 def test_what_waits_comes_in_pages(service: Service, trial: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow_up, "_PAGE", 3)
+    ids = service.ids(trial)
     first = service.send("GET", f"/trials/{trial}/waiting", role="coordinator").json
-    assert ([line["recommendation_id"] for line in first["waiting"]], first["total"]) == ([1, 2, 4], 6)
+    assert [line["recommendation_id"] for line in first["waiting"]] == [ids[1], ids[2], ids[4]]
+    assert (first["total"], first["next"]) == (6, ids[4])
     last = service.send("GET", f"/trials/{trial}/waiting?after={first['next']}", role="coordinator").json
-    assert [line["recommendation_id"] for line in last["waiting"]] == [5, 7, 8]
+    assert [line["recommendation_id"] for line in last["waiting"]] == [ids[5], ids[7], ids[8]]
     assert "next" not in last
     assert len(service.client("coordinator").waiting(trial)) == 6
+    for unknown in ("4", UNKNOWN_ID):
+        reply = service.send("GET", f"/trials/{trial}/waiting?after={unknown}", role="coordinator")
+        assert (reply.status, reply.json["field"]) == (404, "recommendation")
 
 
 def test_a_site_finds_its_own_subjects_recommendations(service: Service, trial: str) -> None:
-    theirs = service.client("other").recommendations(trial, "S-0")
-    assert [(line.id, line.state) for line in theirs] == [(6, "complete"), (8, "waiting")]
-    assert [line.id for line in service.client("site").recommendations(trial, "S-0")] == [0]
+    theirs, ids = service.client("other").recommendations(trial, "S-0"), service.ids(trial)
+    assert [(line.id, line.state) for line in theirs] == [(ids[6], "complete"), (ids[8], "waiting")]
+    assert [line.id for line in service.client("site").recommendations(trial, "S-0")] == [ids[0]]
     assert service.client("site").recommendations(trial, "S-3")[0].state == "lost to follow-up"
     assert service.client("site").recommendations(trial, "S-9")[0].state == "entered in error"
     assert service.client("site").recommendations(trial, "nobody") == []
     assert service.client().recommendations(trial, "S-0", site="B") == theirs
-    assert [line.id for line in service.client().recommendations(trial, "S-0")] == [7]
+    assert [line.id for line in service.client().recommendations(trial, "S-0")] == [ids[7]]
     with pytest.raises(InputError, match="site"):
         service.client("site").recommendations(trial, "S-0", site="B")
     with pytest.raises(InputError, match="subject"):
@@ -121,13 +132,14 @@ def test_a_site_finds_its_own_subjects_recommendations(service: Service, trial: 
 
 
 def test_a_recommendation_leads_to_its_subject_at_the_same_site_only(service: Service, trial: str) -> None:
-    path = f"/trials/{trial}/recommendations?recommendation_id="
+    path, ids = f"/trials/{trial}/recommendations?recommendation_id=", service.ids(trial)
     for role in ("other", "admin"):
-        lines = service.send("GET", f"{path}6", role=role).json["recommendations"]
-        assert [(line["recommendation_id"], line["subject"]) for line in lines] == [(6, "S-0"), (8, "S-0")]
-    hidden, missing = (service.send("GET", f"{path}{number}", role="site") for number in (6, 99))
+        lines = service.send("GET", f"{path}{ids[6]}", role=role).json["recommendations"]
+        found = [(line["recommendation_id"], line["subject"]) for line in lines]
+        assert found == [(ids[6], "S-0"), (ids[8], "S-0")]
+    hidden, missing = (service.send("GET", f"{path}{one}", role="site") for one in (ids[6], UNKNOWN_ID))
     assert hidden.status == missing.status == 404
-    assert hidden.body.replace(b"6", b"99") == missing.body
+    assert hidden.body.replace(ids[6].encode(), UNKNOWN_ID.encode()) == missing.body
 
 
 def test_a_new_code_that_looks_like_a_known_one_is_noticed(service: Service) -> None:
@@ -142,11 +154,11 @@ def test_a_new_code_that_looks_like_a_known_one_is_noticed(service: Service) -> 
 
 def test_an_erased_subject_is_found_no_more(service: Service) -> None:
     trial = service.new_trial()
-    service.client("site").recommend(trial, "S-1")
+    made = service.client("site").recommend(trial, "S-1")
     service.client().erase(trial, "S-1", site="A")
     assert service.client("site").recommendations(trial, "S-1") == []
     (line,) = service.client("site").waiting(trial)
-    assert (line.id, line.subject) == (0, None)
+    assert (line.id, line.subject) == (made.id, None)
 
 
 def test_it_starts_anew_when_the_log_is_another_and_stays_when_a_view_is_older(service: Service, trial: str) -> None:
@@ -161,7 +173,7 @@ def test_it_starts_anew_when_the_log_is_another_and_stays_when_a_view_is_older(s
         with service.store.reading() as later:
             known.catch_up(later, numbers[trial])
         known.catch_up(view, numbers[trial])
-    assert known.n_recommendations == longer + 1 == 11
+    assert known.n_recommendations == len(service.ids(trial)) == 11
     service.client("site").mark_in_error(trial, longer, "for this test only")
 
 
@@ -171,28 +183,29 @@ def said_to(role: str, arm: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[by
     clock = partial(CommandProcessor, now=lambda: datetime.fromtimestamp(1_700_000_000 + next(moments), UTC))
     choose = Engine.choose
 
-    def always(self: Engine, state: Any, number: int) -> Choice:
-        chosen = choose(self, state, number)
+    def always(self: Engine, state: Any, index: int, epoch: str = "") -> Choice:
+        chosen = choose(self, state, index, epoch)
         return Choice(arm, chosen.probabilities, chosen.memo)
 
     monkeypatch.setattr(Engine, "choose", always)
+    monkeypatch.setattr(RecommendationIds, "new", lambda ids, index: ids.with_bytes(index, bytes(10)))
     store = open_store(None)
-    clock(store).create(make_design("twin", "uniform", ARMS, blinded=True), seed=7, kit_secret=bytes(32))
+    clock(store).create(make_design("twin", "uniform", ARMS, blinded=True), secret=SECRET)
     monkeypatch.setattr(context, "CommandProcessor", clock)
     with in_thread(store) as service:
         site = service.client("site")
         for number in range(4):
-            kit = site.recommend("twin", f"S-{number}").kit
+            made = site.recommend("twin", f"S-{number}")
             if number < 2:
-                site.report("twin", number, actual=kit, reward=number)
-        derivation = service.client().recommendation("twin", 1).derivation
+                site.report("twin", made.id, actual=made.kit, reward=number)
+        second = service.ids("twin")[1]
+        derivation = service.client().recommendation("twin", second).derivation
         assert derivation is not None
         assert derivation.arm == ARMS[arm]
         for route in ROUTES:
             if role in route.roles and route.method == "GET":
                 query = "?subject=S-1" if route.handler is follow_up.find_recommendations else ""
-                path = route.path.replace("{trial}", "twin").replace("{id}", "1")
-                yield service.send("GET", path + query, role=role).body
+                yield service.send("GET", path_of(route, "twin", second, 1) + query, role=role).body
 
 
 @pytest.mark.parametrize("role", [COORDINATOR, SITE])

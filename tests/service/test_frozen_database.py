@@ -47,7 +47,7 @@ def frozen(server: PostgresServer) -> Iterator[float]:
 def test_a_frozen_database(server: PostgresServer) -> None:
     url = fresh_database(server.url)
     with in_thread(PostgresStore(url, deadline=DEADLINE)) as service:
-        service.client().create_trial("t", "uniform", ("walk", "aspirin"), seed=1)
+        service.client().create_trial("t", "uniform", ("walk", "aspirin"))
         site = service.token("site")
         hammers = [Hammer(f"h{number}", site) for number in range(4)]
         stop = threading.Event()
@@ -128,7 +128,7 @@ def _claim(reply: Reply) -> str:
 
 def test_an_unknown_outcome_is_said_to_be_unknown(database_url: str) -> None:
     with closing(PostgresProxy(database_url)) as proxy, in_thread(PostgresStore(proxy.url)) as service:
-        service.client().create_trial("t", "uniform", ("walk", "aspirin"), seed=1)
+        service.client().create_trial("t", "uniform", ("walk", "aspirin"))
         before = len(service.client().tokens())
         for fault, path, body, advice in (
             ("lose the answer", "/trials/t/recommendations", {"subject": "S-1"}, "with the same Idempotency-Key"),

@@ -17,6 +17,8 @@ from adhere.store import open_store
 from adhere.trial import projection
 from adhere.trial.commands import AnyCommand, Correct, Receipt, Recommend, RecommendationResponse, Report, Response
 from adhere.trial.engine import Engine
+from adhere.trial.events import Recommended, decode
+from adhere.trial.log.chain import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
@@ -45,12 +47,17 @@ class WatchedDesk(CommandProcessor):
 @pytest.fixture
 def processor(tmp_path: Path) -> WatchedDesk:
     processor = WatchedDesk(tmp_path / "trials.db")
-    processor.create(make_design("t", "uniform", ["a", "b"]), seed=1)
+    processor.create(make_design("t", "uniform", ["a", "b"]))
     return processor
 
 
 def wanted(subject: str, trial: str = "t") -> Recommend:
     return Recommend(trial=trial, request_id=f"for {subject}", subject=subject)
+
+
+def id_in(answer: object) -> str:
+    assert isinstance(answer, RecommendationResponse)
+    return answer.recommendation_id
 
 
 def test_what_waits_is_written_at_once(processor: WatchedDesk) -> None:
@@ -68,8 +75,12 @@ def test_what_waits_is_written_at_once(processor: WatchedDesk) -> None:
         return answers
 
     answers = asyncio.run(main())
+    with processor.store.reading() as view:
+        events = [decode(record.body) for record in walk(view, view.trials()["t"])]
     processor.store.close()
-    assert [answer.recommendation_id for answer in answers] == list(range(600))
+    made = [(event.recommendation_id, event.request_id) for event in events if isinstance(event, Recommended)]
+    assert made == [(id_in(answer), f"for S-{number}") for number, answer in enumerate(answers)]
+    assert len(set(made)) == 600
     assert processor.sizes[:2] == [1, 256]
     assert len(processor.sizes) == 4
 
@@ -120,13 +131,11 @@ def test_a_correction_that_learns_long_holds_up_nobody(tmp_path: Path, monkeypat
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 16)
     processor = CommandProcessor(open_store(tmp_path / "trials.db"))
     for trial in ("t", "u"):
-        processor.create(make_design(trial, "thompson/actual", ["a", "b"]), seed=1)
-    processor.execute([wanted(f"S-{number}") for number in range(20)])
+        processor.create(make_design(trial, "thompson/actual", ["a", "b"]))
+    made = [id_in(answer) for answer in processor.execute([wanted(f"S-{n}") for n in range(20)])]
     processor.execute([wanted("S", "u")])
-    for number in range(20):
-        processor.execute(
-            [Report(trial="t", request_id=f"r{number}", recommendation_id=number, actual="a", reward=1)]
-        )
+    for number, one in enumerate(made):
+        processor.execute([Report(trial="t", request_id=f"r{number}", recommendation_id=one, actual="a", reward=1)])
     learning, may_go, learn = threading.Event(), threading.Event(), Engine.learn
 
     def slow(engine: Engine, state: Any, lessons: Any) -> Any:
@@ -137,9 +146,9 @@ def test_a_correction_that_learns_long_holds_up_nobody(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(Engine, "learn", slow)
 
-    async def main() -> int:
+    async def main() -> int | None:
         group_commit = GroupCommit(processor, Metrics())
-        slip = Correct(trial="t", request_id="c", recommendation_id=0, actual="b", reason="a slip")
+        slip = Correct(trial="t", request_id="c", recommendation_id=made[0], actual="b", reason="a slip")
         corrected = group_commit.execute(slip)
         await asyncio.to_thread(learning.wait, 10)
         others = [group_commit.execute(wanted(f"L-{trial}", trial)) for trial in ("t", "u")]

@@ -44,22 +44,24 @@ def logged() -> Iterator[Lines]:
 def test_logs_and_metrics_name_nobody(service: Service, logged: Lines) -> None:
     trial = service.new_trial()
     path = f"/trials/{trial}/recommendations"
-    assert service.send("POST", path, {"subject": "S-secret"}, role="site", key="key-secret").status == 201
+    made = service.send("POST", path, {"subject": "S-secret"}, role="site", key="key-secret")
+    assert made.status == 201
+    recommendation_id = made.json["recommendation_id"]
     for body in ({"actual": "S-secret"}, {"took_other": "moved to Oslo"}, {"S-secret": 1}):
-        service.send("POST", f"{path}/0/reports", body, role="site", key="key-secret-2")
+        service.send("POST", f"{path}/{recommendation_id}/reports", body, role="site", key="key-secret-2")
     service.send("GET", "/trials/S-secret")
     service.send("GET", "/S-secret")
     service.send("GET", "/trials", role=None, headers={"Authorization": "Bearer adh_S-secret"})
     metrics = service.send("GET", "/metrics", role="metrics").body.decode()
     written = "\n".join(logged.lines)
-    for secret in SECRETS:
+    for secret in (*SECRETS, recommendation_id, recommendation_id.replace("-", "")):
         assert secret not in metrics
         assert secret not in written
     lines = [json.loads(line) for line in logged.lines]
     requests = [line for line in lines if line["logger"] == "adhere.access"]
     assert {line["status"] for line in requests} >= {201, 401, 404, 422}
     refused = next(line for line in requests if line["status"] == 422)
-    assert refused["route"] == "/trials/{trial}/recommendations/{id}/reports"
+    assert refused["route"] == "/trials/{trial}/recommendations/{recommendation_id}/reports"
     assert refused["level"] == "info"
     assert refused["token"] > 0
     accepted = [
@@ -154,5 +156,6 @@ def test_a_store_that_fails_answers_try_again_and_the_service_is_not_ready(
             assert reply.headers["content-type"] == "application/problem+json"
             assert service.send("GET", "/readyz", role=None).status == 503
             assert service.send("GET", "/healthz", role=None).status == 200
-        assert service.client().recommend(trial, "S-1").id == 0
+        made = service.client().recommend(trial, "S-1").id
+        assert service.ids(trial) == [made]
         assert service.send("GET", "/readyz", role=None).status == 200

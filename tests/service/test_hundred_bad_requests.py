@@ -16,6 +16,7 @@ from msgspec.structs import fields
 from adhere.service.api.requests import EXAMPLES
 from adhere.service.table import ROUTES
 from service.serving import Service
+from trial.live import UNKNOWN_ID
 
 AT_RANDOM = settings(
     deadline=None,
@@ -75,7 +76,8 @@ TRIAL: list[Any] = [
     *each(DESIGN, "name", "", "a/b", " a", "x" * 201, 5, None, "a\tb"),
     *each(DESIGN, "policy", "", "tompson", "exp3", "thompson(alpha=2)", "hierarchical(", 5, None, []),
     *each(DESIGN, "arms", [], ["a"], ["a", "a"], ["a", ""], "ab", {"a": 1}, ["a", 1], [["a", "b"]]),
-    *each(DESIGN, "seed", -1, 2**53, "x", "-1", str(2**64), 1.5, [], True),
+    *each(DESIGN, "seed", 7, "7", -1, 2**53, "x", "-1", str(2**64), 1.5, [], True),
+    *each(DESIGN | {"rehearsal": True}, "seed", -1, 2**53, "x", "-1", str(2**64), 1.5, [], True),
     *each(DESIGN, "n_patients", 0, -5, 1.5, "100", 2**53, True, []),
     *each(DESIGN, "reward_values", [2], ["1"], 1, "01", [[0, 1]], {"0": 1}),
     *each(DESIGN, "blinded", "yes", 1, None),
@@ -104,14 +106,16 @@ READS = [
     "results?format=csv",
     "recommendations/x",
 ]
-READS += ["recommendations/99", "recommendations/-1", "recommendations/", "result", "accesses?after=" + "9" * 40]
+READS += [f"recommendations/{one}" for one in ("0", "99", "-1", UNKNOWN_ID, "..", "4K7T-9QXA-M98F-RJC")]
+READS += [f"waiting?after={one}" for one in ("0", "99", "-1", UNKNOWN_ID, "4K7T-9QXA-M98F-RJC")]
+READS += ["recommendations/", "result", "accesses?after=" + "9" * 40]
 
 
 class Asking:
     """Requests over one connection."""
 
     def __init__(self, service: Service, trial: str) -> None:
-        self.trial, self._n = trial, 0
+        self.trial, self._n, self._made = trial, 0, service.ids(trial)[0]
         self.connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=20)
         self._headers = {"Authorization": f"Bearer {service.admin}", "Content-Type": "application/json"}
 
@@ -119,7 +123,8 @@ class Asking:
         """Send it; it must be refused, in one sentence that says what is wrong."""
         self._n += 1
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        path = path.replace("{trial}", self.trial).replace("{id}", "0")
+        for name, value in {"trial": self.trial, "recommendation_id": self._made, "id": "0"}.items():
+            path = path.replace(f"{{{name}}}", value)
         self.connection.request(method, path, data, self._headers | {"Idempotency-Key": f"bad-{self._n}"})
         answer = self.connection.getresponse()
         text = answer.read().decode()
@@ -160,8 +165,8 @@ def written(service: Service) -> Any:
 def test_by_hand(asking: Asking) -> None:
     recommendation = "/trials/{trial}/recommendations"
     bad = [("POST", recommendation, body) for body in RECOMMENDATION]
-    bad += [("POST", f"{recommendation}/0/reports", body) for body in REPORT]
-    bad += [("POST", f"{recommendation}/0/corrections", body) for body in CORRECTION]
+    bad += [("POST", f"{recommendation}/{{recommendation_id}}/reports", body) for body in REPORT]
+    bad += [("POST", f"{recommendation}/{{recommendation_id}}/corrections", body) for body in CORRECTION]
     bad += [("POST", "/trials", body) for body in TRIAL] + [("POST", "/tokens", body) for body in TOKENS]
     bad += [("GET", f"/trials/{{trial}}/{rest}", None) for rest in READS]
     assert len(bad) > 150

@@ -57,7 +57,7 @@ def test_a_process_in_which_a_job_failed_is_replaced(
     import_policies(file)
     store = open_store(tmp_path / "trials.db")
     processor = CommandProcessor(store)
-    processor.create(make_design("t", "thompson/actual", ARMS), seed=1)
+    processor.create(make_design("t", "thompson/actual", ARMS))
     jobs = Jobs(processor)
     table = ("table", "t", "csv", str(tmp_path / "t.csv"))
     try:

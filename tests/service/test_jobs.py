@@ -24,6 +24,8 @@ from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from service.serving import ARMS, Reply, Service, as_process, in_file, wait_until
 
+MOST_NICE = 19
+
 
 @pytest.fixture(autouse=True)
 def _all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +88,7 @@ def test_a_token_has_one_job_at_a_time_and_nothing_else_waits_for_it(stopped: tu
     under_way.ask(f"/trials/{trial}/export?format=log", "statistician")
     for path in ("/readyz", "/healthz", "/trials", f"/trials/{trial}", "/tokens"):
         assert service.send("GET", path).status == 200
-    assert service.client().recommend(trial, "S-1").id == 0
+    assert service.client().recommend(trial, "S-1").arm in ARMS
     assert len(under_way.replies) == 1
     os.kill(process, signal.SIGCONT)
     assert under_way.wait() == [429, 200, 200]
@@ -109,14 +111,14 @@ def test_a_job_whose_process_dies_can_be_asked_for_again(stopped: tuple[Service,
 
 def test_it_is_nice_holds_no_port_and_ends_with_a_service_that_was_killed(tmp_path: Path) -> None:
     processor = CommandProcessor(store := open_store(tmp_path / "trials.db"))
-    processor.create(make_design("t", "thompson/actual", ARMS), seed=1)
+    processor.create(make_design("t", "thompson/actual", ARMS))
     processor.execute([Recommend(trial="t", request_id=f"q{n}", subject=f"s{n}") for n in range(600)])
     store.close()
     with as_process(tmp_path / "trials.db", tmp_path) as running:
         reply = running.service.send("GET", "/trials/t/export?format=log")
         assert (reply.status, len(reply.body.splitlines())) == (200, 1 + 601 + 600 + 1)
         (process,) = processes_of(running.process.pid)
-        assert os.getpriority(os.PRIO_PROCESS, process) == NICENESS
+        assert os.getpriority(os.PRIO_PROCESS, process) == nicer_than(running.process.pid)
         opened = [str(file.readlink()) for file in Path(f"/proc/{process}/fd").iterdir()]
         assert not any(name.startswith("socket:") for name in opened)
         folder = Path(os.fsdecode(_environment(process)[b"TMPDIR"]))
@@ -125,6 +127,13 @@ def test_it_is_nice_holds_no_port_and_ends_with_a_service_that_was_killed(tmp_pa
         running.process.kill()
         running.process.wait()
         wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.exists())
+
+
+def nicer_than(parent: int) -> int:
+    """The niceness of a process for jobs, which adds to that of the service; the tests may run under nice."""
+    own = os.getpriority(os.PRIO_PROCESS, parent)
+    assert own < MOST_NICE, "run the tests with a niceness below 19, or nothing can be nicer"
+    return min(own + NICENESS, MOST_NICE)
 
 
 def _environment(process: int) -> dict[bytes, bytes]:
@@ -138,7 +147,7 @@ def test_it_knows_policies_of_ones_own_and_passes_errors_on(tmp_path: Path) -> N
     import_policies(file)
     store = open_store(tmp_path / "trials.db")
     processor = CommandProcessor(store)
-    processor.create(make_design("t", "job-test-policy", ARMS), seed=1)
+    processor.create(make_design("t", "job-test-policy", ARMS))
     running = Jobs(processor)
     try:
         assert asyncio.run(running.call("verify", "t", n_records=1)).fault is None

@@ -6,9 +6,11 @@ import random
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from adhere.store import open_store
-from adhere.trial.events import Recommended, decode
-from adhere.trial.log.chain import verify
+from adhere.trial.events import EpochBegun, Recommended, Reported, decode
+from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
 
 from .crashing import ARMS, forking, free_port, new_trial, run_service, wait_until_ready
@@ -41,18 +43,23 @@ def test_nothing_acknowledged_is_lost_to_fifty_kills(tmp_path: Path) -> None:
     store = open_store(path)
     with store.reading() as view:
         check_all_there(view, acknowledged)
+        assert not [one for one in walk(view, 1) if isinstance(decode(one.body), EpochBegun)]  # nothing was lost
     store.close()
 
 
 def check_all_there(view: Any, acknowledged: dict[str, dict[str, Any]]) -> None:
     """Every acknowledged answer is in the log as it was given; the chain is whole; replay comes out the same."""
-    records = {record.request_id: record for record in view.records(1, 0, 10**6)}
+    events = {record.request_id: decode(record.body) for record in view.records(1, 0, 10**6)}
+    made = [event for event in events.values() if isinstance(event, Recommended)]
+    ids = {event.recommendation_index: event.recommendation_id for event in made}
+    assert len(set(ids.values())) == len(ids)
     for key, answer in acknowledged.items():
-        assert f"Leeds/{key}" in records, f"{key} was acknowledged and is gone"
-        event = decode(records[f"Leeds/{key}"].body)
+        assert f"Leeds/{key}" in events, f"{key} was acknowledged and is gone"
+        event = events[f"Leeds/{key}"]
         if isinstance(event, Recommended):
             assert answer == {"recommendation_id": event.recommendation_id, "arm": ARMS[event.chosen]}
         else:
-            assert answer["record"] == event.position
+            assert isinstance(event, Reported)
+            assert answer == {"at": to_builtins(event.at), "recommendation_id": ids[event.recommendation_index]}
     assert verify(view, 1).fault is None
     assert replay(view, 1).difference is None

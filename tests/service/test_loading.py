@@ -18,6 +18,7 @@ from adhere.trial.engine import Engine
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import utc_now
 from service.serving import ARMS, Service, as_process, in_file, in_thread, wait_until
+from trial.live import UNKNOWN_ID
 
 BUDGET = Path(__file__).parents[1] / "trial" / "budget.py"
 UNCOMPILABLE = '''
@@ -80,7 +81,7 @@ def test_a_policy_unknown_here_holds_up_neither_readiness_nor_the_others(
     assert token is not None
     with store.writing() as writing:
         for name, policy in (("a", "absent"), ("b", "budget")):
-            create_trial(writing, make_design(name, policy, ARMS), 5, utc_now(), "test").finish()
+            create_trial(writing, make_design(name, policy, ARMS), utc_now(), "test").finish()
     store.close()
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "kernels"))
     with as_process(path, tmp_path, "--import", str(BUDGET), token=token) as process:
@@ -89,7 +90,8 @@ def test_a_policy_unknown_here_holds_up_neither_readiness_nor_the_others(
         wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200, 60)
         assert list((tmp_path / "kernels").rglob("*.nbc"))  # compiled before anybody asked
         assert service.send("POST", "/trials/b/recommendations", {"subject": "s"}).status == 201
-        for place, body in (("recommendations", {"subject": "s"}), ("recommendations/0/reports", {"reward": 1})):
+        reports = f"recommendations/{UNKNOWN_ID}/reports"
+        for place, body in (("recommendations", {"subject": "s"}), (reports, {"reward": 1})):
             reply = service.send("POST", f"/trials/a/{place}", body)  # the service's fault: a client tries again
             assert (reply.status, "retry-after" in reply.headers) == (503, True), reply.json
             assert "the trial's policy cannot be used here" in reply.json["detail"]
@@ -105,7 +107,7 @@ def test_a_policy_unknown_here_holds_up_neither_readiness_nor_the_others(
 def test_not_ready_until_loaded_but_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(tmp_path / "trials.db")
     with store.writing() as writing:
-        create_trial(writing, make_design("t", "thompson", ARMS), 5, utc_now(), "test").finish()
+        create_trial(writing, make_design("t", "thompson", ARMS), utc_now(), "test").finish()
     may_load, load = threading.Event(), Engine._load
 
     def waiting(engine: Engine) -> Exception | None:
@@ -141,13 +143,14 @@ def test_nothing_is_compiled_in_the_event_loop(tmp_path: Path) -> None:
     """A policy that is compiled nowhere else, from its creation to its results."""
     import_policies(in_file_of_its_own(tmp_path, FIRST_ARM, "first_arm"))
     with in_file(tmp_path / "trials.db") as service, install_listener("numba:compile", found := _Compilations()):
-        service.client().create_trial("t", policy="first-arm", arms=ARMS, seed=5)
-        assert service.client().recommend("t", "s").id == 0
+        service.client().create_trial("t", policy="first-arm", arms=ARMS)
+        made = service.client().recommend("t", "s")
+        assert made.arm == ARMS[0]
         reports = [("reports", {"actual": "walk", "reward": 1}), ("corrections", {"reason": "r", "reward": 0})]
         for path, body in reports:
-            assert service.send("POST", f"/trials/t/recommendations/0/{path}", body).status == 201
-        assert service.client().recommend("t", "u").id == 1
-        for path in ("/results", "/recommendations/0", "/export?format=log"):
+            assert service.send("POST", f"/trials/t/recommendations/{made.id}/{path}", body).status == 201
+        assert service.client().recommend("t", "u").arm == ARMS[0]
+        for path in ("/results", f"/recommendations/{made.id}", "/export?format=log"):
             assert service.send("GET", f"/trials/t{path}").status == 200
     assert found.threads
     assert not [name for name in found.threads if not name.startswith(("background", "preparer"))]
@@ -179,7 +182,8 @@ def test_a_refused_lesson_is_counted_and_told(tmp_path: Path) -> None:
             site.report(trial, site.recommend(trial, str(subject)).id, reward=1)
         assert b"adhere_refused_lessons_total 1.0" in service.send("GET", "/metrics").body
         assert service.client().results(trial).refused_lessons == 1
-        history = service.client().recommendation(trial, 3).to_dict()["derivation"]["history"]
+        last = service.ids(trial)[3]
+        history = service.client().recommendation(trial, last).to_dict()["derivation"]["history"]
         assert (history[-1]["event"], history[-1]["reason"]) == (
             "lesson-refused",
             "ValueError: over budget, see <path>",

@@ -59,8 +59,8 @@ def metrics(service: Service, trial: str) -> dict[str, float]:
     return {name: float(value) for name, value in own if "_created" not in name}
 
 
-def _arm_in(service: Service, trial: str, number: int) -> str:
-    derivation = service.client("statistician").recommendation(trial, number).derivation
+def _arm_in(service: Service, trial: str, recommendation_id: str) -> str:
+    derivation = service.client("statistician").recommendation(trial, recommendation_id).derivation
     assert derivation is not None
     return derivation.arm
 

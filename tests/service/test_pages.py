@@ -89,6 +89,6 @@ def test_in_a_browser(service: Service, browser: Any) -> None:
     form.locator("[name=trial]").fill(trial)
     form.locator("button").click()
     form.locator(".answer", has_text="201").wait_for()
-    assert '"recommendation_id": 0' in form.locator(".answer").inner_text()
+    assert f'"recommendation_id": "{service.ids(trial)[0]}"' in form.locator(".answer").inner_text()
     assert not faults
     assert all(url.startswith((service.url, "data:")) for url in asked)

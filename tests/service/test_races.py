@@ -55,12 +55,14 @@ def test_one_design_from_many_clients_is_one_trial_and_one_answer(services: list
     for number in range(ROUNDS):
         replies = at_once([create(service, f"t-{number}") for service in services * 4])
         assert {reply.status for reply in replies} == {201}, [reply.body for reply in replies]
-        assert len({reply.body for reply in replies}) == 1  # also the seed, which nobody chose
+        assert len({reply.body for reply in replies}) == 1
+        assert services[0].secret(f"t-{number}") == services[1].secret(f"t-{number}")
 
 
 def test_of_many_designs_under_one_name_one_is_created(services: list[Service]) -> None:
     for number in range(ROUNDS):
-        replies = at_once([create(service, f"t-{number}", seed=seed) for seed, service in enumerate(services * 4)])
+        designs = [create(service, f"t-{number}", n_patients=n) for n, service in enumerate(services * 4, 1)]
+        replies = at_once(designs)
         assert sorted(reply.status for reply in replies) == [201] + [409] * 11
         assert {reply.json.get("field") for reply in replies} == {None, "name"}
 
@@ -69,7 +71,7 @@ def test_a_processor_of_each_process_acknowledges_the_same_design(database_url: 
     processors = [CommandProcessor(open_store(database_url)) for _ in range(4)]
     for number in range(ROUNDS):
         design = make_design(f"t-{number}", "uniform", ARMS)
-        works = [lambda processor=processor: processor.create(design, seed=1).record for processor in processors]  # noqa: B023
+        works = [lambda processor=processor: processor.create(design).record for processor in processors]  # noqa: B023
         assert at_once(works) == [1] * 4
     for processor in processors:
         processor.store.close()
@@ -92,7 +94,7 @@ def test_an_admin_who_was_revoked_elsewhere_changes_no_token(database_url: str) 
 def test_a_databases_own_isolation_level_fails_no_writer(database_url: str) -> None:
     url = database_url.replace("options=", "options=-cdefault_transaction_isolation%3Dserializable%20")
     processors = [CommandProcessor(open_store(url)) for _ in range(4)]
-    processors[0].create(make_design("t", "uniform", ARMS), seed=1)
+    processors[0].create(make_design("t", "uniform", ARMS))
 
     def write(number: int) -> None:
         for n in range(20):

@@ -26,10 +26,11 @@ from adhere.service.api.requests import (
 )
 from adhere.service.api.route import ALL_ROLES, Route
 from adhere.service.table import ROUTES
-from service.serving import ARMS, Service
+from service.serving import ARMS, Service, path_of
+from trial.live import UNKNOWN_ID
 
 BODIES: dict[type[Body], dict[str, Any]] = {
-    NewTrial: {"name": "of a role", "policy": "uniform", "arms": ARMS, "seed": 1},
+    NewTrial: {"name": "of a role", "policy": "uniform", "arms": ARMS},
     GivenDesign: {"design": {"name": "checked", "policy": "uniform", "arms": ARMS}},
     NewSimulation: {
         "design": {"name": "simulated", "policy": "thompson", "arms": ARMS, "n_patients": 20},
@@ -50,17 +51,15 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     NewToken: {"role": "statistician", "label": "of a role"},
 }
 GUARDED = [route for route in ROUTES if route.roles]
-FROM_A_SITE = {"/trials/{trial}/recommendations/{id}"}  # a site's own, so also what it asks of others' is unknown
 
 
 def name_of(route: Route) -> str:
     return f"{route.method} {route.path}"
 
 
-def ask(service: Service, route: Route, role: str | None, trial: str = "nowhere", number: int = 0) -> int:
-    path = route.path.replace("{trial}", trial).replace("{id}", str(number))
+def ask(service: Service, route: Route, role: str | None, trial: str = "nowhere", made: str = UNKNOWN_ID) -> int:
     body = BODIES[route.body] if route.body is not None else None
-    return service.send(route.method, path, body, role=role).status
+    return service.send(route.method, path_of(route, trial, made), body, role=role).status
 
 
 @pytest.mark.parametrize("route", GUARDED, ids=name_of)
@@ -98,14 +97,14 @@ def test_the_table_has_no_two_handlers_of_one_name() -> None:
 @pytest.mark.parametrize("what", ["", "/reports", "/corrections", "/withdrawal", "/error"])
 def test_another_sites_recommendation_looks_like_one_that_is_not_there(service: Service, what: str) -> None:
     trial = service.new_trial()
-    number = service.client("site").recommend(trial, "S-1").id
+    made = service.client("site").recommend(trial, "S-1").id
     body = {"": None, "/reports": {"reward": 1}, "/corrections": {"reward": 1, "reason": "x"}}
     said = body.get(what, {"reason": "x"})
     method = "POST" if what else "GET"
-    theirs = service.send(method, f"/trials/{trial}/recommendations/{number}{what}", said, role="other")
-    nobodys = service.send(method, f"/trials/{trial}/recommendations/999{what}", said, role="other")
+    theirs = service.send(method, f"/trials/{trial}/recommendations/{made}{what}", said, role="other")
+    nobodys = service.send(method, f"/trials/{trial}/recommendations/{UNKNOWN_ID}{what}", said, role="other")
     assert theirs.status == nobodys.status == 404
-    assert theirs.body.replace(b" 0,", b" 999,").replace(b'"0"', b'"999"') == nobodys.body
+    assert theirs.body.replace(made.encode(), UNKNOWN_ID.encode()) == nobodys.body
 
 
 def test_a_token_for_one_trial_sees_no_other(service: Service) -> None:

@@ -21,10 +21,10 @@ from service.serving import ARMS, as_process, wait_until
 
 def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     database = tmp_path / "trials.db"
-    acknowledged: dict[str, int] = {}
+    acknowledged: dict[str, str] = {}
     with as_process(database, tmp_path) as running:
         token, url = running.service.admin, running.service.url
-        Client(url, token).create_trial("t", "uniform", ARMS, seed=1)
+        Client(url, token).create_trial("t", "uniform", ARMS)
         second = _second(database)
 
         def keep_asking(who: int) -> None:

@@ -14,11 +14,11 @@ import pytest
 
 import adhere
 from adhere.service.http.problems import ProblemError
-from adhere.service.jobs.job_process import NICENESS
 from adhere.service.jobs.simulations import Simulations
 from service.both_clients import BOTH, MakeClient
 from service.holding import files_of, hold, release, release_until_more_are_done, simulations_of
 from service.serving import ARMS, Service, as_process, in_file, wait_until
+from service.test_jobs import nicer_than
 
 DESIGN: dict[str, Any] = {"name": "never made", "policy": "thompson", "arms": ARMS, "n_patients": 100}
 GRID = {"effect": [0.3], "compliance": [0.8]}
@@ -75,7 +75,7 @@ def test_progress_rises_a_second_one_waits_and_both_stop(simulating: Service) ->
     assert 0 == done[0] < done[1] < done[2] <= 2_000 * 5_000 * 2 == state_of(simulating, number)["total"]
     assert state_of(simulating, second, "statistician")["state"] == "waiting"
     assert second not in simulations_of(os.getpid())
-    assert os.getpriority(os.PRIO_PROCESS, process) == NICENESS
+    assert os.getpriority(os.PRIO_PROCESS, process) == nicer_than(os.getpid())
     assert simulating.send("GET", f"/simulations/{number}/report").status == 404
     for one, role in ((second, "statistician"), (number, "admin")):
         assert simulating.send("GET", f"/simulations/{one}", role="other").status == 403

@@ -27,7 +27,7 @@ def test_the_text_of_the_latest_correction_counts(service: Service) -> None:
     assert (status("tea"), status("gin")) == (201, 409)
     correct(retract=["actual"])
     assert (status("rum"), status("rum"), status("tea")) == (201, 201, 409)
-    history = service.client().recommendation(trial, 0).to_dict()["derivation"]["history"]
+    history = service.client().recommendation(trial, service.ids(trial)[0]).to_dict()["derivation"]["history"]
     assert [line["event"] for line in history if line["event"] == "reported"] == ["reported"] * 2
 
 
@@ -36,11 +36,11 @@ def test_words_about_an_erased_person_are_taken_and_not_kept(service: Service) -
     path = f"/trials/{trial}/recommendations/{service.client('site').recommend(trial, 'PERSON1').id}"
     assert service.send("POST", f"/trials/{trial}/erasures", {"subject": "PERSON1", "site": "A"}).status == 201
     report, correction = {"took_other": "WORDS", "reward": 1}, {"took_other": "MORE WORDS", "reason": "misread"}
-    sent = [
-        service.send("POST", f"{path}/reports", report, role="site", key=key).json
-        for key in ("first", "first", "second")
-    ]
-    assert [answer["record"] for answer in sent] == [4, 4, 5]
+    positions = []
+    for key in ("first", "first", "second"):
+        assert service.send("POST", f"{path}/reports", report, role="site", key=key).status == 201
+        positions.append(service.client().trial(trial).records)
+    assert positions == [4, 4, 5]
     assert service.send("POST", f"{path}/corrections", correction, role="site").status == 201
     table = service.send("GET", f"/trials/{trial}/export?format=csv").body
     assert b"OTHER" in table

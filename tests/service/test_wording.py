@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from service.serving import Service
+from trial.live import UNKNOWN_ID
 
 TRIALS, TOKENS = "/trials", "/tokens"
 DESIGN: dict[str, Any] = {"name": "never made", "policy": "uniform", "arms": ["walk", "aspirin"]}
@@ -56,29 +57,29 @@ def trial(service: Service) -> str:
             "the body is not valid JSON: line 1, column 13",
         ),
         ("recommendations", b'{"subject": "\xff"}', 400, "the body is not valid UTF-8: line 1, column 14"),
-        ("recommendations/0/reports", b'{"reward": 1.5}', 422, "reward: got 1.5, expected a number from 0 to 1"),
+        ("recommendations/ID/reports", b'{"reward": 1.5}', 422, "reward: got 1.5, expected a number from 0 to 1"),
         (
-            "recommendations/0/reports",
+            "recommendations/ID/reports",
             b'{"reward": "1"}',
             422,
             "reward: got '1', expected a number from 0 to 1, true or false",
         ),
         (
-            "recommendations/0/reports",
+            "recommendations/ID/reports",
             b'{"reward": 0}',
             409,
-            "reward: conflicts with an earlier report for recommendation 0: got 0, before 1; "
+            "reward: conflicts with an earlier report for recommendation ID: got 0, before 1; "
             "to change it, send a correction",
         ),
         (
-            "recommendations/0/reports",
+            "recommendations/ID/reports",
             b'{"actual": "aspirin"}',
             409,
-            "actual: conflicts with an earlier report for recommendation 0: got 'aspirin', before 'walk'; "
+            "actual: conflicts with an earlier report for recommendation ID: got 'aspirin', before 'walk'; "
             "to change it, send a correction",
         ),
         (
-            "recommendations/0/corrections",
+            "recommendations/ID/corrections",
             b'{"reason": "r", "retract": ["x"]}',
             422,
             "retract[0]: got 'x', expected actual, reward or withdrawal",
@@ -86,8 +87,9 @@ def trial(service: Service) -> str:
     ],
 )
 def test_bodies(service: Service, trial: str, path: str, body: bytes, status: int, detail: str) -> None:
-    reply = service.send("POST", f"/trials/{trial}/{path}", body, role="site")
-    assert (reply.status, reply.json["detail"]) == (status, detail)
+    (made,) = service.ids(trial)
+    reply = service.send("POST", f"/trials/{trial}/{path.replace('ID', made)}", body, role="site")
+    assert (reply.status, reply.json["detail"]) == (status, detail.replace("ID", made))
 
 
 @pytest.mark.parametrize(
@@ -143,9 +145,13 @@ def test_other_methods_and_paths(service: Service, trial: str) -> None:
         "Not found",
         "there is nothing at this path; GET / says what there is",
     )
-    unknown = service.send("GET", f"/trials/{trial}/recommendations/7", role="site").json
-    assert unknown["title"] == "Not found"
-    assert unknown["detail"] == "recommendation: got 7, expected the number of a recommendation made for this site"
+    for given, shown in ((UNKNOWN_ID, f"'{UNKNOWN_ID}'"), ("7", "'7'"), ("x" * 200, f"'{'x' * 119}…'")):
+        unknown = service.send("GET", f"/trials/{trial}/recommendations/{given}", role="site").json
+        assert unknown["title"] == "Not found"
+        assert unknown["detail"] == (
+            f"recommendation {shown} is not known here. If it was given out before a backup was restored, do not "
+            "send it again: enter the subject anew, and tell whoever runs the trial what was given"
+        )
 
 
 def test_a_header_is_sent_once(service: Service) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 from adhere.client import Client
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
-from adhere.trial.log.chain import verify
+from adhere.trial.events import Recommended, decode
+from adhere.trial.log.chain import verify, walk
+from adhere.trial.log.replay import replay
 from service.pages.person import Person, sign_in
 from service.serving import ARMS, as_process, wait_until
 
@@ -23,9 +25,9 @@ def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path:
     with as_process(database_url, tmp_path, "--workers", "2", "--root-path", "/under") as running:
         service = running.service
         wait_until(lambda: _answers(service.url, service.admin), 60)
-        service.client().create_trial("t", "uniform", ARMS, seed=1)
+        service.client().create_trial("t", "uniform", ARMS)
 
-        def ask(number: int) -> int:
+        def ask(number: int) -> str:
             # A connection of its own each time, so that both workers are met.
             return Client(service.url, service.admin).recommend("t", f"S-{number}").id
 
@@ -33,8 +35,8 @@ def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path:
             return {service.send("GET", "/under/trials", role=role).status for _ in range(6)}
 
         with ThreadPoolExecutor(8) as pool:
-            numbers = list(pool.map(ask, range(60)))
-        assert sorted(numbers) == list(range(60))
+            ids = set(pool.map(ask, range(60)))
+        assert len(ids) == 60
         made = service.client().make_token("statistician", "to be revoked")
         service.tokens["revoked"] = made.token
         assert statuses("revoked") == {200}
@@ -50,14 +52,19 @@ def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path:
     store = open_store(database_url, read_only=True)
     with store.reading() as view:
         assert verify(view, view.trials()["t"]).fault is None
+        events = [decode(record.body) for record in walk(view, view.trials()["t"])]
+        assert replay(view, view.trials()["t"]).difference is None  # both drew by the same secret
     store.close()
+    logged = [event for event in events if isinstance(event, Recommended)]
+    assert [event.recommendation_index for event in logged] == list(range(60))
+    assert {event.recommendation_id for event in logged} == ids
 
 
 def test_two_workers_share_sessions_changes_and_simulations(database_url: str, tmp_path: Path) -> None:
     with as_process(database_url, tmp_path, "--workers", "2") as running, ExitStack() as stack:
         service = running.service
         wait_until(lambda: _answers(service.url, service.admin), 60)
-        service.client().create_trial("t", "uniform", ARMS, n_patients=50, seed=1)
+        service.client().create_trial("t", "uniform", ARMS, n_patients=50)
         person = sign_in(service, "statistician")
         assert {person.get("/app/trials/t").status for _ in range(MANY)} == {200}
         nurse = sign_in(service, "site")

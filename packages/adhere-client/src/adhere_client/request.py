@@ -14,6 +14,7 @@ from adhere_client.errors import InputError
 
 Result = TypeVar("Result")
 _REQUEST_ID = re.compile("[!-~]{1,200}")
+_RECOMMENDATION_ID = re.compile("[0-9A-Za-z -]*[0-9A-Za-z][0-9A-Za-z -]*")  # however it was typed
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ def write(path: str, answer: type[Result], body: Any, request_id: str | None) ->
 def trial_path(trial: str, *rest: object) -> str:
     """The path of a trial or of something in it.
 
-    >>> trial_path("Kopfweh & Co", "recommendations", 3)
-    '/trials/Kopfweh%20%26%20Co/recommendations/3'
+    >>> trial_path("Kopfweh & Co", "records")
+    '/trials/Kopfweh%20%26%20Co/records'
     """
     if not isinstance(trial, str) or not trial:
         raise InputError("trial", trial, "the name of a trial")
@@ -80,3 +81,16 @@ def trial_path(trial: str, *rest: object) -> str:
     if trial in (".", ".."):  # would be taken for a relative path
         parts[0] = trial.replace(".", "%2E")
     return "/".join(["/trials", *parts])
+
+
+def recommendation_path(trial: str, recommendation_id: str, *rest: str) -> str:
+    """The path of a recommendation or of something about it.
+
+    >>> recommendation_path("headache", "4K7T-9QXA-M98F-RJCB", "reports")
+    '/trials/headache/recommendations/4K7T-9QXA-M98F-RJCB/reports'
+    """
+    if not isinstance(recommendation_id, str) or not _RECOMMENDATION_ID.fullmatch(recommendation_id):
+        raise InputError(
+            "recommendation", recommendation_id, "the ID of a recommendation, such as 4K7T-9QXA-M98F-RJCB"
+        )
+    return trial_path(trial, "recommendations", recommendation_id, *rest)

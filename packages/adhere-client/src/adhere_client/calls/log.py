@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from adhere_client.answers.log import Access, DerivedAgain, LogPage, Verification
-from adhere_client.request import Steps, get, trial_path
+from adhere_client.request import Steps, get, recommendation_path, trial_path
 
 
 class _AccessPage(msgspec.Struct):
@@ -24,7 +24,7 @@ def records(trial: str, *, after: int | None = None, before: int | None = None) 
 
 def derive_again(trial: str, id: str) -> Steps[DerivedAgain]:  # noqa: A002
     """Derive a recommendation again from the log as it stood then; says whether the same comes out, and why."""
-    return get(trial_path(trial, "recommendations", id, "derivation"), DerivedAgain)
+    return get(recommendation_path(trial, id, "derivation"), DerivedAgain)
 
 
 def verify(trial: str) -> Steps[Verification]:

@@ -13,7 +13,7 @@ from adhere_client.answers.answer import Recorded
 from adhere_client.answers.recommendations import IssuedRecommendation, ListedRecommendation, RecommendationDetails
 from adhere_client.calls.lists import list_of
 from adhere_client.errors import InputError
-from adhere_client.request import Steps, get, trial_path, write
+from adhere_client.request import Steps, get, recommendation_path, trial_path, write
 
 
 class _WaitingPage(msgspec.Struct):
@@ -36,7 +36,7 @@ def recommend(
 
 def recommendation(trial: str, id: str) -> Steps[RecommendationDetails]:  # noqa: A002
     """A recommendation and its reports. A site sees less."""
-    return get(trial_path(trial, "recommendations", id), RecommendationDetails)
+    return get(recommendation_path(trial, id), RecommendationDetails)
 
 
 def report(
@@ -63,7 +63,7 @@ def report(
         "happened": happened,
         "subject": subject,
     }
-    return write(trial_path(trial, "recommendations", id, "reports"), Recorded, body, request_id)
+    return write(recommendation_path(trial, id, "reports"), Recorded, body, request_id)
 
 
 def correct(
@@ -89,7 +89,7 @@ def correct(
         "retract": list_of("retract", retract, 'the parts "actual", "reward", "withdrawal"'),
         "subject": subject,
     }
-    return write(trial_path(trial, "recommendations", id, "corrections"), Recorded, body, request_id)
+    return write(recommendation_path(trial, id, "corrections"), Recorded, body, request_id)
 
 
 def withdraw(
@@ -102,7 +102,7 @@ def withdraw(
 ) -> Steps[Recorded]:
     """Mark a recommendation as lost to follow-up."""
     body = {"reason": reason, "subject": subject}
-    return write(trial_path(trial, "recommendations", id, "withdrawal"), Recorded, body, request_id)
+    return write(recommendation_path(trial, id, "withdrawal"), Recorded, body, request_id)
 
 
 def mark_in_error(
@@ -118,7 +118,7 @@ def mark_in_error(
     It is refused if something was reported of it, unless that is retracted first (`correct`).
     """
     body = {"reason": reason, "subject": subject}
-    return write(trial_path(trial, "recommendations", id, "error"), Recorded, body, request_id)
+    return write(recommendation_path(trial, id, "error"), Recorded, body, request_id)
 
 
 def unblind(
