@@ -14,12 +14,13 @@ from adhere.errors import DamagedStoreError, InputError
 from adhere.populations import stroke_aspirin, stroke_heparin
 from adhere.record_sources import analyse, records_and_allocation, records_of
 from adhere.store import open_store
-from adhere.trial.commands import Recommend, Report
+from adhere.trial.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.log.export import write_table
 from adhere.trial.log.log_file import write_log
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from same_records import assert_same_records
+from trial.live import send
 
 ARMS = ("walk", "aspirin")
 
@@ -32,16 +33,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         processor = CommandProcessor(store)
         for name in ("t", "other"):
             design = make_design(name, "thompson", ARMS)
-            processor.create(design, seed=5)
-        commands: list[Any] = []
-        for n in range(8):
+            processor.create(design)
+        for n in range(7):
             said: dict[str, Any] = {"trial": "t", "site": ("Leeds", "York")[n % 2], "by": "1"}
-            commands.append(Recommend(**said, request_id=f"r{n}", subject=f"s{n}"))
-            commands.append(
-                Report(**said, request_id=f"q{n}", recommendation_id=n, actual="walk", reward=float(n > 3))
-            )
-        for answer in processor.execute(commands[:14]):
-            assert not isinstance(answer, Exception), answer
+            made = send(processor, Recommend(**said, request_id=f"r{n}", subject=f"s{n}"))
+            assert isinstance(made, RecommendationResponse)
+            about = {**said, "recommendation_id": made.recommendation_id}
+            send(processor, Report(**about, request_id=f"q{n}", actual="walk", reward=float(n > 3)))
         design = make_design("t", "thompson", ARMS)
         with store.reading() as view:
             write_log(view, 1, folder / "t.log")
@@ -82,11 +80,10 @@ def test_a_trial_has_the_same_records_wherever_it_is(folder: Path) -> None:
 
 def test_a_trial_in_memory(tmp_path: Path) -> None:
     trial = Trial("thompson", ARMS, seed=3)
-    for _ in range(5):
-        trial.recommend()
-    trial.report(3, reward=1)
-    trial.report(0, actual="walk")
-    trial.report(3, took_nothing=True)
+    ids = [trial.recommend().id for _ in range(5)]
+    trial.report(ids[3], reward=1)
+    trial.report(ids[0], actual="walk")
+    trial.report(ids[3], took_nothing=True)
     trial.save(tmp_path / "saved")
     assert_same_records(records_of(trial), records_of(tmp_path / "saved"))
     for given in (trial, tmp_path / "saved"):

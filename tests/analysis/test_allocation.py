@@ -22,11 +22,13 @@ def live(policy: str, run: int, schedule: Schedule, actual: Any, reward: Any) ->
     """What a live trial recommends, told the same in the same order, and the probabilities."""
     trial = Trial(policy, ARMS, seed=5, run=run, n_patients=N)
     chosen: list[int] = []
+    ids: list[str] = []
     probabilities: list[list[float]] = []
     for patient, kind, _ in schedule.steps[run].tolist():
         if kind == RECOMMEND:
             told = trial.recommend()
             chosen.append(ARMS.index(told.arm))
+            ids.append(told.id)
             probabilities.append(list(told.probabilities.values()))
             continue
         taken = int(actual[run, patient, chosen[patient]])
@@ -34,7 +36,7 @@ def live(policy: str, run: int, schedule: Schedule, actual: Any, reward: Any) ->
         said = {"reward": reward[run, patient, chosen[patient]]}
         parts = {OUTCOME: {**what, **said}, REWARD: said, ACTUAL: what}
         if kind in parts:
-            trial.report(patient, **parts[kind])
+            trial.report(ids[patient], **parts[kind])
     return chosen, probabilities
 
 

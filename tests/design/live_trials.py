@@ -30,7 +30,7 @@ def play_live(design: Design, population: Population, seed: int, run: int) -> Pl
     trial, world = Trial.from_design(design, seed, run), World(design, seed, run)
     patients = population.patients(seed, run, design.n_patients)
     due: list[tuple[float, int, dict[str, Any]]] = []  # day, report, what it says
-    arms, shares, day, number, coming = [], [], 0.0, 0, 0.0
+    arms, ids, shares, day, number, coming = [], [], [], 0.0, 0, 0.0
     while trial.recommended_stop is None and (number < design.n_patients or due):
         if number < design.n_patients and (not due or coming <= due[0][0]):
             day, stratum = coming, world.stratum(number)
@@ -39,6 +39,7 @@ def play_live(design: Design, population: Population, seed: int, run: int) -> Pl
                 break
             arm = trial.arms.index(made.arm)
             arms.append(arm)
+            ids.append(made.id)
             shares.append(tuple(made.probabilities.values()))
             actual, reward = trial.arms[patients.actual[number, arm]], float(patients.reward[number, arm])
             for one in _reports(design, world, number, day, stratum, made.arm, actual, reward):
@@ -48,7 +49,7 @@ def play_live(design: Design, population: Population, seed: int, run: int) -> Pl
                 coming = world.day(number, day)
         else:
             day, report, said = heappop(due)
-            trial.report(report // 2, at=START + timedelta(days=day), **said)
+            trial.report(ids[report // 2], at=START + timedelta(days=day), **said)
     if trial.recommended_stop is None and len(trial.looks) < planned_looks(design):
         trial.close("as planned", at=START + timedelta(days=day))
     return Played(arms, trial.looks, shares)

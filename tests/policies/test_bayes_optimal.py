@@ -26,6 +26,7 @@ from adhere.protocols import ACTUAL
 from adhere.randomness import POPULATION, stream, stream_keys, uniforms
 from adhere.simulation.progress import Announcing
 from adhere.trial.engine import Engine
+from adhere.trial.trial_keys import seeded_keys
 from oracle.optimum import values_of_arms, values_of_recommendations
 
 OF_BOTH = "bayes-optimal(prior=uniform-other)"
@@ -212,7 +213,7 @@ def test_any_number_of_threads_computes_the_same_decisions(monkeypatch: pytest.M
 def test_a_trial_under_way_waits_for_memory_and_draws_no_arm_instead(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    engine = Engine("bayes-optimal", 2, seed=0, n_patients=12)
+    engine = Engine("bayes-optimal", 2, seeded_keys(0), n_patients=12)
     monkeypatch.setattr(kept_tables, "table_folder", lambda: tmp_path)
     monkeypatch.setattr(kept_tables, "_in_memory", {})
     with monkeypatch.context() as starving:

@@ -12,6 +12,7 @@ from adhere.policies.policy import TrialShape
 from adhere.policies.thompson import ThompsonState, choose_thompson, learn_thompson, probabilities_thompson
 from adhere.randomness import stream
 from adhere.trial.engine import Engine
+from adhere.trial.trial_keys import seeded_keys
 
 from .reference import chances_of_largest, next_chances, probability_of_largest, taught
 
@@ -120,7 +121,7 @@ def test_a_reward_between_0_and_1_is_a_success_that_often() -> None:
 @pytest.mark.parametrize("better", [0, 1])
 def test_no_arm_is_ever_impossible(better: int) -> None:
     """Where the recurrence has only rounding noise left, p is 10⁻¹² from certainty: logged so, and drawn so."""
-    engine, state = Engine("thompson", 2, seed=1), fresh()
+    engine, state = Engine("thompson", 2, seeded_keys(1)), fresh()
     for _ in range(2000):
         count(state, better, True)
         count(state, 1 - better, False)

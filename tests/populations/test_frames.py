@@ -189,7 +189,7 @@ def test_a_table_of_records_may_be_a_frame(tmp_path: Path) -> None:
         table = read_table(given)
         assert arms_in(table) == ["0", "1"]
         assert sorted(rewards_in(table)) == [0.0, 1.0]
-        assert import_table(table, store, make_design(f"t{number}", "thompson", arms_in(table)), seed=1) == 8
+        assert import_table(table, store, make_design(f"t{number}", "thompson", arms_in(table))) == 8
 
 
 def test_pandas_is_never_imported() -> None:
