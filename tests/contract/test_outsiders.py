@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from adhere.policies import import_policies
 from adhere.populations import Population
 from adhere.trial.commands import ChangeStatus, Reveal
+from adhere.trial.design_parts import Looks, Stopping
 from adhere.trial.epochs import begin_epochs
 from adhere.trial.events import Recommended
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.sources import one_trial
+from design.trials import compliers
 from trial.live import Live, number_of
 
 from .policies_under_test import usual_arms, variants
@@ -21,17 +26,18 @@ from .populations_under_test import graded_rewards, mixed
 N_PATIENTS, SEED, LATE = 30, 5, 4
 
 
-def play_live(policy: str, population: Population) -> Live:
+def play_live(policy: str, population: Population, **design: Any) -> Live:
     """A live trial with a secret: reports come late, two are corrected, and halfway a new epoch begins."""
     arms, values = population.arms, population.reward_values
-    live = Live(policy, arms=arms, n_patients=N_PATIENTS, reward_values=values)
+    live = Live(policy, arms=arms, n_patients=N_PATIENTS, reward_values=values, **design)
     patients = population.patients(SEED, 0, N_PATIENTS)
     made = []
     for index in range(N_PATIENTS + LATE):
         if index == N_PATIENTS // 2:
             begin_epochs(live.store, live.clock(), "to test it", always=True)
         if index < N_PATIENTS:
-            made.append(live.recommend(f"s-{index}"))
+            strata = live.design.strata
+            made.append(live.recommend(f"s-{index}", stratum=strata[index % 5 % 2] if strata else None))
         if (due := index - LATE) >= 0:
             chosen = arms.index(made[due].arm or "")
             taken, reward = arms[patients.actual[due, chosen]], float(patients.reward[due, chosen])
@@ -79,4 +85,21 @@ def test_estimated_probabilities_too(tmp_path: Path) -> None:
     made = [event for event in live.events() if isinstance(event, Recommended)]
     assert all(event.estimated for event in made)
     assert len({event.probabilities for event in made}) > 1
+    check_log(live, tmp_path / "t.log")
+
+
+@pytest.mark.parametrize(
+    ("policy", "design"),
+    [
+        ("thompson", {"update": "at looks"}),
+        ("burn-in(thompson, patients=12)", {"update": "at looks", "strata": ("young", "old")}),
+        ("burn-in(floor(exp3(gamma=0.2)), patients=20)", {}),
+        ("mediated-thompson", {}),
+    ],
+)
+def test_what_a_design_prescribes_and_dropped_arms_too(policy: str, design: dict[str, Any], tmp_path: Path) -> None:
+    stopping = Stopping(by="posterior", superiority=0.999, inferiority=0.2)
+    live = play_live(policy, compliers(0.05, 0.6, 0.7), looks=Looks(every=5), stopping=stopping, **design)
+    made = [event for event in live.events() if isinstance(event, Recommended)]
+    assert any(0.0 in event.probabilities for event in made)  # for an arm was dropped
     check_log(live, tmp_path / "t.log")
