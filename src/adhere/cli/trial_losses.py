@@ -70,6 +70,6 @@ def new_epoch(
 
     if not reason.strip():
         raise InputError("--reason", reason, "a few words")
-    with writing_into(source, secret_file) as store:
+    with writing_into(source, secret_file, exists=True) as store:
         n_begun = begin_epochs(store, utc_now(), reason, by="adhere trial new-epoch", always=True)
     typer.echo(f"{shown(source)}: a new epoch in {counted(n_begun, 'trial')}")

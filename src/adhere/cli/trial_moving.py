@@ -12,7 +12,7 @@ import typer
 from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.secret_files import OPTION, read_secrets
 from adhere.cli.trial_sources import SecretFileOption, bar
-from adhere.errors import InputError
+from adhere.errors import InputError, StoreError
 from adhere.report.numbers import counted
 
 if TYPE_CHECKING:
@@ -119,10 +119,12 @@ def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | 
 
 
 @contextmanager
-def writing_into(into: str, secret_file: str | None = None) -> Iterator[Store]:
-    """The store to write into; if that fails, no new file is left."""
+def writing_into(into: str, secret_file: str | None = None, *, exists: bool = False) -> Iterator[Store]:
+    """The store to write into; if that fails, no new file is left. With `exists` no new one is made at all."""
     from adhere.store import open_store
 
+    if exists and "://" not in into and not Path(into).exists():
+        raise StoreError(f"{into} does not exist")
     store = open_store(into, secret_file=secret_file)
     try:
         yield store

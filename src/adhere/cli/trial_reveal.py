@@ -31,7 +31,7 @@ def reveal(
     from adhere.trial.processor import CommandProcessor
 
     try:
-        with writing_into(source, secret_file) as store:
+        with writing_into(source, secret_file, exists=True) as store:
             with store.reading() as view:
                 names = list(view.trials())
             if name is None and len(names) != 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -18,22 +17,28 @@ from adhere.trial.arms import TOOK_OTHER
 from adhere.trial.commands import Command, Correct, Erase, MarkInError, Recommend, Report, Withdraw
 from adhere.trial.events import AnyEvent, Corrected, Reported
 from adhere.trial.log.chain import commitment
+from adhere.trial.random_bytes import random_bytes
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.trial_keys import TrialKeys
 from adhere.trial.verbs.context import find_history
 
 _NAMES_SUBJECT = (Recommend, Erase)  # as a tuple: `isinstance` would make a union type anew at each command
 CommandKind = TypeVar("CommandKind", bound=Command)
-new_salt = partial(secrets.token_bytes, 16)
+new_salt = partial(random_bytes, 16)
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
 def pseudonym_of(command: Recommend | Erase) -> str:
     """A subject's pseudonym: each site numbers its own subjects."""
-    site = check_text("site", command.site) if command.site else ""
-    if "/" in site:  # or two sites could name the same person
-        raise InputError("site", site, "a name without a slash")
-    return f"{site}/{check_text('subject', command.subject)}"
+    return _pseudonym(command.site, command.subject)
+
+
+@lru_cache(256)  # each is asked for twice in a row
+def _pseudonym(site: str | None, subject: str) -> str:
+    known = check_text("site", site) if site else ""
+    if "/" in known:  # or two sites could name the same person
+        raise InputError("site", known, "a name without a slash")
+    return f"{known}/{check_text('subject', subject)}"
 
 
 def new_subject(pseudonym: str) -> Subject:

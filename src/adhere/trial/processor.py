@@ -309,7 +309,8 @@ def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -
     index: int | None = getattr(event, "recommendation_index", None)
     recommendation_id = None
     if index is not None:
-        transaction.load([index])
+        if index not in transaction.state.histories:
+            transaction.load([index])
         history = transaction.state.histories[index]
         recommendation_id = history.recommendation_id
     if recommendation_id is None or not isinstance(command, _ABOUT_ARM):

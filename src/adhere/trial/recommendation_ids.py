@@ -9,8 +9,9 @@ another recommendation with the same index has other random letters, and an ID c
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import Final
+
+from adhere.trial.random_bytes import random_bytes
 
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: without I, L, O and U, which look like others
 EXAMPLE: Final = "4K7T-9QXA-M98F-RJCB"
@@ -38,7 +39,7 @@ class RecommendationIds:
 
     def new(self, index: int) -> str:
         """Draw the ID of a recommendation."""
-        return self.with_bytes(index, os.urandom(N_RANDOM))
+        return self.with_bytes(index, random_bytes(N_RANDOM))
 
     def with_bytes(self, index: int, random_bytes: bytes) -> str:
         """Return the ID of a recommendation whose last letters are given by ten random bytes."""

@@ -14,7 +14,7 @@ from adhere.service.pages.page import Page, asset
 from adhere.service.pages.schemas import fields_table, link, object_section
 
 _GROUPS = (
-    ("Trials", ("/trials", "/trials/{trial}", "/pause", "/resume", "/close")),
+    ("Trials", ("/trials", "/trials/{trial}", "/pause", "/resume", "/close", "/reveal")),
     ("Recommendations and reports", ("/recommendations",)),
     ("What came of it", ("/results", "/export", "/accesses", "/unblindings", "/erasures")),
     ("Tokens", ("/tokens",)),

@@ -58,8 +58,8 @@ class Verdict:
     """The result of `verify`: the number of intact records, the last hash, the first fault, and looks.
 
     `n_looks` are those that stand where the design has them, `n_derived` of them those derived again. `secret` says
-    whether the secret that draws arms is in the log ("revealed"), is only kept here ("kept"), is not known here
-    ("unknown"), or there is none ("seed").
+    whether the secret that draws arms is in the log ("revealed"), is only kept here ("kept"), is not known here, as
+    with a log that was changed ("unknown"), or there is none ("seed").
     """
 
     n_records: int
@@ -67,7 +67,7 @@ class Verdict:
     fault: Fault | None = None
     n_looks: int = 0
     n_derived: int = 0
-    secret: str = SEED
+    secret: str = UNKNOWN
 
 
 def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:

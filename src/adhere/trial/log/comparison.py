@@ -23,6 +23,7 @@ class How(Enum):
     BY_PROBABILITIES = "probabilities only: the arm was drawn by another version of the policy"
     BY_LOG = "probabilities only: the secret that drew the arm is not known here"
     FALLBACK = "the arm drawn with equal probabilities, because the policy had failed"
+    FALLBACK_BY_LOG = "probabilities only: the policy had failed, and the secret that drew the arm is not known here"
     IMPORTED = "not at all: it was made elsewhere and imported"
     NOT = "not at all"
 
@@ -52,7 +53,7 @@ def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
     if event.fallback:
         left = arms_left(state)
         if is_secret:
-            return _compare_stated(How.FALLBACK, event, engine.equal_shares(left))
+            return _compare_stated(How.FALLBACK_BY_LOG, event, engine.equal_shares(left))
         return _compared(How.FALLBACK, event, engine.fall_back(index, event.fallback, state.epoch, left))
     if event.algorithm_version != engine.algorithm_version:
         return _compare_probabilities(state, event)

@@ -140,7 +140,7 @@ class _Replayer:
         result, found = self._result, compare_recommendation(self._projection.state, event)
         if found.how is How.IMPORTED:
             result.n_imported += 1
-        elif found.how is How.FALLBACK:
+        elif found.how in (How.FALLBACK, How.FALLBACK_BY_LOG):
             result.n_fallbacks += 1
         elif found.how is How.BY_PROBABILITIES:
             result.n_by_probabilities += 1
