@@ -8,7 +8,7 @@ from adhere import Trial
 from contract.policies_under_test import variants
 from contract.populations_under_test import GRADED
 
-from .digests import digest
+from .digests import fingerprint
 
 N_RECOMMENDATIONS, HORIZON, SEED = 48, 60, 12
 ARMS = ("arm a", "arm b", "arm c")
@@ -33,27 +33,32 @@ def feedback(recommendation: int, n_arms: int) -> list[tuple[int, dict[str, Any]
 
 
 def played(text: str, n_arms: int) -> dict[str, Any]:
-    """The arms of a trial that follows the script, and digests of all it said and learned."""
+    """The arms of a trial that follows the script, and fingerprints of all it said and learned."""
     trial = Trial(text, ARMS[:n_arms], SEED, HORIZON, run=1, reward_values=GRADED)
-    due: dict[int, list[tuple[int, dict[str, Any]]]] = {}
+    due: dict[int, list[tuple[Any, dict[str, Any]]]] = {}  # by the ID of a recommendation
     made, states = [], []
     for now in range(N_RECOMMENDATIONS):
         recommendation = trial.recommend()
         made.append(recommendation)
         for delay, report in feedback(now, n_arms):
             due.setdefault(now + delay, []).append((recommendation.id, report))
-        for number, report in reversed(due.pop(now, [])):
-            trial.report(number, **report)
+        for id_, report in reversed(due.pop(now, [])):
+            trial.report(id_, **report)
         states.append(trial.state)
     return {
         "arms": "".join(str(ARMS.index(recommendation.arm)) for recommendation in made),
         "last probabilities": list(made[-1].probabilities.values()),
-        "probabilities": digest([list(recommendation.probabilities.values()) for recommendation in made]),
-        "memos": digest([recommendation.memo for recommendation in made]),
-        "states": digest(states),
+        "probabilities": fingerprint([list(recommendation.probabilities.values()) for recommendation in made]),
+        "memos": fingerprint([recommendation.memo for recommendation in made]),
+        "states": fingerprint(states),
     }
 
 
 def in_memory(subject: str) -> dict[str, Any]:
     """Every policy of a composition, with two and with three arms."""
-    return {f"{text} ({n_arms})": played(text, n_arms) for n_arms in (2, 3) for text in variants(subject, n_arms)}
+    return {name: played(text, n_arms) for name, text, n_arms in scripts(subject)}
+
+
+def scripts(subject: str) -> list[tuple[str, str, int]]:
+    """What the golden calls the scripts of a composition, with the policy and the number of arms of each."""
+    return [(f"{text} ({n_arms})", text, n_arms) for n_arms in (2, 3) for text in variants(subject, n_arms)]

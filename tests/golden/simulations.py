@@ -11,7 +11,7 @@ from adhere.simulation.measure import SHARES
 from contract.policies_under_test import is_compiled, variants
 from contract.populations_under_test import graded_rewards, mixed
 
-from .digests import digest
+from .digests import fingerprint
 
 N_PATIENTS, N_RUNS, SEED = 70, 9, 4
 
@@ -36,21 +36,31 @@ def populations_for(subject: str) -> list[Population]:
     return [population for population in every if is_compiled(subject, population.n_arms)]
 
 
+def names(subject: str) -> list[str]:
+    """What the golden calls the simulations of a composition."""
+    populations = populations_for(subject)
+    return [_name(text, one) for one in populations for text in variants(subject, one.n_arms)]
+
+
 def simulated(subject: str) -> dict[str, Any]:
-    """For each policy of a composition and each population: a digest of all that was found, and some of it."""
+    """For each policy of a composition and each population: a fingerprint of all that was found, and some of it."""
     entries = {}
     for population in populations_for(subject):
         policies = variants(subject, population.n_arms)
         result = simulate(policies, population, N_PATIENTS, N_RUNS, SEED, progress=False)
         for text, found, outcome in zip(policies, result.to_json(), result.outcomes, strict=True):
             trajectories = [outcome.trajectory(difference=difference).mean.tolist() for difference in (False, True)]
-            entries[f"{text} on {population.name}({population.n_arms})"] = {
+            entries[_name(text, population)] = {
                 "surplus": found["surplus"]["mean"],
                 "reward": found["reward"]["mean"],
-                "all": digest(_as_first_written(found)),
-                "trajectories": digest(trajectories),
+                "all": fingerprint(_as_first_written(found)),
+                "trajectories": fingerprint(trajectories),
             }
     return entries
+
+
+def _name(policy: str, population: Population) -> str:
+    return f"{policy} on {population.name}({population.n_arms})"
 
 
 def _as_first_written(found: dict[str, Any]) -> dict[str, Any]:

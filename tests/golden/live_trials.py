@@ -1,4 +1,8 @@
-"""Live trials in a store: fixed scripts in which reports are also corrected and imputed, and the trial paused."""
+"""Live trials with a fixed secret: scripts in which reports are also corrected and imputed, and the trial paused.
+
+They hold fixed how arms, kits and what learning draws follow from the secret: a revealed secret must give the same
+arms in every later version.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,10 @@ import numpy as np
 from adhere.errors import InputError
 from adhere.trial.commands import ChangeStatus, Withdraw
 from adhere.trial.design_parts import Imputation
-from adhere.trial.events import Recommended
-from trial.live import ARMS, Live
+from adhere.trial.events import Created, Recommended
+from trial.live import ARMS, SECRET, Live
 
-from .digests import digest
+from .digests import fingerprint
 from .live_scripts import feedback
 
 POLICIES = (
@@ -26,26 +30,28 @@ POLICIES = (
 N_RECOMMENDATIONS, HORIZON = 40, 60
 
 
-class StoredTrial:
+class LiveTrial:
     """A trial in a store, spoken to by plain verbs. Only this class knows the names of the package's own."""
 
     def __init__(self, policy: str) -> None:
         rule = Imputation(after_days=14, took_nothing=True, reward=0.0)
         values = (0.0, 0.3, 1.0)
-        self.live = Live(policy, n_patients=HORIZON, impute=rule, reward_values=values)
+        design: dict[str, Any] = {"n_patients": HORIZON, "impute": rule, "reward_values": values}
+        self.live = Live(policy, blinded=True, secret=SECRET, **design)
 
-    def recommend(self, subject: str) -> int:
-        return self.live.recommend(subject).recommendation_id
+    def recommend(self, subject: str) -> str:
+        """Recommend to a site; returns the kit."""
+        return str(self.live.recommend(subject).kit)
 
-    def report(self, recommendation: int, **said: Any) -> None:
-        self.live.report(recommendation, **said)
+    def report(self, index: int, **said: Any) -> None:
+        self.live.report(index, site=None, **said)  # by a coordinator, who names arms
 
-    def correct(self, recommendation: int, **said: Any) -> None:
-        self.live.correct(recommendation, **said)
+    def correct(self, index: int, **said: Any) -> None:
+        self.live.correct(index, site=None, **said)
 
-    def withdraw(self, recommendation: int) -> None:
-        asked = {"trial": "t", "request_id": f"withdraw-{recommendation}", "site": "Leeds", "reason": "moved away"}
-        self.live.send(Withdraw(recommendation_id=recommendation, **asked))
+    def withdraw(self, index: int) -> None:
+        asked = {"trial": "t", "request_id": f"withdraw-{index}", "site": "Leeds", "reason": "moved away"}
+        self.live.send(Withdraw(recommendation_id=self.live.id_of(index), **asked))
 
     def change_status(self, status: str) -> None:
         self.live.send(ChangeStatus(trial="t", request_id=f"become-{status}", reason="planned", status=status))
@@ -54,26 +60,31 @@ class StoredTrial:
         self.live.clock.pass_days(days)
         self.live.impute_missing()
 
-    def recommendations(self) -> list[tuple[int, tuple[float, ...], tuple[float, ...], str]]:
-        """The arm, probabilities, memo and random key of each."""
+    def commitment(self) -> str:
+        created = self.live.events()[0]
+        assert isinstance(created, Created)
+        return created.commitment
+
+    def recommendations(self) -> list[tuple[int, tuple[float, ...], tuple[float, ...]]]:
+        """The arm, probabilities and memo of each."""
         events = [event for event in self.live.events() if isinstance(event, Recommended)]
-        return [(event.chosen, event.probabilities, event.memo, event.key) for event in events]
+        return [(event.chosen, event.probabilities, event.memo) for event in events]
 
     def state(self) -> list[float]:
         numbers: list[float] = np.frombuffer(self.live.snapshot().policy_state).tolist()
         return numbers
 
 
-def in_store(policy: str) -> dict[str, Any]:
-    """The arms of a trial that follows the script, and digests of all it recorded and learned."""
-    trial = StoredTrial(policy)
+def by_secret(policy: str) -> dict[str, Any]:
+    """The arms and kits of a trial that follows the script, and fingerprints of all it recorded and learned."""
+    trial = LiveTrial(policy)
     due: dict[int, list[tuple[int, dict[str, Any]]]] = {}
-    states = []
+    kits, states = [], []
     for now in range(N_RECOMMENDATIONS):
-        number = trial.recommend(f"subject {now}")
-        for delay, report in feedback(number, len(ARMS)):
+        kits.append(trial.recommend(f"subject {now}"))
+        for delay, report in feedback(now, len(ARMS)):
             said = {**report, "actual": ARMS["abc".index(report["actual"][-1])]} if "actual" in report else report
-            due.setdefault(now + delay, []).append((number, said))
+            due.setdefault(now + delay, []).append((now, said))
         for reported, said in reversed(due.pop(now, [])):
             trial.report(reported, **said)
         if now % 8 == 7:
@@ -94,12 +105,13 @@ def in_store(policy: str) -> dict[str, Any]:
     states.append(trial.state())
     made = trial.recommendations()
     return {
+        "commitment": trial.commitment(),
         "arms": "".join(str(chosen) for chosen, *_ in made),
+        "kits": " ".join(kits),
         "last probabilities": list(made[-1][1]),
-        "probabilities": digest([probabilities for _, probabilities, *_ in made]),
-        "memos": digest([memo for _, _, memo, _ in made]),
-        "keys": digest([key for *_, key in made]),
-        "states": digest(states),
+        "probabilities": fingerprint([probabilities for _, probabilities, _ in made]),
+        "memos": fingerprint([memo for _, _, memo in made]),
+        "states": fingerprint(states),
     }
 
 
