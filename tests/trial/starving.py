@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from adhere.store import open_store
-from adhere.trial.commands import ChangeStatus, Recommend, Report
+from adhere.trial.commands import ChangeStatus, Recommend, RecommendationResponse, Report
 from adhere.trial.events import decode
 from adhere.trial.log.chain import walk
 from adhere.trial.log.replay import replay
@@ -41,7 +41,8 @@ def main(path: Path) -> None:
     for descriptor in taken:
         os.close(descriptor)
     fed = processor.execute([_recommend(number) for number in range(3)])
-    reports = [Report(trial="t", request_id=f"r{n}", recommendation_id=n, reward=1.0) for n in range(3)]
+    made = [response.recommendation_id for response in fed if isinstance(response, RecommendationResponse)]
+    reports = [Report(trial="t", request_id=f"r {one}", recommendation_id=one, reward=1.0) for one in made]
     fed += processor.execute(reports)
     with store.reading() as view:
         events = [decode(record.body) for record in walk(view, 1)]

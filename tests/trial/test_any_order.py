@@ -63,45 +63,45 @@ class AnyOrder(RuleBasedStateMachine):
         return f"request {self.ids}"
 
     @rule(target=made, subject=st.integers(0, 30))
-    def recommend(self, subject: int) -> int:
-        return int(self.live.recommend(f"s{subject}").recommendation_id)
+    def recommend(self, subject: int) -> str:
+        return self.live.recommend(f"s{subject}").recommendation_id
 
     @rule(target=made, subjects=st.lists(st.integers(0, 30), min_size=2, max_size=4))
     def recommend_together(self, subjects: list[int]) -> Any:
         asked = [Recommend(trial="t", request_id=self._request(), site="Leeds", subject=f"s{n}") for n in subjects]
-        return multiple(*(int(answer.recommendation_id) for answer in self.live.processor.execute(asked)))  # type: ignore[union-attr,arg-type]
+        return multiple(*(answer.recommendation_id for answer in self.live.processor.execute(asked)))  # type: ignore[union-attr]
 
     @rule(target=said, made=made, said=SAID)
-    def report(self, made: int, said: dict[str, Any]) -> tuple[int, dict[str, Any], int | None]:
-        said = {**said, "request_id": self._request()}
+    def report(self, made: str, said: dict[str, Any]) -> tuple[str, dict[str, Any], int | None]:
+        said = {**said, "request_id": self._request(), "site": None}
         try:
             return made, said, self.live.report(made, **said).record
         except ConflictError:  # it contradicts an earlier one
             return made, said, None
 
     @rule(once_more=said)
-    def report_again(self, once_more: tuple[int, dict[str, Any], int | None]) -> None:
+    def report_again(self, once_more: tuple[str, dict[str, Any], int | None]) -> None:
         made, said, record = once_more
         if record is not None:
             assert self.live.report(made, **said).record == record
 
     @rule(made=made, said=SAID)
-    def correct(self, made: int, said: dict[str, Any]) -> None:
+    def correct(self, made: str, said: dict[str, Any]) -> None:
         with suppress(ConflictError):  # nothing new is taken of what was withdrawn
             self.live.correct(made, **said)
 
     @rule(made=made, part=st.sampled_from(["actual", "reward", "withdrawal"]))
-    def retract(self, made: int, part: str) -> None:
+    def retract(self, made: str, part: str) -> None:
         with suppress(ConflictError):  # there was nothing to retract
             self.live.correct(made, retract=(part,))
 
     @rule(made=made)
-    def withdraw(self, made: int) -> None:
+    def withdraw(self, made: str) -> None:
         with suppress(ConflictError):
             self.live.send(Withdraw(trial="t", request_id=self._request(), recommendation_id=made, reason="left"))
 
     @rule(made=made)
-    def mark_in_error(self, made: int) -> None:
+    def mark_in_error(self, made: str) -> None:
         with suppress(ConflictError):  # something was reported of it
             self.live.send(MarkInError(trial="t", request_id=self._request(), recommendation_id=made, reason="slip"))
 
@@ -156,8 +156,8 @@ def known_patients(view: Any, number: int) -> Iterator[tuple[int, int, float]]:
     """The arm chosen, what was taken and the reward, where both are known."""
     bodies: dict[int, list[bytes]] = {}
     for record in walk(view, number):
-        if record.recommendation_id is not None:
-            bodies.setdefault(record.recommendation_id, []).append(record.body)
+        if record.recommendation_index is not None:
+            bodies.setdefault(record.recommendation_index, []).append(record.body)
     for history in (history_of(map(decode, own)) for own in bodies.values()):
         if history.actual is not None and history.reward is not None:
             yield history.chosen, int(history.actual.value), history.reward.value

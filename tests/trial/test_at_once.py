@@ -60,7 +60,7 @@ def check(where: str | Path, answers: list[list[Any]]) -> None:
 
 def test_four_processes_on_postgresql(database_url: str) -> None:
     store = open_store(database_url)
-    CommandProcessor(store).create(make_design("t", "thompson/actual", ARMS), seed=5)
+    CommandProcessor(store).create(make_design("t", "thompson/actual", ARMS))
     store.close()
     with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
         check(database_url, list(pool.map(ask_for_all, [database_url] * 4, range(4))))
@@ -69,7 +69,7 @@ def test_four_processes_on_postgresql(database_url: str) -> None:
 def test_eight_threads_on_sqlite(tmp_path: Path) -> None:
     store = open_store(tmp_path / "trials.db")
     processor = CommandProcessor(store)
-    processor.create(make_design("t", "thompson/actual", ARMS), seed=5)
+    processor.create(make_design("t", "thompson/actual", ARMS))
     answers: dict[int, list[Any]] = {}
 
     def play(number: int) -> None:

@@ -1,18 +1,22 @@
-"""A trial that was backed up and restored is the same, verifies, replays and goes on."""
+"""A trial that was backed up and restored is the same, verifies, replays and goes on, by a fresh secret."""
 
 from __future__ import annotations
 
 import subprocess
 import uuid
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
+import pytest
 
+from adhere.errors import UnknownError
 from adhere.record_sources import records_of
 from adhere.store import Store, open_store
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.commands import Recommend, RecommendationResponse
-from adhere.trial.log.chain import verify
+from adhere.trial.commands import Recommend, RecommendationResponse, Report
+from adhere.trial.events import AnyEvent, Created, EpochBegun, Recommended, decode
+from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
 from adhere.trial.processor import CommandProcessor
 from store.postgres_server import program
@@ -29,30 +33,59 @@ def played(store: Store) -> str:
         return view.head(number_of(view)).hash.hex()
 
 
-def check_goes_on(store: Store, head: str) -> None:
-    made = send(
-        CommandProcessor(store), Recommend(trial="t", request_id="after the restore", site="Leeds", subject="new")
-    )
-    assert isinstance(made, RecommendationResponse)
-    assert made.recommendation_id == 8
+def recommend(store: Store, *subjects: str) -> list[RecommendationResponse]:
+    """Recommendations of a service that has just started."""
+    asked = [Recommend(trial="t", request_id=subject, site="Leeds", subject=subject) for subject in subjects]
+    return [made for made in CommandProcessor(store).execute(asked) if isinstance(made, RecommendationResponse)]
+
+
+def events_of(store: Store) -> list[AnyEvent]:
     with store.reading() as view:
-        assert verify(view, number_of(view), head).fault is None
-        assert replay(view, number_of(view)).difference is None
+        return [decode(record.body) for record in walk(view, number_of(view))]
+
+
+def check_goes_on(store: Store, head: str) -> None:
+    (given,) = recommend(store, "new")
+    created, *_, begun, made = events_of(store)
+    assert isinstance(created, Created)
+    assert isinstance(begun, EpochBegun)
+    assert isinstance(made, Recommended)
+    assert begun.reason == "the store was copied or restored: records after the copy may have been lost"
+    assert (made.recommendation_index, made.recommendation_id, made.epoch) == (8, given.recommendation_id, 1)
+    assert begun.commitment != created.commitment
+    with store.reading() as view:
+        fresh = view.secret(begun.commitment)
+        assert fresh is not None
+        assert fresh != view.secret(created.commitment)
+        found = verify(view, number_of(view), head)
+        assert (found.fault, found.secret) == (None, "kept")
+        again = replay(view, number_of(view))
+        assert (again.difference, again.n_derived) == (None, 9)
         assert len(list(view.subjects(number_of(view)))) == 9
     store.close()
+    again_opened = open_store(store.location or "")  # which was not restored
+    recommend(again_opened, "newer")
+    assert sum(isinstance(event, EpochBegun) for event in events_of(again_opened)) == 1
+    again_opened.close()
 
 
 def test_a_sqlite_file(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "trials.db")
+    path = tmp_path / "trials.db"
+    store = SqliteStore(path)
     head = played(store)
     store.backup(tmp_path / "copy.db")
-    played_on = CommandProcessor(store)
-    send(played_on, Recommend(trial="t", request_id="lost with the disk", site="Leeds", subject="late"))
+    (lost,) = recommend(store, "late")
     store.close()
     for left in tmp_path.glob("trials.db*"):
         left.unlink()
-    (tmp_path / "copy.db").rename(tmp_path / "trials.db")
-    check_goes_on(open_store(tmp_path / "trials.db"), head)
+    (tmp_path / "copy.db").rename(path)
+    check_goes_on(open_store(path), head)
+    late = Report(trial="t", request_id="r", site="Leeds", recommendation_id=lost.recommendation_id, reward=1.0)
+    with (
+        closing(open_store(path)) as restored,
+        pytest.raises(UnknownError, match="If it was given out before a backup was restored, do not send it again"),
+    ):
+        send(CommandProcessor(restored), late)
 
 
 def test_a_postgresql_database(database_url: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from adhere.compilation import Kernel
 from adhere.policies import generic
 from adhere.trial.engine import Engine, Floats
+from adhere.trial.trial_keys import seeded_keys
 
 POLICIES = ("exp3(gamma=0.3)/comply", "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)")
 
@@ -33,7 +34,7 @@ def walk(engine: Engine, start: int) -> tuple[list[int], list[tuple[float, ...]]
 
 def test_threads_may_share_an_engine() -> None:
     for policy in POLICIES:
-        engine = Engine(policy, 2, seed=3, n_patients=1000)
+        engine = Engine(policy, 2, seeded_keys(3), n_patients=1000)
         alone = [walk(engine, start) for start in range(0, 800, 100)]
         with ThreadPoolExecutor(8) as threads:
             together = list(threads.map(partial(walk, engine), range(0, 800, 100)))
@@ -44,7 +45,7 @@ def test_threads_may_share_an_engine() -> None:
 def test_loading_leaves_nothing_to_load_for_the_first_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even what the probabilities of its parts need: a want of descriptors must not meet a patient."""
     monkeypatch.setattr(generic, "_compiled_probabilities", {})
-    engine = Engine("thompson-bounded(epsilon-greedy)", 2, seed=3)
+    engine = Engine("thompson-bounded(epsilon-greedy)", 2, seeded_keys(3))
     engine.load()
 
     def none_left(*_: object) -> None:

@@ -51,7 +51,7 @@ def test_a_guarded_trial_is_derived_again_after_late_reports_and_corrections() -
 
 
 def test_blocks_go_on_where_they_were_when_a_correction_makes_the_policy_learn_again() -> None:
-    live, seen = Live("burn-in(floor(thompson, share=0.2), patients=24)"), PermutedBlocks(2, (4, 6, 8))
+    live, seen = Live("burn-in(floor(thompson, share=0.2), patients=24)", seed=5), PermutedBlocks(2, (4, 6, 8))
     for n in range(24):
         live.recommend(f"s{n}")
         live.report(n, actual="walk", reward=float(n % 2))
@@ -76,14 +76,14 @@ def test_an_arm_drawn_because_the_policy_failed_takes_no_place_in_a_block() -> N
     engine, history = live.engine(), evolve_history(None, made)
     assert [row[3] for row in lessons_of(engine, history)] == [CHOICE]
     assert lessons_of(engine, msgspec.structs.replace(history, memo=(), fallback="it failed")) == ()
-    assert lessons_of(engine, msgspec.structs.replace(history, recommendation_id=4)) == ()  # after the burn-in
+    assert lessons_of(engine, msgspec.structs.replace(history, recommendation_index=4)) == ()  # after the burn-in
 
 
 def test_an_explanation_says_who_decided() -> None:
     live, said = played(), set[str]()
     with live.store.reading() as view:
         for n in range(24):
-            (line,) = (line for line in explain(view, number_of(view), n) if "decided by" in line)
+            (line,) = (line for line in explain(view, number_of(view), live.id_of(n)) if "decided by" in line)
             said.add(line.strip())
             assert ("decided by burn-in" in line) == (n < 9)
     assert said == {"decided by burn-in", "decided by floor", "decided by exp3(gamma=0.1)"}
@@ -93,7 +93,7 @@ def test_of_one_learner_or_a_policy_that_is_not_here_nothing_is_said() -> None:
     live = Live("thompson/actual")
     live.recommend("s")
     with live.store.reading() as view:
-        assert "decided by" not in "\n".join(explain(view, number_of(view), 0))
+        assert "decided by" not in "\n".join(explain(view, number_of(view), live.id_of(0)))
     created, made, *_ = live.events()
     assert isinstance(created, Created)
     assert isinstance(made, Recommended)

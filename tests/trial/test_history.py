@@ -20,11 +20,12 @@ AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def recommended(fallback: str = "") -> History:
-    known = {"probabilities": (1 / 3,) * 3, "key": "", "algorithm_version": "", "software": ""}
+    known = {"probabilities": (1 / 3,) * 3, "algorithm_version": "", "software": ""}
     event = Recommended(
         position=10,
         at=AT,
-        recommendation_id=4,
+        recommendation_index=4,
+        recommendation_id="4K7T-9QXA-M98F-RJCB",
         subject="s",
         site="Leeds",
         learned_up_to=9,
@@ -39,7 +40,7 @@ FIRST = recommended()
 
 
 def after(history: History, kind: type[Any], position: int, **values: Any) -> History:
-    event: AnyEvent = kind(position=position, at=AT, recommendation_id=4, **values)
+    event: AnyEvent = kind(position=position, at=AT, recommendation_index=4, **values)
     return evolve_history(history, event)
 
 
@@ -145,7 +146,7 @@ def test_changed_lessons_are_those_to_learn_again() -> None:
         n_arms, memo_size, sees_both_arms = K, 0, False
 
         @staticmethod
-        def choice_changes_state(recommendation_id: int) -> bool:
+        def choice_changes_state(index: int) -> bool:
             return False
 
     def changed(before: History, after: History) -> Mapping[int, Any]:

@@ -35,13 +35,12 @@ _ids = count()
 
 def mark(live: Live, recommendation: int, **said: Any) -> None:
     said = {"reason": "wrong code", "site": "Leeds", "request_id": f"error-{next(_ids)}", **said}
-    live.send(MarkInError(trial="t", recommendation_id=recommendation, **said))
+    live.send(MarkInError(trial="t", recommendation_id=live.id_of(recommendation), **said))
 
 
 def lose(live: Live, recommendation: int) -> None:
-    live.send(
-        Withdraw(trial="t", request_id=f"lost-{next(_ids)}", recommendation_id=recommendation, reason="moved away")
-    )
+    lost = {"recommendation_id": live.id_of(recommendation), "reason": "moved away"}
+    live.send(Withdraw(trial="t", request_id=f"lost-{next(_ids)}", **lost))
 
 
 def check_log(live: Live) -> None:
@@ -67,7 +66,7 @@ def live() -> Live:
 
 def test_nothing_more_is_said_of_it_and_the_subject_is_entered_anew() -> None:
     live = Live("thompson")
-    live.recommend("s")
+    made = live.recommend("s").recommendation_id
     mark(live, 0)
     for say in (
         lambda: live.report(0, reward=1.0),
@@ -75,12 +74,12 @@ def test_nothing_more_is_said_of_it_and_the_subject_is_entered_anew() -> None:
         lambda: live.correct(0, retract=("reward",)),
         lambda: lose(live, 0),
     ):
-        with pytest.raises(ConflictError, match="recommendation 0 was entered in error; nothing more can be"):
+        with pytest.raises(ConflictError, match=f"recommendation {made} was entered in error; nothing more can be"):
             say()
     mark(live, 0)
     assert live.kinds()[-2:] == ["EnteredInError", "Repeated"]
-    assert live.recommend("s").recommendation_id == 1
-    assert live.recommend("s").recommendation_id == 1  # which is open
+    assert live.index_of(live.recommend("s")) == 1
+    assert live.index_of(live.recommend("s")) == 1  # which is open
     check_log(live)
 
 
@@ -97,9 +96,9 @@ def test_only_its_own_site_and_its_own_subject() -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"actual": "walk"}, "actual of recommendation 1 was reported"),
-        ({"reward": 1.0}, "reward of recommendation 1 was reported"),
-        ({"took_nothing": True, "reward": 0.0}, "actual and reward of recommendation 1 were reported"),
+        ({"actual": "walk"}, "actual of recommendation {} was reported"),
+        ({"reward": 1.0}, "reward of recommendation {} was reported"),
+        ({"took_nothing": True, "reward": 0.0}, "actual and reward of recommendation {} were reported"),
     ],
 )
 def test_what_was_reported_is_retracted_first_and_forgotten(said: dict[str, Any], why: str) -> None:
@@ -109,7 +108,7 @@ def test_what_was_reported_is_retracted_first_and_forgotten(said: dict[str, Any]
         trial.report(0, actual="walk", reward=1.0)
         trial.recommend("a slip")
     live.report(1, **said)
-    with pytest.raises(ConflictError, match=f"{why}.* retract what was reported first"):
+    with pytest.raises(ConflictError, match=f"{why.format(live.id_of(1))}.* retract what was reported first"):
         mark(live, 1)
     live.correct(1, retract=("actual",) * ("reward" not in said or len(said) > 1) + ("reward",) * ("reward" in said))
     mark(live, 1)
@@ -129,7 +128,7 @@ def test_what_the_rule_assumed_of_it_is_unlearned() -> None:
     assert live.snapshot().policy_state != without.snapshot().policy_state
     mark(live, 0)
     assert live.snapshot().policy_state == without.snapshot().policy_state
-    assert live.recommend("a slip").recommendation_id == 1
+    assert live.index_of(live.recommend("a slip")) == 1
     check_log(live)
     with live.store.reading() as view:
         logged = logged_allocation(view, 1)
@@ -174,4 +173,4 @@ def test_it_is_counted_apart_and_in_no_analysis_set(live: Live, tmp_path: Path) 
 
 def test_it_is_explained(live: Live) -> None:
     with live.store.reading() as view:
-        assert list(explain(view, 1, 5))[-1].endswith("entered in error (entered twice)")
+        assert list(explain(view, 1, live.id_of(5)))[-1].endswith("entered in error (entered twice)")

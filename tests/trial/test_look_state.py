@@ -38,14 +38,14 @@ def plan_of(**fields: Any) -> LookPlan:
 
 def made(number: int, chosen: int, stratum: int | None = None) -> Recommended:
     return Recommended(
-        position=number + 2, at=START, recommendation_id=number, subject="", site="", learned_up_to=1, chosen=chosen,
-        probabilities=(), key="", algorithm_version="", software="", stratum=stratum,
+        position=number + 2, at=START, recommendation_index=number, recommendation_id="", subject="", site="",
+        learned_up_to=1, chosen=chosen, probabilities=(), algorithm_version="", software="", stratum=stratum,
     )  # fmt: skip
 
 
 def history(chosen: int, reward: float | None = None, **fields: Any) -> History:
     part = None if reward is None else Part(reward, 9)
-    return History(0, 2, START, "", chosen, reward=part, **fields)
+    return History(0, "", 2, START, "", chosen, reward=part, **fields)
 
 
 def looked(number: int, status: tuple[int, ...], decision: int = ACTIVE) -> Looked:

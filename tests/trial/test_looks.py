@@ -25,6 +25,7 @@ from adhere.trial.log.replay_schedule import logged_allocation
 from adhere.trial.look_view import logged_looks
 from adhere.trial.looks import ACTIVE, GO_ON, INFERIOR, SUPERIOR
 from adhere.trial.make_design import make_design
+from adhere.trial.trial_keys import seeded_keys
 
 from .live import Live, number_of, replay_of, verdict_of
 
@@ -111,7 +112,7 @@ def test_it_is_said_what_prescribed_the_probabilities_and_they_are_not_redrawn()
     stratified.recommend("s", stratum="old")
     for live, said in ((frozen, "probabilities at the last look"), (stratified, "permuted block of the stratum")):
         with live.store.reading() as view:
-            lines = list(explain(view, number_of(view), 0))
+            lines = list(explain(view, number_of(view), live.id_of(0)))
             assert any(line.startswith("  decided by") and said in line for line in lines), lines
             assert "prescribes" in logged_allocation(view, number_of(view)).reason
     assert "  stratum    old" in lines
@@ -172,7 +173,7 @@ def test_the_last_look_does_without_those_who_are_lost() -> None:
     play(live, 4, {"walk": 1, "aspirin": 1})
     for subject in ("lost", "late"):
         live.recommend(subject)
-    live.send(Withdraw(trial="t", request_id="", recommendation_id=4, reason="moved away"))
+    live.send(Withdraw(trial="t", request_id="", recommendation_id=live.id_of(4), reason="moved away"))
     assert len(looks_of(live)) == 1
     live.report(5, reward=1.0)
     assert [look.look for look in looks_of(live)] == [0, 1]
@@ -221,7 +222,7 @@ def test_a_trial_in_memory_is_saved_with_its_looks_and_its_end(tmp_path: Path) -
     assert [(look.look, look.outcomes, look.decision) for look in trial.looks] == [(1, 3, "go on"), (2, 5, "go on")]
     assert trial.recommended_stop is None
     with pytest.raises(InputError, match="not closed"):
-        trial.report(5, reward=1)
+        trial.report(made.id, reward=1)
     trial.save(tmp_path / "t.log")
     again = Trial.load(tmp_path / "t.log")
     assert (again.looks, again.events[-1]) == (trial.looks, trial.events[-1])
@@ -270,12 +271,12 @@ def test_a_changed_a_missing_and_an_invented_look_are_found() -> None:
 
 
 def test_a_policy_that_fails_is_replaced_by_the_arms_that_are_left() -> None:
-    engine = make_design("t", "thompson", THREE).engine(seed=5)
+    engine = make_design("t", "thompson", THREE).engine(seeded_keys(5))
 
     def fails() -> Choice:
         raise ZeroDivisionError("no outcomes")
 
-    made = [engine.choose_or_fall_back(engine.first_state, number, fails, [0, 2]) for number in range(20)]
+    made = [engine.choose_or_fall_back(engine.first_state, number, choose=fails, left=[0, 2]) for number in range(20)]
     assert {one.chosen for one in made} == {0, 2}
     assert {one.probabilities for one in made} == {(0.5, 0.0, 0.5)}
     assert {one.fallback for one in made} == {"ZeroDivisionError: no outcomes"}

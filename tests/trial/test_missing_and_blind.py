@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adhere.errors import ConflictError, InputError
-from adhere.trial.commands import ImputeMissing, Report, Unblind
+from adhere.trial.commands import ImputeMissing, Receipt, Recommend, RecommendationResponse, Report, Unblind
 from adhere.trial.design_parts import Imputation
 from adhere.trial.events import Recommended, Reported
 from adhere.trial.log.replay import replay
@@ -43,7 +43,7 @@ def test_a_blinded_trial_tells_kits() -> None:
     assert len(set(kits)) == 20
     live.report(3, actual=kits[3], reward=1.0)
     live.report(4, actual=kits[5], reward=0.0)  # somebody else's kit
-    arms = {event.recommendation_id: event.chosen for event in live.events() if isinstance(event, Recommended)}
+    arms = {event.recommendation_index: event.chosen for event in live.events() if isinstance(event, Recommended)}
     taken = [event.actual for event in live.events() if isinstance(event, Reported)]
     assert taken == [arms[3], arms[5]]
     for wrong in ("walk", "AAAA-AAAA", "nonsense"):
@@ -66,16 +66,27 @@ def test_a_blinded_trial_tells_kits() -> None:
     assert live.kinds()[-1] == "Unblinded"
 
 
+def arm_of(live: Live, recommendation_id: str) -> int:
+    made = [event for event in live.events() if isinstance(event, Recommended)]
+    return next(event.chosen for event in made if event.recommendation_id == recommendation_id)
+
+
 def test_the_rule_and_reports_may_come_in_one_batch() -> None:
-    """What the rule let go of is read again with all that this batch has added."""
+    """What the rule lets go of is still found by those who come after it."""
     rule = Imputation(after_days=1, actual="walk", reward=0.0)
-    for first in ([], [Report(trial="t", request_id="q1", recommendation_id=0, actual="walk", reward=1.0)]):
+    for is_reported in (False, True):
         live = Live(impute=rule)
-        live.recommend("a")
+        made = live.recommend("a").recommendation_id
         live.clock.pass_days(2)
-        late = Report(trial="t", request_id="q2", recommendation_id=0, actual="aspirin", reward=1.0)
-        answers = live.processor.execute([*first, ImputeMissing(trial="t", request_id=""), late])
-        assert isinstance(answers[-1], ConflictError) == bool(first)
+        first = Report(trial="t", request_id="q1", recommendation_id=made, actual="walk", reward=1.0)
+        late = Report(trial="t", request_id="q2", recommendation_id=made, actual="aspirin", reward=1.0)
+        rule_now = ImputeMissing(trial="t", request_id="")
+        again = Recommend(trial="t", request_id="q3", site="Leeds", subject="a")  # what is only imputed is still open
+        answers = live.processor.execute([first, rule_now, late] if is_reported else [rule_now, again, late])
+        assert isinstance(answers[-1], ConflictError) == is_reported
+        if not is_reported:
+            assert answers[1] == RecommendationResponse(made, ARMS[arm_of(live, made)])
+            assert isinstance(answers[-1], Receipt)
         with live.store.reading() as view:
             assert replay(view, 1).difference is None
 
@@ -105,7 +116,7 @@ def test_a_correction_in_a_blinded_trial_takes_as_long_whatever_the_arm(monkeypa
     """Lessons are learned again in either case, or a site could sort kits by how long the answer takes."""
     live = Live(blinded=True)
     kits = [live.recommend(f"s{n}").kit for n in range(12)]
-    arms = {event.recommendation_id: event.chosen for event in live.events() if isinstance(event, Recommended)}
+    arms = {event.recommendation_index: event.chosen for event in live.events() if isinstance(event, Recommended)}
     live.report(0, actual=kits[0], reward=1.0)
     relearned: list[int] = []
     relearn = Projection._relearn

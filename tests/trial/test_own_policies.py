@@ -45,7 +45,7 @@ def test_a_policy_that_fails_at_once_starts_no_trial(tmp_path: Path) -> None:
     declare(tmp_path / "broken_own.py", "broken-own", arm=7)
     with closing(open_store(tmp_path / "trials.db")) as store:
         with pytest.raises(InputError, match=r"broken-own fails at its first recommendation: .*got 7"):
-            CommandProcessor(store).create(make_design("t", "broken-own", ["a", "b"]), seed=1)
+            CommandProcessor(store).create(make_design("t", "broken-own", ["a", "b"]))
         with store.reading() as view:
             assert not view.trials()
 
@@ -58,7 +58,7 @@ def test_an_edited_file_is_another_version_and_said_to_be(tmp_path: Path, caplog
             declare(tmp_path / "edited_own.py", "edited-own", arm)
             processor = CommandProcessor(store)
             if arm == 0:
-                processor.create(make_design("t", "edited-own", ["a", "b"]), seed=1)
+                processor.create(make_design("t", "edited-own", ["a", "b"]))
             assert not caplog.records
             processor.make_ready(live := processor.trial("t"))
             versions.append(live.engine.algorithm_version)

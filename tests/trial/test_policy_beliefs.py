@@ -12,10 +12,11 @@ import pytest
 from adhere.trial.engine import Engine
 from adhere.trial.monitoring.monitor import OddsOfMediation, Posterior, Weights
 from adhere.trial.monitoring.policy_beliefs import Belief, Inside, beliefs
+from adhere.trial.trial_keys import seeded_keys
 
 
 def _believed(policy: str, learned: Callable[[Any], None] = lambda state: None) -> list[Belief]:
-    engine = Engine(policy, 2, seed=1, n_patients=100)
+    engine = Engine(policy, 2, seeded_keys(1), n_patients=100)
 
     def look(rule: Any, state: Any, memo: Any, rng: Any) -> list[Belief]:
         learned(state)

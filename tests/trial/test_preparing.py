@@ -10,7 +10,7 @@ import pytest
 
 from adhere.store import open_store
 from adhere.trial import preparing, projection, relearning, transaction
-from adhere.trial.commands import Correct, ImputeMissing, Receipt
+from adhere.trial.commands import Correct, Examined, ImputeMissing, Receipt
 from adhere.trial.design_parts import Imputation
 from adhere.trial.processor import CommandProcessor
 
@@ -24,8 +24,8 @@ def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "_BLOCKS_AT_ONCE", 3)
 
 
-def correction(number: int, name: str, **said: Any) -> Correct:
-    return Correct(trial="t", request_id=name, recommendation_id=number, reason="a slip", **said)
+def correction(live: Live, number: int, name: str, **said: Any) -> Correct:
+    return Correct(trial="t", request_id=name, recommendation_id=live.id_of(number), reason="a slip", **said)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -35,7 +35,7 @@ def test_corrections_learned_ahead_give_the_state_of_the_whole_log(policy: str) 
     kept, used = live.processor.trial("t"), 0
     for turn in range(10):
         commands = [
-            correction(rng.randrange(36), f"c{turn}-{i}", actual=rng.choice(ARMS)) for i in range(1 + turn % 2)
+            correction(live, rng.randrange(36), f"c{turn}-{i}", actual=rng.choice(ARMS)) for i in range(1 + turn % 2)
         ]
         live.processor.prepare(commands)
         ahead = kept.relearned
@@ -58,23 +58,23 @@ def test_on_postgresql_another_process_may_write_between(database_url: str) -> N
         elsewhere = CommandProcessor(other, live.clock)
         kept = live.processor.trial("t")
         for turn, used in ((0, True), (1, False)):
-            command = correction(1 + turn, f"c{turn}", reward=0.5)
+            command = correction(live, 1 + turn, f"c{turn}", reward=0.5)
             live.processor.prepare([command])
             assert kept.relearned is not None
             if not used:
-                assert isinstance(elsewhere.execute([correction(7, "elsewhere", reward=0.25)])[0], Receipt)
+                assert isinstance(elsewhere.execute([correction(live, 7, "elsewhere", reward=0.25)])[0], Receipt)
             live.send(command)
             check_against_the_log(live)
         _lose_caches(live)
         live.processor = CommandProcessor(store, live.clock)
-        live.processor.prepare([command := correction(3, "c", reward=0.5)])
+        live.processor.prepare([command := correction(live, 3, "c", reward=0.5)])
         live.send(command)
         check_against_the_log(live)
 
 
 def test_what_was_learned_ahead_is_not_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
     live = played(POLICIES[0])
-    command = correction(1, "c", reward=0.5)
+    command = correction(live, 1, "c", reward=0.5)
     live.processor.prepare([command])
     learned: list[int] = []
     learn_blocks = relearning.learn_blocks
@@ -91,8 +91,8 @@ def test_what_was_learned_ahead_is_not_learned_again(monkeypatch: pytest.MonkeyP
 
 def test_a_refused_or_repeated_correction_is_prepared_in_vain() -> None:
     live = played(POLICIES[0])
-    live.processor.prepare([correction(1, "unknown arm", actual="yoga"), correction(999, "unknown")])
-    first = correction(1, "c", took_other="yoga")
+    live.processor.prepare([correction(live, 1, "unknown arm", actual="yoga"), correction(live, 999, "unknown")])
+    first = correction(live, 1, "c", took_other="yoga")
     live.send(first)
     before = live.kinds()
     live.processor.prepare([first])
@@ -105,7 +105,7 @@ def test_caches_are_derived_outside_the_transaction(monkeypatch: pytest.MonkeyPa
     live = played(POLICIES[0])
     _lose_caches(live)
     live.processor = type(live.processor)(live.store, live.clock)
-    command = correction(2, "c", reward=0.25)
+    command = correction(live, 2, "c", reward=0.25)
     live.processor.prepare([command])
 
     def never(*_: object) -> None:
@@ -133,5 +133,5 @@ def test_the_rule_for_missing_reports_takes_turns_with_others() -> None:
         live.recommend(f"s{number}")
     live.clock.pass_days(2)
     command = ImputeMissing(trial="t", request_id="")
-    assert [live.send(command).recommendation_id for _ in range(3)] == [64, 100, None]
+    assert [live.send(command) for _ in range(3)] == [Examined(64), Examined(100), Examined(None)]
     assert live.kinds().count("Imputed") == 100

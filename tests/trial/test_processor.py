@@ -6,39 +6,42 @@ import numpy as np
 import pytest
 
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.trial.commands import ChangeStatus, Erase, Recommend, Withdraw
+from adhere.trial.commands import ChangeStatus, Erase, Receipt, Recommend, Withdraw
 from adhere.trial.events import Conflicted, Corrected, Recommended
 from adhere.trial.log.describe import describe
 from adhere.trial.make_design import make_design
 from adhere.trial.results import results_of
 from adhere.trial.trial import Trial
 
-from .live import ARMS, Live, number_of, replay_of
+from .live import ARMS, UNKNOWN_ID, Live, number_of, replay_of
 
 
 def test_it_is_the_trial_in_memory() -> None:
-    """The same policy, seed and reports give the same arms, chances and state as `Trial`."""
-    live, plain = Live("hierarchical(thompson)", n_patients=100), Trial("hierarchical(thompson)", ARMS, 5, 100)
+    """In a rehearsal, the same policy, seed and reports give the same arms, probabilities and state as `Trial`."""
+    policy = "hierarchical(thompson)"
+    live, plain = Live(policy, n_patients=100, seed=5), Trial(policy, ARMS, 5, 100)
     for n in range(30):
         advice, expected = live.recommend(f"s{n}"), plain.recommend()
-        assert (advice.recommendation_id, advice.arm) == (expected.id, expected.arm)
+        assert advice.arm == expected.arm
         taken, reward = ARMS[n % 2], float(n % 3 == 0)
         live.report(advice.recommendation_id, actual=taken, reward=reward)
         plain.report(expected.id, actual=taken, reward=reward)
+    made = [event.probabilities for event in live.events() if isinstance(event, Recommended)]
+    assert made == [event.probabilities for event in plain.events if isinstance(event, Recommended)]
     assert np.frombuffer(live.snapshot().policy_state).tolist() == list(plain.state)
 
 
 def test_a_recommendation_says_all_that_explains_it() -> None:
     live = Live()
     live.report(live.recommend("first").recommendation_id, actual="aspirin", reward=1.0)
-    live.recommend("second", request_id="ask-2", by="token 7")
+    given = live.recommend("second", request_id="ask-2", by="token 7").recommendation_id
     event = live.events()[-1]
     assert isinstance(event, Recommended)
-    assert (event.position, event.learned_up_to, event.recommendation_id) == (4, 3, 1)
+    assert (event.position, event.learned_up_to) == (4, 3)
+    assert (event.recommendation_index, event.recommendation_id, event.epoch) == (1, given, 0)
     assert (event.by, event.request_id, event.site, event.at) == ("token 7", "ask-2", "Leeds", live.clock())
     assert event.probabilities == pytest.approx((1 / 3, 2 / 3))
     assert (event.algorithm_version, event.software) == ("thompson:2 randomness:1", "0.1.0")
-    assert len(event.key) == 32
 
 
 def test_the_same_request_id_gets_the_same_answer() -> None:
@@ -49,7 +52,7 @@ def test_the_same_request_id_gets_the_same_answer() -> None:
     for _ in range(3):
         assert live.recommend("s", request_id="one") == first
         receipt = live.report(first.recommendation_id, actual="walk", reward=1.0, request_id="two")
-        assert receipt.record == 3
+        assert receipt == Receipt(live.clock(), recommendation_id=first.recommendation_id)
     assert len(live.events()) == n_records
 
 
@@ -82,13 +85,13 @@ def test_a_subject_with_an_open_recommendation_gets_it_again() -> None:
     live.report(first.recommendation_id, actual="walk")
     assert live.recommend("s") == first
     live.report(first.recommendation_id, reward=0.0)
-    assert live.recommend("s").recommendation_id == 1
-    assert live.recommend("s", site="York").recommendation_id == 2  # another site's subject of the same name
+    assert live.index_of(live.recommend("s")) == 1
+    assert live.index_of(live.recommend("s", site="York")) == 2  # another site's subject of the same name
 
 
 def test_a_trial_that_allows_repeats_recommends_anew() -> None:
     live = Live(repeats=True)
-    assert [live.recommend("s").recommendation_id for _ in range(3)] == [0, 1, 2]
+    assert [live.index_of(live.recommend("s")) for _ in range(3)] == [0, 1, 2]
 
 
 def test_a_batch_is_answered_in_order_and_refusals_do_not_spoil_it() -> None:
@@ -96,7 +99,10 @@ def test_a_batch_is_answered_in_order_and_refusals_do_not_spoil_it() -> None:
     asked = [Recommend(trial="t", request_id=f"r{n}", subject=subject) for n, subject in enumerate("aab\x00c")]
     asked.append(Recommend(trial="nowhere", request_id="x", subject="a"))
     answers = live.processor.execute(asked)
-    assert [getattr(answer, "recommendation_id", None) for answer in answers] == [0, 0, 1, None, 2, None]
+    ids = [live.id_of(index) for index in range(3)]
+    expected = [ids[0], ids[0], ids[1], None, ids[2], None]
+    assert [getattr(answer, "recommendation_id", None) for answer in answers] == expected
+    assert len(set(ids)) == 3
     assert isinstance(answers[3], InputError)
     assert isinstance(answers[5], UnknownError)
 
@@ -127,10 +133,10 @@ def test_a_report_that_contradicts_another_is_refused() -> None:
     live.report(made, actual="walk", reward=1.0)
     with pytest.raises(
         ConflictError,
-        match=r"conflicts with an earlier report for recommendation 0: .*; to change it, send a correction",
+        match=f"conflicts with an earlier report for recommendation {made}: .*; to change it, send a correction",
     ):
         live.report(made, reward=0.0)
-    assert live.report(made, actual="walk").record == 4  # the same again is acknowledged
+    assert live.report(made, actual="walk", site=None).record == 4  # the same again is acknowledged
     assert live.kinds()[-1] == "Repeated"
 
 
@@ -138,10 +144,10 @@ def test_another_sites_recommendation_looks_like_none() -> None:
     live = Live()
     made = live.recommend("s").recommendation_id
     complaints = []
-    for number in (made, 99):
+    for one in (made, UNKNOWN_ID):
         with pytest.raises(UnknownError) as refused:
-            live.report(number, reward=1.0, site="York")
-        complaints.append(str(refused.value).replace(str(number), "N"))
+            live.report(one, reward=1.0, site="York")
+        complaints.append(str(refused.value).replace(one, "N"))
     assert complaints[0] == complaints[1]
 
 
@@ -184,10 +190,10 @@ def test_what_was_withdrawn_takes_no_more_reports() -> None:
     made = live.recommend("s").recommendation_id
     live.report(made, reward=1.0)
     live.send(Withdraw(trial="t", request_id="w", recommendation_id=made, reason="left the study"))
-    with pytest.raises(ConflictError, match="recommendation 0 is marked as lost to follow-up"):
+    with pytest.raises(ConflictError, match=f"recommendation {made} is marked as lost to follow-up"):
         live.report(made, actual="walk")
     live.send(Withdraw(trial="t", request_id="w2", recommendation_id=made, reason="left the study"))  # is only noted
-    assert live.recommend("s").recommendation_id == 1
+    assert live.index_of(live.recommend("s")) == 1
 
 
 def test_a_person_can_be_forgotten_without_breaking_the_chain() -> None:
@@ -201,22 +207,34 @@ def test_a_person_can_be_forgotten_without_breaking_the_chain() -> None:
     assert "Alice" not in kept
     with pytest.raises(UnknownError):
         live.send(Erase(trial="t", request_id="f", site="Leeds", subject="Alice"))
-    assert live.recommend("Alice").recommendation_id == 1  # somebody new, for all we know
+    assert live.index_of(live.recommend("Alice")) == 1  # somebody new, for all we know
 
 
 def test_the_same_design_again_is_acknowledged_another_is_refused() -> None:
-    live = Live()
-    live.processor.create(live.design)
-    live.processor.create(live.design, seed=5)
+    for live in (Live(), Live(seed=5)):
+        first = live.processor.create(live.design)
+        assert first.record == 1
+        with pytest.raises(ConflictError, match="of another design already"):
+            live.processor.create(make_design("t", "thompson", ("walk", "aspirin")))
+        assert live.kinds() == ["Created"]
+    assert live.processor.create(live.design, seed=5) == first
     with pytest.raises(ConflictError, match="with another seed already"):
         live.processor.create(live.design, seed=6)
-    with pytest.raises(ConflictError, match="of another design already"):
-        live.processor.create(make_design("t", "thompson", ("walk", "aspirin")))
+
+
+def test_only_a_rehearsal_may_have_a_seed() -> None:
+    live = Live()
+    design = make_design("u", "thompson", ARMS)
+    for seed in (0, 5, 2**64 - 1):
+        with pytest.raises(InputError, match=f"seed: got {seed}, expected none: a live trial draws a secret of"):
+            live.processor.create(design, seed=seed)
+    with live.store.reading() as view:
+        assert list(view.trials()) == ["t"]
 
 
 def test_a_trial_takes_no_more_patients_than_its_design() -> None:
     live = Live("thompson", n_patients=2)
-    assert [live.recommend(subject).recommendation_id for subject in "aba"] == [0, 1, 0]  # an open one is repeated
+    assert [live.index_of(live.recommend(subject)) for subject in "aba"] == [0, 1, 0]  # an open one is repeated
     plain = Trial.from_design(live.design, seed=5)
     for _ in range(2):
         plain.recommend()
@@ -232,7 +250,7 @@ def test_other_words_for_what_else_was_taken_need_a_correction() -> None:
     live = Live()
     live.recommend("a")
     live.report(0, took_other="tea")
-    assert live.report(0, took_other="tea").record == 4
+    assert live.report(0, took_other="tea", site=None).record == 4
     with pytest.raises(ConflictError, match="conflicts with an earlier report: got other words"):
         live.report(0, took_other="coffee")
     live.correct(0, took_other="coffee")
@@ -270,7 +288,7 @@ def test_a_withdrawn_recommendation_takes_corrections_of_what_was_reported_only(
     live = Live()
     live.recommend("a")
     live.report(0, reward=1.0)
-    live.send(Withdraw(trial="t", request_id="w", recommendation_id=0, reason="left"))
+    live.send(Withdraw(trial="t", request_id="w", recommendation_id=live.id_of(0), reason="left"))
     live.correct(0, reward=-0.0)
     with pytest.raises(ConflictError, match="before the withdrawal"):
         live.correct(0, actual="walk")
@@ -280,10 +298,10 @@ def test_who_is_heard_of_again_is_not_lost_to_follow_up() -> None:
     live = Live(impute={"after_days": 14, "reward": 0.0})
     for subject in ("a", "b", "c"):
         live.recommend(subject)
-    with pytest.raises(ConflictError, match="recommendation 0 is not marked as lost to follow-up"):
+    with pytest.raises(ConflictError, match=f"recommendation {live.id_of(0)} is not marked as lost to follow-up"):
         live.correct(0, retract=("withdrawal",))
-    for number in range(3):
-        live.send(Withdraw(trial="t", request_id=f"w{number}", recommendation_id=number, reason="moved away"))
+    for made in map(live.id_of, range(3)):
+        live.send(Withdraw(trial="t", request_id=f"lost {made}", recommendation_id=made, reason="moved away"))
     live.correct(0, retract=("withdrawal",), reason="came to a visit")
     live.report(0, actual="walk", reward=1.0)
     live.correct(1, retract=("withdrawal",), reward=0.0, reason="told by telephone")

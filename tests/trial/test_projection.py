@@ -112,7 +112,7 @@ def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
 
 def test_one_lesson_packed_or_not_is_the_same() -> None:
     engine = Live("exp3/comply", n_patients=10).engine()
-    choice = engine.choose(engine.first_state, 3)
+    choice = engine.choose(engine.first_state, 3, engine.keys.commitment)
     row = (7, 3, choice.chosen, choice.chosen, 0.5, choice.memo)
     packed = engine.learn(engine.first_state, arrays(pack(row), len(choice.memo))).state
     assert (

@@ -54,10 +54,10 @@ def counted(live: Live) -> tuple[float, float]:
     refused: set[tuple[int, float]] = set()
     for event in live.events():
         if isinstance(event, Reported | Corrected) and event.reward is not None:
-            places.setdefault(event.recommendation_id, event.position)
-            rewards[event.recommendation_id] = event.reward
+            places.setdefault(event.recommendation_index, event.position)
+            rewards[event.recommendation_index] = event.reward
         elif isinstance(event, LessonRefused):
-            refused.add((event.place, rewards[event.recommendation_id]))
+            refused.add((event.place, rewards[event.recommendation_index]))
     kept = [reward for number, reward in rewards.items() if (places[number], reward) not in refused]
     return sum(kept), 0.0
 
@@ -78,7 +78,7 @@ def check(live: Live) -> ReplayResult:
 
 
 def refused(live: Live) -> list[int]:
-    return [event.recommendation_id for event in live.events() if isinstance(event, LessonRefused)]
+    return [event.recommendation_index for event in live.events() if isinstance(event, LessonRefused)]
 
 
 def test_a_refused_lesson_is_an_event_right_behind_its_report() -> None:
@@ -86,7 +86,7 @@ def test_a_refused_lesson_is_an_event_right_behind_its_report() -> None:
     assert live.kinds()[-5:] == ["Recommended", "Reported", "LessonRefused", "Recommended", "Reported"]
     event = live.events()[-3]
     assert isinstance(event, LessonRefused)
-    assert (event.position, event.recommendation_id, event.place) == (10, 3, 9)
+    assert (event.position, event.recommendation_index, event.place) == (10, 3, 9)
     assert event.reason == "ValueError: over budget, see <path>"
     assert spent(live) == (3.0, 0.0)
     assert check(live).n_refused == 1
@@ -175,20 +175,6 @@ def test_replay_misses_a_refusal(corrected: bool) -> None:
     assert "refuses the lesson of record 9" in found.difference.what
 
 
-def test_a_log_of_format_2_has_no_refusals_and_is_replayed_without() -> None:
-    live = played([1.0, 1.0, 1.0, 1.0, 0.0])
-
-    def change(events: list[AnyEvent]) -> list[AnyEvent]:
-        old = [
-            msgspec.structs.replace(event, log_format=2) if hasattr(event, "log_format") else event
-            for event in events
-        ]
-        return [event for event in old if not isinstance(event, LessonRefused)]
-
-    found = rewritten(live, change)
-    assert (found.difference, found.n_derived, found.n_refused) == (None, 5, 0)
-
-
 def test_replay_finds_a_refusal_that_does_not_come_out() -> None:
     live = played([1.0, 1.0, 0.0])
 
@@ -196,7 +182,7 @@ def test_replay_finds_a_refusal_that_does_not_come_out() -> None:
         wrong = LessonRefused(
             position=1,
             at=events[-1].at,
-            recommendation_id=1,
+            recommendation_index=1,
             place=5,
             algorithm_version=live.engine().algorithm_version,
             reason="made up",
@@ -212,7 +198,7 @@ def test_explain_and_results_say_so() -> None:
     live = played([1.0, 1.0, 1.0, 1.0])
     with live.store.reading() as view:
         number = number_of(view)
-        said = "\n".join(explain(view, number, 3))
+        said = "\n".join(explain(view, number, live.id_of(3)))
         results = results_of(view, number, live.design, live.engine())
     assert "the policy refused the lesson of record 9" in said
     assert results.refused_lessons == 1

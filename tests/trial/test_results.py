@@ -17,7 +17,7 @@ from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor, utc_now
 from adhere.trial.results import ArmEstimate, Results, ResultsCache, results_of
 
-from .live import send
+from .live import SECRET, send
 
 ARMS = ("walk", "aspirin")
 
@@ -34,21 +34,22 @@ class Clock:
 
 def trial_of(
     reports: Sequence[dict[str, Any]], clock: Callable[[], datetime] = utc_now, **options: Any
-) -> tuple[CommandProcessor, list[str]]:
-    """A trial in which each subject has one recommendation and one report; returns it and the arms chosen."""
+) -> tuple[CommandProcessor, list[str], list[str]]:
+    """A trial in which each subject has one recommendation and one report; returns it, the arms and the IDs."""
     processor = CommandProcessor(open_store(), clock)
-    processor.create(make_design("t", "uniform", ARMS, **options), seed=3)
-    chosen = []
+    processor.create(make_design("t", "uniform", ARMS, **options), secret=SECRET)
+    chosen, ids = [], []
     for number, report in enumerate(reports):
         advice = send(processor, Recommend(trial="t", request_id=f"q{number}", subject=f"S-{number}"))
         assert isinstance(advice, RecommendationResponse)
         chosen.append(str(advice.arm))
+        ids.append(advice.recommendation_id)
         if report:
             said: dict[str, Any] = {
                 name: chosen[-1] if value == "chosen" else value for name, value in report.items()
             }
-            send(processor, Report(trial="t", request_id=f"r{number}", recommendation_id=number, **said))
-    return processor, chosen
+            send(processor, Report(trial="t", request_id=f"r{number}", recommendation_id=ids[-1], **said))
+    return processor, chosen, ids
 
 
 def results(processor: CommandProcessor) -> Results:
@@ -62,7 +63,7 @@ def test_three_views_of_the_same_records() -> None:
     reports: list[dict[str, Any]] = [
         {"actual": ARMS[rng.integers(2)], "reward": float(rng.integers(2))} for _ in range(60)
     ]
-    processor, chosen = trial_of(reports)
+    processor, chosen, _ = trial_of(reports)
     found = results(processor)
     rows = [(arm, *report.values()) for arm, report in zip(chosen, reports, strict=True)]
     views: tuple[tuple[list[ArmEstimate], Callable[[Any], str | None]], ...] = (
@@ -87,7 +88,7 @@ def test_three_views_of_the_same_records() -> None:
 
 def test_rewards_between_0_and_1_have_students_interval() -> None:
     rewards = [0.1, 0.5, 0.9, 0.4, 1.0, 0.0, 0.3]
-    processor, _ = trial_of([{"actual": "walk", "reward": reward} for reward in rewards])
+    processor, *_ = trial_of([{"actual": "walk", "reward": reward} for reward in rewards])
     found = results(processor).as_treated[0]
     low, high = stats.t.interval(0.95, len(rewards) - 1, np.mean(rewards), stats.sem(rewards))
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
@@ -96,8 +97,8 @@ def test_rewards_between_0_and_1_have_students_interval() -> None:
 
 def test_what_is_missing_or_unusual_is_counted_apart() -> None:
     whole = {"actual": "chosen", "reward": 1.0}
-    processor, _ = trial_of([{}, {"reward": 1.0}, {"took_nothing": True}, {"took_other": "tea"}, whole])
-    send(processor, Withdraw(trial="t", request_id="w", recommendation_id=0, reason="moved"))
+    processor, _, ids = trial_of([{}, {"reward": 1.0}, {"took_nothing": True}, {"took_other": "tea"}, whole])
+    send(processor, Withdraw(trial="t", request_id="w", recommendation_id=ids[0], reason="moved"))
     found = results(processor)
     assert (found.recommendations, found.reported, found.open, found.withdrawn) == (5, 1, 3, 1)
     sums = {name: sum(getattr(line, name) for line in found.compliance) for name in ("nothing", "other", "unknown")}
@@ -109,8 +110,8 @@ def test_what_is_missing_or_unusual_is_counted_apart() -> None:
 
 def test_corrections_count_and_imputed_parts_are_told() -> None:
     clock, rule = Clock(), Imputation(after_days=7, reward=0.0)
-    processor, _ = trial_of([{"actual": "walk", "reward": 1.0}, {"actual": "walk"}], clock, impute=rule)
-    send(processor, Correct(trial="t", request_id="c", recommendation_id=0, reward=0.0, reason="a slip"))
+    processor, _, ids = trial_of([{"actual": "walk", "reward": 1.0}, {"actual": "walk"}], clock, impute=rule)
+    send(processor, Correct(trial="t", request_id="c", recommendation_id=ids[0], reward=0.0, reason="a slip"))
     clock.time += timedelta(days=8)
     send(processor, ImputeMissing(trial="t", request_id=""))
     found = results(processor)
@@ -122,7 +123,7 @@ def test_corrections_count_and_imputed_parts_are_told() -> None:
 
 
 def test_results_are_kept_until_the_log_grows() -> None:
-    processor, _ = trial_of([{"actual": "walk", "reward": 1.0}])
+    processor, *_ = trial_of([{"actual": "walk", "reward": 1.0}])
     cache, live = ResultsCache(), processor.trial("t")
 
     def now() -> Results | None:
@@ -138,7 +139,7 @@ def test_results_are_kept_until_the_log_grows() -> None:
 
 def test_memory_does_not_grow_with_the_trial() -> None:
     processor = CommandProcessor(open_store())
-    processor.create(make_design("t", "uniform", ARMS), seed=3)
+    processor.create(make_design("t", "uniform", ARMS))
 
     def peak() -> int:
         tracemalloc.start()

@@ -16,11 +16,14 @@ from adhere.errors import InputError
 from adhere.store import Store
 from adhere.store.sqlite import SqliteStore
 from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Withdraw
+from adhere.trial.events import Recommended, decode
 from adhere.trial.log.records import trial_records
 from adhere.trial.make_design import make_design
 from adhere.trial.monitoring.monitor import Effect, Monitor
 from adhere.trial.monitoring.running_monitor import RunningMonitor
 from adhere.trial.processor import CommandProcessor
+
+from .live import SECRET
 
 ARMS = ("walk", "aspirin")
 
@@ -36,7 +39,7 @@ class Patients:
 
     def __post_init__(self) -> None:
         self.processor = CommandProcessor(self.store)
-        self.processor.create(make_design("watched", arms=ARMS, **self.options), seed=3)
+        self.processor.create(make_design("watched", arms=ARMS, **self.options), secret=SECRET)
 
     def do(self, command: Any, **fields: Any) -> Any:
         self.n += 1
@@ -53,6 +56,13 @@ class Patients:
                 actual = "aspirin" if rich else given.arm
                 reward = float(self.rng.random() < (0.9 if rich else 0.1))
                 self.do(Report, recommendation_id=given.recommendation_id, actual=actual, reward=reward)
+
+    def about(self, index: int, command: Any, **fields: Any) -> None:
+        """Send a command about a recommendation, which is named by its ID."""
+        with self.store.reading() as view:
+            made = decode(view.histories(self.processor.trial("watched").number, [index])[index][0])
+        assert isinstance(made, Recommended)
+        self.do(command, recommendation_id=made.recommendation_id, **fields)
 
     def monitor(self, running: RunningMonitor | None = None) -> Monitor:
         with self.store.reading() as view:
@@ -127,22 +137,22 @@ def test_what_is_new_is_read_and_what_was_corrected_is_played_again(
             patients.come(150, reports=0.8)
         if step == "late":
             waiting = next(n for n in range(300) if _is_waiting(patients, n))
-            patients.do(Report, recommendation_id=waiting, actual="walk", reward=1.0)
+            patients.about(waiting, Report, actual="walk", reward=1.0)
         if step == "corrected":
-            patients.do(Correct, recommendation_id=0, reward=0.0, reason="read again")
-            patients.do(Correct, recommendation_id=0, reward=1.0, reason="and again")
+            patients.about(0, Correct, reward=0.0, reason="read again")
+            patients.about(0, Correct, reward=1.0, reason="and again")
         if step == "retracted":
-            patients.do(Correct, recommendation_id=7, retract=("reward",), reason="of another patient")
+            patients.about(7, Correct, retract=("reward",), reason="of another patient")
         if step == "withdrawn":
-            patients.do(Withdraw, recommendation_id=7, reason="moved away")
+            patients.about(7, Withdraw, reason="moved away")
         if step == "returned":
-            patients.do(Correct, recommendation_id=7, retract=("withdrawal",), reason="came to a visit")
-            patients.do(Report, recommendation_id=7, reward=0.0)
+            patients.about(7, Correct, retract=("withdrawal",), reason="came to a visit")
+            patients.about(7, Report, reward=0.0)
         if step == "in error":
-            patients.do(Correct, recommendation_id=3, retract=("actual", "reward"), reason="the wrong patient")
-            patients.do(MarkInError, recommendation_id=3, reason="the wrong patient")
+            patients.about(3, Correct, retract=("actual", "reward"), reason="the wrong patient")
+            patients.about(3, MarkInError, reason="the wrong patient")
         if step == "after":
-            patients.do(Correct, recommendation_id=5, reward=1.0, reason="read again")
+            patients.about(5, Correct, reward=1.0, reason="read again")
             patients.come(2)
         assert patients.monitor(running) == patients.monitor(), step
 

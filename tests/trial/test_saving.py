@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adhere import InputError, Recommendation, Trial
+from adhere.errors import ConflictError
+from adhere.store import open_store
+from adhere.trial.commands import ChangeStatus, Correct, Look, Recommend, Report, Reveal
+from adhere.trial.design_parts import Looks
+from adhere.trial.events import Recommended
+from adhere.trial.log.chain import verify
+from adhere.trial.log.log_file import import_log
+from adhere.trial.log.replay import replay
+from adhere.trial.make_design import make_design
+from adhere.trial.processor import CommandProcessor, utc_now
 from cli.running import in_this_process
+
+from .live import send
 
 ARMS = ("walk", "aspirin")
 
@@ -17,20 +31,24 @@ def a_trial(policy: str = "thompson/actual", **options: Any) -> Trial:
     """Feedback in every form and order, and some of it still to come."""
     trial = Trial(policy, ARMS, seed=3, name="headache", **options)
     for number in range(12):
-        trial.recommend()
+        made = trial.recommend().id
         if number % 3 == 0:
-            trial.report(number, actual="aspirin", reward=number % 2)
+            trial.report(made, actual="aspirin", reward=number % 2)
         elif number % 3 == 1:
-            trial.report(number, reward=1)
-    trial.report(2, took_nothing=True)
-    trial.report(5, took_other="herbal tea", reward=0)
+            trial.report(made, reward=1)
+    trial.report(id_of(trial, 2), took_nothing=True)
+    trial.report(id_of(trial, 5), took_other="herbal tea", reward=0)
     return trial
+
+
+def id_of(trial: Trial, index: int) -> str:
+    return [event for event in trial.events if isinstance(event, Recommended)][index].recommendation_id
 
 
 def rest_of(trial: Trial) -> list[Recommendation]:
     """What it does from here on, with the feedback that was still to come."""
-    trial.report(1, actual="walk")
-    trial.report(2, reward=1)
+    trial.report(id_of(trial, 1), actual="walk")
+    trial.report(id_of(trial, 2), reward=1)
     return [trial.recommend() for _ in range(5)]
 
 
@@ -45,30 +63,72 @@ def test_a_loaded_trial_goes_on_as_the_saved_one(policy: str, tmp_path: Path) ->
     assert Trial.load(tmp_path / "again.log").state == trial.state
 
 
-def test_the_file_is_a_log_that_the_commands_read_and_a_service_goes_on_with(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_file_is_a_log_that_the_commands_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved, file = str(tmp_path / "headache.log"), str(tmp_path / "adhere.db")
-    a_trial().save(saved)
+    trial = a_trial()
+    trial.save(saved)
     for command, says in {
         ("verify", saved): "23 records, all as they were written",
-        ("replay", saved): "12 recommendations derived again, all the same",
-        ("explain", saved, "5"): "herbal tea",
+        ("replay", saved): "12 recommendations derived again, arm and probabilities, all the same",
+        ("explain", saved, id_of(trial, 5)): "herbal tea",
         ("import", saved, "--into", file): "headache",
         ("results", file): "12 recommendations (5 reported in full, 7 open, 0 lost to follow-up)",
     }.items():
         finished = in_this_process(capsys, "trial", *command)
-        assert (finished.status, finished.err) == (0, "")
+        note = "note: it is there to be read and cannot go on live; " if command[0] == "import" else ""
+        assert (finished.status, finished.err.startswith(note), bool(finished.err)) == (0, True, bool(note))
         assert says in finished.out
+
+
+def test_a_trial_with_a_seed_takes_no_commands_in_a_store(tmp_path: Path) -> None:
+    """Its next arms follow from the seed, which its first record contains: anybody could predict them."""
+    trial = a_trial()
+    trial.save(tmp_path / "headache.log")
+    with closing(open_store(tmp_path / "trials.db")) as store:
+        assert import_log(tmp_path / "headache.log", store, (), utc_now()) == ("headache", None)
+        with store.reading() as view:
+            before = view.head(1)
+            assert verify(view, 1).secret == "seed"
+            assert (replay(view, 1).difference, replay(view, 1).n_derived) == (None, 12)
+        said: dict[str, Any] = {"trial": "headache", "site": ""}
+        first = id_of(trial, 1)
+        for command in (
+            Recommend(request_id="a", subject="new", **said),
+            Report(request_id="b", recommendation_id=first, actual="walk", **said),
+            Correct(request_id="c", recommendation_id=first, reward=0.0, reason="slip", **said),
+            ChangeStatus(request_id="d", status="closed", reason="over", **said),
+            Reveal(request_id="e", reason="over", **said),
+        ):
+            with pytest.raises(ConflictError, match="cannot go on live: it was run in memory with a seed"):
+                send(CommandProcessor(store), command)
+        with store.reading() as view:
+            assert view.head(1).position == before.position
+
+
+def test_no_look_of_a_trial_with_a_seed_is_made_in_a_store(tmp_path: Path) -> None:
+    design = make_design("t", "thompson", ARMS, n_patients=6, looks=Looks(days=(2.0,)))
+    trial, start = Trial.from_design(design, seed=3), datetime(2026, 3, 1, tzinfo=UTC)
+    trial.report(trial.recommend(at=start).id, reward=1, at=start)
+    trial.save(tmp_path / "t.log")
+    with closing(open_store()) as store:
+        import_log(tmp_path / "t.log", store, (), utc_now())
+        processor = CommandProcessor(store)
+        processor.trial("t").engine.ensure_loaded()
+        for command in (Look(trial="t", request_id=""), Recommend(trial="t", request_id="", subject="new")):
+            with pytest.raises(ConflictError, match="cannot go on live"):
+                send(processor, command)  # long after the day of the look
+        with store.reading() as view:
+            assert view.head(1).position == 3
 
 
 def test_words_may_be_repeated_and_not_changed_and_are_kept(tmp_path: Path) -> None:
     trial = a_trial()
     trial.save(tmp_path / "headache.log")
     for same in (trial, Trial.load(tmp_path / "headache.log")):
-        same.report(5, took_other="herbal tea")
-        with pytest.raises(InputError, match="'herbal tea', as reported before for recommendation 5"):
-            same.report(5, took_other="camomile tea")
+        fifth = id_of(same, 5)
+        same.report(fifth, took_other="herbal tea")
+        with pytest.raises(InputError, match=f"'herbal tea', as reported before for recommendation {fifth}"):
+            same.report(fifth, took_other="camomile tea")
 
 
 def test_saving_replaces_a_file_whole_or_not_at_all(tmp_path: Path) -> None:

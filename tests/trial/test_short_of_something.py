@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 def test_without_descriptors_nothing_is_recorded_and_afterwards_all_is_learned(tmp_path: Path) -> None:
     """As when strangers hold every connection just after a start: the compiled code on disk cannot be read."""
     store = open_store(tmp_path / "trials.db")
-    CommandProcessor(store).create(make_design("t", "thompson", ["a", "b"]), seed=1)  # which leaves its code on disk
+    CommandProcessor(store).create(make_design("t", "thompson", ["a", "b"]))  # which leaves its code on disk
     store.close()
     done = subprocess.run(
         [sys.executable, str(HERE / "starving.py"), str(tmp_path / "trials.db")],

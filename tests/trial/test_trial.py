@@ -12,6 +12,7 @@ import pytest
 from adhere import InputError, Recommendation, Trial
 from adhere.trial.design_parts import Imputation
 from adhere.trial.make_design import make_design
+from adhere.trial.recommendation_ids import parse_id
 
 ARMS = ("walk", "aspirin")
 RECYCLING = "hierarchical(ucb1, recycle=true)"
@@ -24,8 +25,10 @@ def started(policy: str = "thompson/actual", **options: Any) -> tuple[Trial, Rec
 
 def test_a_recommendation_says_all_that_is_needed_later() -> None:
     trial, recommendation = started("exp3(gamma=0.2)", seed=5)
-    assert recommendation.id == 0
-    assert trial.recommend().id == 1
+    assert parse_id(recommendation.id) == recommendation.id
+    assert trial.recommend().id != recommendation.id
+    assert started("exp3(gamma=0.2)", seed=5)[1].id == recommendation.id  # which follows from the seed
+    assert started("exp3(gamma=0.2)", seed=6)[1].id != recommendation.id
     assert recommendation.arm in ARMS
     assert recommendation.probabilities == {"walk": 0.5, "aspirin": 0.5}
     assert recommendation.memo == (0.5, 0.5)
@@ -121,11 +124,17 @@ def test_a_misspelt_arm_gets_a_hint() -> None:
         trial.report(recommendation.id, actual="asprin")
 
 
-@pytest.mark.parametrize("identity", [1, -1, "0", None, 2**70])
+@pytest.mark.parametrize("identity", [0, 1, -1, "0", "", "0000-0000-0000-0000", None, 2**70])
 def test_an_unknown_id_is_refused(identity: Any) -> None:
     trial, _ = started()
-    with pytest.raises(InputError, match=r"^id: got .* expected the id of a recommendation of this trial$"):
+    with pytest.raises(InputError, match=r"^id: got .* expected the ID of a recommendation of this trial, e\.g\. "):
         trial.report(identity, actual="walk", reward=1)
+
+
+def test_an_id_may_be_typed_as_it_was_read_aloud() -> None:
+    trial, recommendation = started()
+    trial.report(f" {recommendation.id.replace('-', ' ').lower().replace('0', 'o')} ", actual="walk", reward=1)
+    assert trial.records().reward.tolist() == [1.0]
 
 
 def test_an_empty_report_is_refused() -> None:
@@ -228,13 +237,13 @@ def test_a_design_may_be_a_file_and_times_go_forward(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="design: got 5, expected a file"):
         Trial.from_design(5)  # type: ignore[arg-type]
     day = datetime(2026, 3, 1, tzinfo=UTC)
-    assert trial.recommend(at=day).id == 0
+    made = trial.recommend(at=day).id
     with pytest.raises(InputError, match=r"at: got '2026-01-01', expected a time with its zone"):
         trial.recommend(at="2026-01-01")  # type: ignore[arg-type]
-    for earlier in (lambda at: trial.recommend(at=at), lambda at: trial.report(0, reward=1, at=at)):
+    for earlier in (lambda at: trial.recommend(at=at), lambda at: trial.report(made, reward=1, at=at)):
         with pytest.raises(InputError, match=r"at: got '2026-02-28.*', expected no time before 2026-03-01T00:00:00"):
             earlier(day - timedelta(days=1))
-    trial.report(0, reward=1, at=day)
+    trial.report(made, reward=1, at=day)
     far = datetime(2999, 1, 1, tzinfo=UTC)
     trial.recommend(at=far)
     trial.recommend()  # now, by a clock that is behind

@@ -80,7 +80,8 @@ def test_every_byte_of_every_record_counts(written: Path, column: str) -> None:
     [
         ("DELETE FROM records WHERE position = 3", 3),
         ("UPDATE records SET request_id = request_id || 'x' WHERE position = 4", 4),
-        ("UPDATE records SET recommendation_id = 7 WHERE position = 5", 5),
+        ("UPDATE records SET recommendation_index = 7 WHERE position = 5", 5),
+        ("UPDATE records SET recommendation_index = NULL WHERE position = 4", 4),
         ("UPDATE records SET subject = 'x' WHERE position = 2", 2),
         ("UPDATE records SET position = 99 WHERE position = 6", 6),
         ("UPDATE trials SET hash = zeroblob(32)", 9),
@@ -96,6 +97,8 @@ def test_every_byte_of_every_record_counts(written: Path, column: str) -> None:
         ("UPDATE trials SET position = 'x'", 8),
         ("UPDATE subjects SET salt = 'abc'", 8),
         ("UPDATE notes SET text = x'ff00'", 8),
+        ("UPDATE secrets SET secret = zeroblob(32)", 1),
+        ("UPDATE secrets SET secret = 'abc'", 8),
     ],
 )
 def test_what_is_beside_the_text_counts_too(written: Path, tmp_path: Path, change: str, named: int) -> None:

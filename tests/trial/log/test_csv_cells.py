@@ -63,7 +63,7 @@ def test_an_import_undoes_it(live: Live, tmp_path: Path, suffix: str) -> None:
     table = read_table(written(live, tmp_path / f"t.{suffix}"))
     again = Live(store=open_store())
     design = make_design("again", "thompson/actual", arms_in(table), repeats=True)
-    import_table(table, again.store, design, seed=5)
+    import_table(table, again.store, design)
     assert design.arms == live.design.arms
     with live.store.reading() as one, again.store.reading() as two:
         number = two.trials()["again"]

@@ -13,7 +13,7 @@ from adhere.trial.log.comparison import How
 from adhere.trial.log.derive import derive_again
 from adhere.trial.log.replay import replay
 
-from ..live import Live, log_of, number_of
+from ..live import SECRET, UNKNOWN_ID, Live, log_of, number_of
 
 STRATA = ("young", "old")
 DESIGNS: dict[str, dict[str, Any]] = {
@@ -52,25 +52,47 @@ def played(**design: Any) -> Live:
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_each_is_derived_from_the_log_as_it_stood(design: dict[str, Any]) -> None:
-    with played(**design).store.reading() as view:
+    live = played(**design)
+    with live.store.reading() as view:
         trial = number_of(view)
         assert replay(view, trial).difference is None
-        found = [derive_again(view, trial, number) for number in range(14)]
+        found = [derive_again(view, trial, live.id_of(index)) for index in range(14)]
     assert [one.comparison.difference for one in found] == [None] * 14
     assert {one.comparison.how for one in found} == {How.DERIVED}
 
 
-@pytest.mark.parametrize("field", ["chosen", "probabilities", "key"])
+@pytest.mark.parametrize("field", ["chosen", "probabilities", "memo", "learned_up_to", "epoch"])
 def test_one_that_was_logged_otherwise_is_found_out(field: str) -> None:
     def change(event: AnyEvent) -> AnyEvent:
-        if not isinstance(event, Recommended) or event.recommendation_id != 7:
+        if not isinstance(event, Recommended) or event.recommendation_index != 7:
             return event
-        other = {"chosen": 1 - event.chosen, "probabilities": (0.4, 0.6), "key": "0" * 32}
+        other = {"chosen": 1 - event.chosen, "probabilities": (0.4, 0.6), "memo": (0.5,)}
+        other |= {"learned_up_to": 1, "epoch": 1, "recommendation_index": 8}
         return msgspec.structs.replace(event, **{field: other[field]})
 
-    with log_of([change(event) for event in played(policy="thompson/actual").events()]) as (view, trial):
-        assert derive_again(view, trial, 7).comparison.difference is not None
-        assert derive_again(view, trial, 6).comparison.difference is None
+    live = played(policy="thompson/actual")
+    with log_of(map(change, live.events()), SECRET) as (view, trial):
+        assert derive_again(view, trial, live.id_of(7)).comparison.difference is not None
+        assert derive_again(view, trial, live.id_of(6)).comparison.difference is None
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_without_the_secret_probabilities_are_derived_and_arms_are_not(design: dict[str, Any]) -> None:
+    def change(event: AnyEvent) -> AnyEvent:
+        if not isinstance(event, Recommended) or event.recommendation_index != 7:
+            return event
+        return msgspec.structs.replace(event, probabilities=event.probabilities[::-1])
+
+    live = played(**design)
+    with log_of(live.events()) as (view, trial):
+        found = [derive_again(view, trial, live.id_of(index)).comparison for index in range(14)]
+    assert [one.difference for one in found] == [None] * 14
+    assert {(one.how, one.arm) for one in found} == {(How.BY_LOG, None)}
+    made = [event for event in live.events() if isinstance(event, Recommended)]
+    assert [tuple(one.probabilities) for one in found] == [pytest.approx(event.probabilities) for event in made]
+    with log_of(map(change, live.events())) as (view, trial):
+        wrong = derive_again(view, trial, live.id_of(7)).comparison.difference
+    assert (wrong is not None) == (made[7].probabilities != made[7].probabilities[::-1])
 
 
 def test_a_record_before_it_that_was_changed_is_named() -> None:
@@ -78,9 +100,9 @@ def test_a_record_before_it_that_was_changed_is_named() -> None:
     with live.store.writing() as writing:
         writing.run("UPDATE records SET hash = ? WHERE position = 4", (bytes(32),))
     with live.store.reading() as view:
-        assert derive_again(view, number_of(view), 0).comparison.difference is None
-        found = derive_again(view, number_of(view), 9).comparison
+        assert derive_again(view, number_of(view), live.id_of(0)).comparison.difference is None
+        found = derive_again(view, number_of(view), live.id_of(9)).comparison
         assert found.how is How.NOT
         assert str(found.difference).startswith("the log was changed, record 4: its hash does not fit")
         with pytest.raises(UnknownError, match="recommendation"):
-            derive_again(view, number_of(view), 99)
+            derive_again(view, number_of(view), UNKNOWN_ID)

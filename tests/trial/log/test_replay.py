@@ -50,30 +50,71 @@ def test_after_a_correction_each_is_derived_from_the_log_as_it_stood() -> None:
     assert replayed(live).difference is None
 
 
-@pytest.mark.parametrize("field", ["chosen", "probabilities", "key", "learned_up_to"])
+@pytest.mark.parametrize(
+    "field", ["chosen", "probabilities", "memo", "learned_up_to", "epoch", "recommendation_index"]
+)
 def test_a_recommendation_that_differs_is_named(field: str) -> None:
     def change(event: AnyEvent) -> AnyEvent:
-        if not isinstance(event, Recommended) or event.recommendation_id != 7:
+        if not isinstance(event, Recommended) or event.recommendation_index != 7:
             return event
-        other = {"chosen": 1 - event.chosen, "probabilities": (0.4, 0.6), "key": "0" * 32, "learned_up_to": 1}
+        other = {"chosen": 1 - event.chosen, "probabilities": (0.4, 0.6), "memo": (0.5,)}
+        other |= {"learned_up_to": 1, "epoch": 1, "recommendation_index": 8}
         return msgspec.structs.replace(event, **{field: other[field]})
 
-    difference = rewritten(played(), change).difference
+    difference = rewritten(live := played(), change).difference
     assert difference is not None
     assert difference.position == 16
-    assert "recommendation 7" in difference.what
+    assert f"recommendation {live.id_of(7)}" in difference.what
+
+
+def test_without_the_secret_probabilities_are_derived_and_arms_are_not() -> None:
+    live = played()
+    found = replay_of(live.events(), secret=None)
+    assert (found.difference, found.n_derived, found.n_by_log) == (None, 0, 12)
+
+    def change(**fields: Any) -> ReplayResult:
+        return replay_of(
+            [
+                msgspec.structs.replace(event, **fields)
+                if isinstance(event, Recommended) and event.recommendation_index == 7
+                else event
+                for event in live.events()
+            ],
+            secret=None,
+        )
+
+    (made,) = (event for event in live.events() if getattr(event, "position", 0) == 16)
+    assert isinstance(made, Recommended)
+    assert change(chosen=1 - made.chosen).difference is None  # either arm may have been drawn
+    difference = change(probabilities=(0.4, 0.6)).difference
+    assert difference is not None
+    assert (difference.position, "the probabilities" in difference.what) == (16, True)
+
+
+def test_without_the_secret_an_arm_that_could_not_be_drawn_is_found() -> None:
+    """The last place of a block of 4."""
+    live = Live("burn-in(uniform, patients=8, block=4)")
+    for n in range(8):
+        live.recommend(f"s{n}")
+    events = live.events()
+    assert replay_of(events, secret=None).difference is None
+    last = next(event for event in events if isinstance(event, Recommended) and 1.0 in event.probabilities)
+    wrong = [msgspec.structs.replace(one, chosen=1 - last.chosen) if one is last else one for one in events]
+    difference = replay_of(wrong, secret=None).difference
+    assert difference is not None
+    assert (difference.position, "which had no probability" in difference.what) == (last.position, True)
 
 
 def test_a_report_that_was_changed_shows_in_the_next_recommendation() -> None:
     def change(event: AnyEvent) -> AnyEvent:
-        if isinstance(event, Reported) and event.recommendation_id == 3:
+        if isinstance(event, Reported) and event.recommendation_index == 3:
             assert event.reward is not None
             return msgspec.structs.replace(event, reward=1.0 - event.reward)
         return event
 
-    difference = rewritten(played(), change).difference
+    difference = rewritten(live := played(), change).difference
     assert difference is not None
-    assert "recommendation 4" in difference.what
+    assert f"recommendation {live.id_of(4)}" in difference.what
 
 
 def test_by_another_version_probabilities_are_checked_and_arms_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,12 +129,12 @@ def test_by_another_version_probabilities_are_checked_and_arms_not(monkeypatch: 
     assert (replayed(live).n_derived, replayed(live).difference) == (1, None)
 
     def change(event: AnyEvent) -> AnyEvent:
-        wrong = isinstance(event, Recommended) and event.recommendation_id == 5
+        wrong = isinstance(event, Recommended) and event.recommendation_index == 5
         return msgspec.structs.replace(event, probabilities=(0.1, 0.9)) if wrong else event
 
     difference = rewritten(live, change).difference
     assert difference is not None
-    assert "recommendation 5" in difference.what
+    assert f"recommendation {live.id_of(5)}" in difference.what
 
 
 def test_the_state_beside_the_log_is_only_a_cache() -> None:
@@ -157,15 +198,15 @@ def test_a_policy_that_fails_falls_back_to_equal_chances(tmp_path: Path, caplog:
 
 
 def test_fallback_draws_are_uniform_and_checked() -> None:
-    live = Live()
-    engine = live.engine()
-    drawn = [engine.fall_back(n, "why").chosen for n in range(4000)]
+    engine = Live().engine()
+    epoch = engine.keys.commitment
+    drawn = [engine.fall_back(n, "why", epoch).chosen for n in range(4000)]
     assert abs(sum(drawn) / 4000 - 0.5) < 4 * 0.5 / 4000**0.5
 
     def change(event: AnyEvent) -> AnyEvent:
-        if not isinstance(event, Recommended) or event.recommendation_id != 1:
+        if not isinstance(event, Recommended) or event.recommendation_index != 1:
             return event
-        arm = 1 - engine.fall_back(1, "why").chosen
+        arm = 1 - engine.fall_back(1, "why", epoch).chosen
         return msgspec.structs.replace(event, fallback="made up", chosen=arm, probabilities=(0.5, 0.5))
 
     assert rewritten(played(), change).difference is not None

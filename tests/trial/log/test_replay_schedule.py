@@ -12,7 +12,7 @@ from adhere.analysis.adaptive.allocation_kernel import FALL_BACK, FORGET
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
 from adhere.trial.design_parts import Imputation
 from adhere.trial.engine import Choice, Engine
-from adhere.trial.events import AnyEvent, Created, Recommended
+from adhere.trial.events import AnyEvent, Created, EpochBegun, Recommended
 from adhere.trial.log.replay_schedule import allocation_of, logged_allocation
 
 from ..live import ARMS, Live, number_of
@@ -21,8 +21,11 @@ N, LATE = 60, 5
 
 
 def eventful(policy: str = "thompson") -> Live:
-    """A trial whose reports come late, in parts or never, are imputed and replaced, corrected and retracted."""
-    live = Live(policy, impute=Imputation(after_days=1, reward=0.0))
+    """A rehearsal whose reports come late, in parts or never, are imputed and replaced, corrected and retracted.
+
+    It has a seed, so that the test first draws the logged arms again.
+    """
+    live = Live(policy, impute=Imputation(after_days=1, reward=0.0), seed=5)
     reward = np.random.default_rng(4).integers(0, 2, N).astype(float)
     for t in range(N):
         live.recommend(f"s{t}")
@@ -47,10 +50,10 @@ def eventful(policy: str = "thompson") -> Live:
 def test_reports_count_as_the_policy_knew_them_at_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Engine.choose
 
-    def choose(engine: Engine, state: Any, recommendation_id: int) -> Choice:
-        if recommendation_id in (20, 40):
+    def choose(engine: Engine, state: Any, index: int, epoch: str = "") -> Choice:
+        if index in (20, 40):
             raise ValueError("an odd number was expected")
-        return own(engine, state, recommendation_id)
+        return own(engine, state, index, epoch)
 
     monkeypatch.setattr(Engine, "choose", choose)
     live = eventful()
@@ -74,7 +77,7 @@ def first_changed(events: list[AnyEvent], kind: type[AnyEvent], **fields: Any) -
 
 
 def test_what_cannot_be_redrawn_says_why() -> None:
-    live = Live("thompson")
+    live = Live("thompson", seed=5)
     for t in range(12):
         live.recommend(f"s{t}")
         live.report(t, reward=float(t % 2))
@@ -94,13 +97,32 @@ def test_what_cannot_be_redrawn_says_why() -> None:
         assert test.p_value is None
 
 
+def test_arms_that_a_secret_drew_are_redrawn_without_being_drawn_again_first() -> None:
+    """The log has no key to draw them by; of an epoch that was begun in a rehearsal neither."""
+    live, rehearsal = Live("thompson"), Live("thompson", seed=5)
+    for trial in (live, rehearsal):
+        for t in range(12):
+            trial.recommend(f"s{t}")
+            trial.report(t, reward=float(t % 2))
+    begun = EpochBegun(position=2, at=live.clock(), commitment="c", reason="restored")
+    first, *others = rehearsal.events()
+    for events, is_known in (
+        (live.events(), False),
+        (rehearsal.events(), True),
+        ([first, begun, *others], False),
+    ):
+        logged = allocation_of(events)
+        (test,) = randomisation_tests(logged, n_redraws=50)
+        assert (logged.keys is not None, test.reason, test.exact) == (is_known, "", True)
+
+
 def test_corrections_of_a_policy_that_recycles_cannot_be_redrawn() -> None:
     policy = "hierarchical(experts=[thompson, ucb1], top=thompson, recycle=true)"
     events: list[AnyEvent] = []
     for event in eventful().events():  # as if that policy had made them: what it would choose does not matter here
         if isinstance(event, Created):
             design = msgspec.structs.replace(event.design, policy=policy)
-            version = design.engine(event.seed).algorithm_version
+            version = design.engine(event.keys()).algorithm_version
             events.append(msgspec.structs.replace(event, design=design))
         elif isinstance(event, Recommended):
             events.append(msgspec.structs.replace(event, algorithm_version=version))

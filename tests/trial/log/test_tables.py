@@ -12,6 +12,7 @@ from adhere.analysis.reading.from_table import read_records
 from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
 from adhere.errors import InputError
 from adhere.store import open_store
+from adhere.trial import creation
 from adhere.trial.commands import MarkInError, Withdraw
 from adhere.trial.design_parts import Imputation
 from adhere.trial.events import AnyEvent, Recommended
@@ -42,8 +43,8 @@ def live() -> Live:
     live.report(4, actual="aspirin", happened=live.clock())
     live.correct(1, actual="aspirin", reward=0.0)
     live.correct(5, retract=("reward",))
-    live.send(Withdraw(trial="t", request_id="w", recommendation_id=3, reason="moved away"))
-    live.send(MarkInError(trial="t", request_id="e", recommendation_id=15, reason="entered twice"))
+    live.send(Withdraw(trial="t", request_id="w", recommendation_id=live.id_of(3), reason="moved away"))
+    live.send(MarkInError(trial="t", request_id="e", recommendation_id=live.id_of(15), reason="entered twice"))
     live.clock.pass_days(15)
     live.impute_missing()
     live.report(7, actual="walk", reward=1.0)
@@ -60,8 +61,8 @@ def test_the_columns_are_cdiscs(live: Live, tmp_path: Path) -> None:
     with live.store.reading() as view:
         assert head == view.head(1).hash.hex()
     table = pl.read_csv(tmp_path / "t.csv", try_parse_dates=True)
-    assert table["RECOMMENDATION_ID"].to_list() == list(range(20))
-    by_id = {row["RECOMMENDATION_ID"]: row for row in table.to_dicts()}
+    assert table["RECOMMENDATION_ID"].to_list() == [live.id_of(index) for index in range(20)]
+    by_id = dict(enumerate(table.to_dicts()))
     assert by_id[1] | {"USUBJID": "t/Leeds/s1", "TRTA": "aspirin", "TRTASTAT": "ARM", "AVAL": 0.0} == by_id[1]
     assert by_id[2] | {"TRTA": None, "TRTASTAT": "OTHER", "TRTAOTH": "tea, “green”"} == by_id[2]
     assert by_id[3] | {"TRTASTAT": None, "AVAL": None, "DTYPE": None, "WITHDFL": "Y"} == by_id[3]
@@ -100,7 +101,7 @@ def test_the_records_of_a_table_are_those_of_its_trial(live: Live, tmp_path: Pat
 
 
 def live_recommendation(live: Live, number: int) -> AnyEvent:
-    (event,) = [one for one in live.events() if isinstance(one, Recommended) and one.recommendation_id == number]
+    (event,) = [one for one in live.events() if isinstance(one, Recommended) and one.recommendation_index == number]
     return event
 
 
@@ -134,7 +135,7 @@ def test_a_table_is_read_back_into_the_same_state(live: Live, tmp_path: Path, su
     table, store = read_table(path), open_store()
     assert arms_in(table) == list(live.design.arms)
     assert set(rewards_in(table)) == {0.0, 1.0}
-    import_table(table, store, make_design("again", POLICY, arms_in(table), n_patients=40), seed=5)
+    import_table(table, store, make_design("again", POLICY, arms_in(table), n_patients=40))
     with store.reading() as view:
         snapshot = decode_snapshot(view.head(1).snapshot)
         assert snapshot is not None
@@ -143,9 +144,11 @@ def test_a_table_is_read_back_into_the_same_state(live: Live, tmp_path: Path, su
         found = replay(view, 1)
         assert (found.difference, found.n_imported) == (None, 20)
         write_table(view, 1, live.design, tmp_path / f"u.{suffix}", suffix)
-    # Written once more, it differs only in where the records stand: corrections left none.
+    # Written once more, it differs only in where the records stand, since corrections left none, and in its IDs.
     once, twice = (read_table(tmp_path / f"{name}.{suffix}").drop(pl.selectors.ends_with("POS")) for name in "tu")
-    assert once.to_dicts() == twice.to_dicts()
+    ids = [frame["RECOMMENDATION_ID"].to_list() for frame in (once, twice)]
+    assert len({*ids[0], *ids[1]}) == 40
+    assert once.drop("RECOMMENDATION_ID").to_dicts() == twice.drop("RECOMMENDATION_ID").to_dicts()
 
 
 def test_an_arm_listed_by_its_probabilities_may_have_any_name(tmp_path: Path) -> None:
@@ -160,7 +163,7 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
     path.write_text("subject,chosen,actual,reward\nx,a,b,1\ny,b,b,0\nz,a,NA,n/a\n")  # R writes NA
     table, store = read_table(path), open_store()
     assert (arms_in(table), sorted(rewards_in(table))) == (["a", "b"], [0.0, 1.0])
-    import_table(table, store, make_design("plain", "thompson/actual", arms_in(table)), seed=1)
+    import_table(table, store, make_design("plain", "thompson/actual", arms_in(table)))
     with store.reading() as view:
         snapshot = decode_snapshot(view.head(1).snapshot)
         assert snapshot is not None
@@ -201,7 +204,7 @@ def test_a_table_that_makes_no_sense_is_refused_and_nothing_kept(tmp_path: Path,
 
     def read() -> None:
         table = read_table(path)
-        import_table(table, store, make_design("bad", "thompson", arms_in(table)), seed=1)
+        import_table(table, store, make_design("bad", "thompson", arms_in(table)))
 
     with pytest.raises(InputError) as refused:
         read()
@@ -225,7 +228,7 @@ def test_success_and_failure_are_rewards_of_1_and_0(tmp_path: Path) -> None:
     tables.append(read_table(path.with_suffix(".parquet")))
     for number, table in enumerate(tables):
         assert set(rewards_in(table)) == {0.0, 1.0}
-        import_table(table, store, make_design(f"t{number}", "ucb1", arms_in(table)), seed=1)
+        import_table(table, store, make_design(f"t{number}", "ucb1", arms_in(table)))
     with store.reading() as view:
         states = [decode_snapshot(view.head(number).snapshot) for number in (1, 2)]
     assert states[0] is not None
@@ -233,10 +236,13 @@ def test_success_and_failure_are_rewards_of_1_and_0(tmp_path: Path) -> None:
     assert states[0].policy_state == states[1].policy_state
 
 
-def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(tmp_path: Path) -> None:
-    for seed in range(6):
+def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for secret in (bytes([number]) * 32 for number in range(6)):
+        monkeypatch.setattr(creation, "new_secret", lambda drawn=secret: drawn)  # so learning draws the same
         rule = Imputation(after_days=1, actual="walk", reward=0.5)
-        live = Live("thompson/actual", seed=seed, impute=rule, reward_values=(0.0, 0.5, 1.0))
+        live = Live("thompson/actual", secret=secret, impute=rule, reward_values=(0.0, 0.5, 1.0))
         live.recommend("s")
         live.clock.pass_days(2)
         live.impute_missing()
@@ -244,7 +250,7 @@ def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(tmp_path: Path)
         written(live, tmp_path / "t.csv")
         store = open_store()
         design = make_design("again", "thompson/actual", live.design.arms, reward_values=(0.0, 0.5, 1.0))
-        import_table(read_table(tmp_path / "t.csv"), store, design, seed)
+        import_table(read_table(tmp_path / "t.csv"), store, design)
         with store.reading() as view:
             snapshot = decode_snapshot(view.head(1).snapshot)
         assert snapshot is not None

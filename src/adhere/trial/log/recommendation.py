@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adhere.errors import UnknownError
+from adhere.errors import SecretUnknownError, UnknownError
 from adhere.store import ReadTransaction
 from adhere.trial.events import AnyEvent, Recommended, created_event, decode
 from adhere.trial.log.chain import walk
@@ -22,10 +22,10 @@ def index_of(view: ReadTransaction, trial: int, recommendation_id: str) -> int |
     """
     if (known := parse_id(recommendation_id)) is None:
         return None
-    keys = created_event(view, trial).keys(view.secret)
-    if not keys.knows(keys.commitment):
+    try:
+        index = created_event(view, trial).keys(view.secret).ids.index_of(known)
+    except SecretUnknownError:
         return _searched(view, trial, known)
-    index = keys.ids.index_of(known)
     bodies = None if index is None else view.histories(trial, [index]).get(index)
     made = decode(bodies[0]) if bodies else None
     return index if isinstance(made, Recommended) and made.recommendation_id == known else None
