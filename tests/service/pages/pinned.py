@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 
+from adhere.trial import random_bytes
+
 _START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
 
@@ -21,6 +23,9 @@ class Pinned:
         self._request = self._drawn = 0
         monkeypatch.setattr(random, "_urandom", self._bytes)
         monkeypatch.setattr(os, "urandom", self._bytes)
+        monkeypatch.setattr(
+            random_bytes._Pool, "take", lambda pool, size: self._bytes(size)
+        )  # not what it fetched before
         clock = type("Clock", (datetime,), {"now": staticmethod(self.now)})
         for name, module in list(sys.modules.items()):
             if name.startswith("adhere.") and "datetime.now(" in inspect.getsource(module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.serving import Service
 
 OPEN, BLINDED = "stroke-unit", "headache-blinded"
-SUBJECT = 1  # the number of a recommendation of site A in each of them
+SECOND = 1  # the index of a recommendation of site A in each of them
 
 
 def populate(service: Service) -> None:
@@ -19,7 +19,6 @@ def populate(service: Service) -> None:
         control="usual care",
         looks={"at": [6]},
         stopping={"by": "posterior", "superiority": 0.999},
-        seed=7,
     )
     admin.create_trial(
         BLINDED, "burn-in(uniform, patients=4)", ("placebo", "verum"), n_patients=40, strata=STRATA, blinded=True

@@ -1,4 +1,4 @@
-"""Two blinded trials of one seed, kit secret and clock, one that gives arm 0 and one arm 1, are alike to the blind.
+"""Two blinded trials of one secret and clock, one that gives arm 0 and one arm 1, are alike to the blind.
 
 Every answer to a site and a coordinator, of the API and of every page that they can open, is compared byte for byte.
 """
@@ -15,9 +15,10 @@ from adhere import Trial, import_policies
 from adhere.policies import registry
 from adhere.service.api.requests import NewReport
 from adhere.service.api.route import COORDINATOR, SITE, Route
+from adhere.service.pages.page_route import PageRoute
 from adhere.service.pages.routes import PAGES
 from adhere.service.table import ROUTES
-from service.serving import Reply, Service, in_file
+from service.serving import Reply, Service, in_file, path_of
 from service.test_roles import BODIES
 
 from .forms import forms_of
@@ -100,11 +101,11 @@ def _everything_the_blind_hear(service: Service, pinned: Pinned, arm: int) -> An
         for route in [*routes, *routes]:  # again, once there are reports
             hear(f"{role} {route.method} {route.path}", _ask(service, route, kit, role))
         person = sign_in(service, role)
-        pages = [page.path for page in PAGES if page.method == "GET" and not page.public and role in page.roles]
-        for path in pages:
-            _send_forms(person, hear(f"{role} GET {path}", person.get(_filled(path))), hear)
-        for path in pages:
-            hear(f"{role} GET {path}", person.get(_filled(path)))
+        pages = [page for page in PAGES if page.method == "GET" and not page.public and role in page.roles]
+        for page in pages:
+            _send_forms(person, hear(f"{role} GET {page.path}", person.get(_filled(service, page))), hear)
+        for page in pages:
+            hear(f"{role} GET {page.path}", person.get(_filled(service, page)))
     return heard
 
 
@@ -123,8 +124,8 @@ def _send_forms(person: Person, opened: Reply, hear: Callable[[str, Reply], Repl
 def _ask(service: Service, route: Route, kit: str, role: str) -> Reply:
     body = BODIES[route.body] if route.body is not None else None
     body = {"actual": kit, "reward": 1} if route.body is NewReport else body
-    return service.send(route.method, _filled(route.path), body, role=role)
+    return service.send(route.method, _filled(service, route), body, role=role)
 
 
-def _filled(path: str) -> str:
-    return path.replace("{trial}", TRIAL).replace("{id}", "2")
+def _filled(service: Service, route: Route | PageRoute) -> str:
+    return path_of(route, TRIAL, service.ids(TRIAL)[2], 2)

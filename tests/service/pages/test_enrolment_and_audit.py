@@ -6,28 +6,30 @@ from collections.abc import Callable
 
 from service.serving import Service
 
-from .populated import BLINDED, OPEN
+from .populated import BLINDED, OPEN, SECOND
 from .visitor import Visitor
 
 AsRole = Callable[[str | None], Visitor]
 
 
-def test_a_coordinator_sees_who_is_enrolled_and_what_waits_and_no_arm(as_role: AsRole) -> None:
+def test_a_coordinator_sees_who_is_enrolled_and_what_waits_and_no_arm(as_role: AsRole, populated: Service) -> None:
     visitor = as_role("coordinator")
     for trial in (OPEN, BLINDED):
         assert visitor.open(f"/app/trials/{trial}/enrolment") == 200
         text = visitor.page.locator("main").inner_text()
         assert "10\nrecommended of 40 planned" in text
         waiting = visitor.page.locator("[aria-label='Waiting for a report'] tbody tr")
-        assert [row.split("\t")[:2] for row in waiting.all_inner_texts()] == [["4", "A"], ["9", "B"]]
+        ids = populated.ids(trial)
+        assert [row.split("\t")[:2] for row in waiting.all_inner_texts()] == [[ids[4], "A"], [ids[9], "B"]]
         assert not any(word in text for word in ("usual care", "stroke unit", "placebo", "verum", "S-0"))
         visitor.page.wait_for_selector("figure[data-drawn]")
     assert visitor.faults == []
     assert visitor.person.get(f"/app/trials/{OPEN}/audit").status == 403
 
 
-def test_a_site_opens_neither(as_role: AsRole) -> None:
-    for path in ("enrolment", "audit", "audit/verification", "audit/1", "audit/1/derivation"):
+def test_a_site_opens_neither(as_role: AsRole, populated: Service) -> None:
+    own = f"audit/{populated.ids(OPEN)[SECOND]}"
+    for path in ("enrolment", "audit", "audit/verification", own, f"{own}/derivation"):
         assert as_role("site").person.get(f"/app/trials/{OPEN}/{path}").status == 403
 
 
@@ -41,17 +43,21 @@ def test_a_statistician_goes_from_the_log_to_why_and_back(as_role: AsRole, popul
     head = populated.client().trial(OPEN).head
     assert head is not None
     assert head in page.locator("#verification").inner_text()
-    page.get_by_role("region", name="The log").get_by_role("link", name="7").first.click()
+    corrected = populated.ids(OPEN)[7]
+    page.get_by_role("region", name="The log").get_by_role("link", name=corrected).first.click()
     page.get_by_text("Derived again just now, with the same result").wait_for()
+    assert corrected in page.locator("h1").inner_text()
     said = page.locator("#derivation").inner_text()
+    assert "drawn by\tthe trial's secret" in said
     assert "thompson/actual, which had learned from records" in said
     assert "(typed in the wrong line)" in said
     assert visitor.faults == []
 
 
-def test_an_admin_sees_who_read_the_log(as_role: AsRole) -> None:
-    as_role("statistician").person.get(f"/app/trials/{BLINDED}/audit/1")
+def test_an_admin_sees_who_read_the_log(as_role: AsRole, populated: Service) -> None:
+    second = populated.ids(BLINDED)[SECOND]
+    as_role("statistician").person.get(f"/app/trials/{BLINDED}/audit/{second}")
     visitor = as_role("admin")
     visitor.open(f"/app/trials/{BLINDED}/audit")
     rows = visitor.page.get_by_role("region", name="Who read what").locator("tbody tr").all_inner_texts()
-    assert any("the statistician of the tests" in row and "\trecommendation\t1\t" in row for row in rows)
+    assert any("the statistician of the tests" in row and f"\trecommendation\t{second}\t" in row for row in rows)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from adhere.service.pages.page_route import PageRoute
+from service.serving import Service
 
 from .addresses import READ, addresses, name_of
 from .visitor import LAPTOP, Visitor, assert_fits
@@ -22,10 +23,10 @@ def is_whole(visitor: Visitor, path: str) -> bool:
 
 
 @pytest.mark.parametrize("route", READ, ids=name_of)
-def test_a_page(as_role: Callable[[str | None], Visitor], route: PageRoute) -> None:
+def test_a_page(as_role: Callable[[str | None], Visitor], populated: Service, route: PageRoute) -> None:
     """As those see it who may do most on it, and as those who may do least."""
     roles = [role for role in BY_RIGHTS if role in route.roles]
-    for path in addresses(route):
+    for path in addresses(populated, route):
         if not is_whole(as_role(roles[0]), path):
             assert not route.tab
             continue

@@ -25,11 +25,13 @@ def people(populated: Service) -> dict[str, Person]:
 
 
 @pytest.mark.parametrize("route", READ, ids=name_of)
-def test_a_page_opens_for_those_whom_the_api_answers(people: dict[str, Person], route: PageRoute) -> None:
+def test_a_page_opens_for_those_whom_the_api_answers(
+    populated: Service, people: dict[str, Person], route: PageRoute
+) -> None:
     may = {role for role in PEOPLE if all(role in OPERATIONS[name].roles for name in route.calls)}
     assert may, "a page that nobody can open"
     for role, person in people.items():
-        for path in addresses(route):
+        for path in addresses(populated, route):
             reply = person.get(path)
             assert (reply.status, role) == (200 if role in may else 403, role), (path, reply.body[-400:])
             if reply.headers["content-type"].startswith("text/html"):
@@ -39,7 +41,7 @@ def test_a_page_opens_for_those_whom_the_api_answers(people: dict[str, Person], 
 
 @pytest.mark.parametrize("route", READ, ids=name_of)
 def test_without_a_session_one_is_sent_to_sign_in_and_then_back(populated: Service, route: PageRoute) -> None:
-    path = f"{address(route)}?a=b"
+    path = f"{address(populated, route)}?a=b"
     reply = Person(populated.port).get(path)
     assert reply.status == 303
     assert reply.headers["location"] == f"/app/sign-in?next={quote(path, safe='')}"
@@ -50,10 +52,10 @@ def test_a_form_counts_only_from_those_who_may_and_from_a_page_of_theirs(
     populated: Service, people: dict[str, Person], route: PageRoute
 ) -> None:
     records = {trial: populated.client().trial(trial).records for trial in populated.client().trials()}
-    assert Person(populated.port).send(address(route)).status == 401
+    assert Person(populated.port).send(address(populated, route)).status == 401
     for role, person in people.items():
         may = all(role in OPERATIONS[name].roles for name in route.calls)
-        refused = person.send(address(route), csrf=not may)
+        refused = person.send(address(populated, route), csrf=not may)
         assert (refused.status, role) == (403, role)
         assert (b"session" if may else b"role") in refused.body
     assert {trial: populated.client().trial(trial).records for trial in populated.client().trials()} == records

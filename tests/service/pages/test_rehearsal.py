@@ -29,7 +29,7 @@ def test_a_page_of_a_rehearsal(service: Service, trials: tuple[str, str], route:
     for role in route.roles:
         person = sign_in(service, role)
         for trial, marked in zip(trials, (True, False), strict=True):
-            reply = person.get(address(route, trial))
+            reply = person.get(address(service, route, trial))
             if reply.body.lstrip().startswith(b"<!doctype html"):
                 assert (MARK in reply.body) == marked, (role, reply.status)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from service.serving import Service
+from trial.live import UNKNOWN_ID
 
 from .forms import forms_of
 from .person import Person, sign_in
@@ -40,11 +41,13 @@ def test_two_taps_then_a_correction_and_a_slip(service: Service, phone: Visitor)
     page.fill("#subject", "S-1")
     page.click("button:has-text('Recommend')")
     arm = page.inner_text(".answer")
-    assert arm == service.client("site").recommendation(trial, 0).arm
+    (made,) = service.ids(trial)
+    assert arm == service.client("site").recommendation(trial, made).arm
+    assert f"Recommendation {made} " in page.inner_text(".given")
     page.click(f"button.big:has-text('{arm}')")
     page.click("button:has-text('Outcome 1')")
     page.wait_for_selector(".badge:has-text('complete')")
-    told = service.client("site").recommendation(trial, 0)
+    told = service.client("site").recommendation(trial, made)
     assert (told.actual, told.reward) == (arm, 1)
     page.click("summary:has-text('Correct a report')")
     page.select_option("#correct-outcome", label="Outcome 0")
@@ -53,12 +56,14 @@ def test_two_taps_then_a_correction_and_a_slip(service: Service, phone: Visitor)
     assert phone.outside(PHONE) == []
     page.click("button:text-is('Correct')")
     page.wait_for_selector(".recorded:has-text('Outcome 0')")
-    history = service.client().recommendation(trial, 0).derivation
+    history = service.client().recommendation(trial, made).derivation
     assert history is not None
     assert (history.history[-1].reward, history.history[-1].reason) == (0, "typed in the wrong line")
     page.click("text=Print a slip")
     assert page.inner_text(".slip .answer") == arm
     assert "S-1" in page.inner_text(".slip")
+    assert made in page.inner_text(".slip")
+    assert phone.outside(PHONE) == []
     phone.open(f"/app/trials/{trial}/site")
     assert page.evaluate(SMALL_TARGETS) == []
     assert phone.faults == []
@@ -67,15 +72,15 @@ def test_two_taps_then_a_correction_and_a_slip(service: Service, phone: Visitor)
 def test_outcomes_are_called_as_the_design_calls_them(service: Service, person: Person) -> None:
     third = 1 / 3
     trial = service.new_trial(reward_values=(0, third, 1), outcome_words={"alive": 1, "ill": third, "<died>": 0})
-    service.client("site").recommend(trial, "S-1")
-    here = f"/app/trials/{trial}/recommendations/0"
+    made = service.client("site").recommend(trial, "S-1").id
+    here = f"/app/trials/{trial}/recommendations/{made}"
     shown = person.get(here).body.decode()
     buttons = dict(re.findall(r'name="reward" value="([^"]*)">([^<]*)<', shown))
     assert buttons == {"0.0": "&lt;died&gt;", str(third): "ill", "1.0": "alive"}
     assert "Outcome 1" not in shown
     assert "Another value" not in shown
     assert person.send(f"{here}/report", {"key": "one", "reward": str(third)}).status == 303
-    assert service.client("site").recommendation(trial, 0).reward == third
+    assert service.client("site").recommendation(trial, made).reward == third
     assert "ill recorded" in text_of(person.get(here).body)
     corrected = person.send(f"{here}/correction", {"key": "two", "outcome": "1.0", "reason": "a slip"})
     assert (corrected.status, "alive recorded" in text_of(person.get(here).body)) == (303, True)
@@ -91,24 +96,24 @@ def test_a_new_code_that_looks_like_a_known_one_is_asked_about(service: Service,
     assert "Yes, S-01 waiting since" in text_of(asked.body)
     assert len(site.waiting(trial)) == 1
     made = person.send(path, {"subject": "S-O1", "key": "one", "someone_new": "yes"})
-    assert made.headers["location"] == f"/app/trials/{trial}/recommendations/1"
+    assert made.headers["location"] == f"/app/trials/{trial}/recommendations/{service.ids(trial)[1]}"
     again = person.send(path, {"subject": "S-O1", "key": "one"})
     assert again.headers["location"] == made.headers["location"]
 
 
 def test_what_waits_is_listed_oldest_first_and_found_when_complete(service: Service, person: Person) -> None:
     trial, site = service.new_trial(), service.client("site")
-    for subject in ("S-2", "S-1", "S-3"):
-        site.recommend(trial, subject)
-    site.report(trial, 0, actual="walk", reward=1)
-    service.client("other").recommend(trial, "theirs")
+    first, *_ = [site.recommend(trial, subject).id for subject in ("S-2", "S-1", "S-3")]
+    site.report(trial, first, actual="walk", reward=1)
+    theirs = service.client("other").recommend(trial, "theirs").id
     shown = text_of(person.get(f"/app/trials/{trial}/site").body)
     assert shown.index("S-1") < shown.index("S-3")
     assert "S-2" not in shown
     assert "theirs" not in shown
     assert "S-2 complete" in text_of(person.get(f"/app/trials/{trial}/site?subject=S-2").body)
     assert "theirs has no recommendation" in text_of(person.get(f"/app/trials/{trial}/site?subject=theirs").body)
-    assert person.get(f"/app/trials/{trial}/recommendations/3").status == 404
+    for unknown in (theirs, UNKNOWN_ID, "3"):
+        assert person.get(f"/app/trials/{trial}/recommendations/{unknown}").status == 404
 
 
 @pytest.mark.parametrize(
@@ -124,8 +129,8 @@ def test_what_is_wrong_is_said_beside_the_field(
     service: Service, person: Person, form: str, fields: dict[str, str], says: str
 ) -> None:
     trial = service.new_trial()
-    service.client("site").recommend(trial, "S-1")
-    reply = person.send(f"/app/trials/{trial}/recommendations/0/{form}", {"key": "one", **fields})
+    made = service.client("site").recommend(trial, "S-1").id
+    reply = person.send(f"/app/trials/{trial}/recommendations/{made}/{form}", {"key": "one", **fields})
     assert reply.status in (409, 422)
     assert re.search(says, reply.body.decode(), re.DOTALL)
     assert len(service.client("site").waiting(trial)) == 1
@@ -133,21 +138,20 @@ def test_what_is_wrong_is_said_beside_the_field(
 
 def test_a_slip_is_marked_as_entered_in_error_and_can_be_entered_again(service: Service, person: Person) -> None:
     trial = service.new_trial()
-    service.client("site").recommend(trial, "S-1")
-    here = f"/app/trials/{trial}/recommendations/0"
+    made = service.client("site").recommend(trial, "S-1").id
+    here = f"/app/trials/{trial}/recommendations/{made}"
     assert person.send(f"{here}/error", {"key": "one", "reason": "wrong code", "subject": "S-1"}).status == 303
     shown = person.get(here).body
     assert b"This was entered in error" in shown
     assert b"/report" not in shown
     assert service.client().results(trial).in_error == 1
     again = person.send(f"/app/trials/{trial}/site", {"subject": "S-1", "key": "two"})
-    assert again.headers["location"].endswith("/recommendations/1")
+    assert again.headers["location"].endswith(f"/recommendations/{service.ids(trial)[1]}")
 
 
 def test_who_was_lost_to_follow_up_may_be_heard_of_again(service: Service, person: Person) -> None:
     trial, site = service.new_trial(), service.client("site")
-    site.recommend(trial, "S-1")
-    here = f"/app/trials/{trial}/recommendations/0"
+    here = f"/app/trials/{trial}/recommendations/{site.recommend(trial, 'S-1').id}"
     back = {"lost": "retract", "subject": "S-1", "reason": "came to the next visit"}
     early = person.send(f"{here}/correction", {**back, "key": "one"})
     assert (early.status, "is not marked as lost to follow-up" in text_of(early.body)) == (409, True)
@@ -172,11 +176,11 @@ def test_who_is_lost_to_follow_up_is_asked_about_before_another_recommendation(
     asked = person.send(path, {"subject": "S-1", "key": "one"})
     assert (asked.status, site.waiting(trial)) == (200, [])
     assert "S-1 is lost to follow-up. Is this about the treatment recommended then?" in text_of(asked.body)
-    assert f'/app/trials/{trial}/recommendations/0"' in asked.body.decode()
+    assert f'/app/trials/{trial}/recommendations/{service.ids(trial)[0]}"' in asked.body.decode()
     (form,) = (one for one in forms_of(asked.body.decode()) if one.action == path)
     assert form.fields["subject"] == "S-1"
     made = person.send(path, {**form.fields, "someone_new": "yes"})
-    assert made.headers["location"] == f"/app/trials/{trial}/recommendations/1"
+    assert made.headers["location"] == f"/app/trials/{trial}/recommendations/{service.ids(trial)[1]}"
     again = person.send(path, {"subject": "S-1", "key": "two"})
     assert again.headers["location"] == made.headers["location"]
 
@@ -193,13 +197,14 @@ def test_what_is_typed_and_not_chosen_is_not_dropped(
     service: Service, person: Person, fields: dict[str, str], place: str
 ) -> None:
     trial, site = service.new_trial(), service.client("site")
-    site.report(trial, site.recommend(trial, "S-1").id, actual="walk", reward=1)
-    here = f"/app/trials/{trial}/recommendations/0"
+    made = site.recommend(trial, "S-1").id
+    site.report(trial, made, actual="walk", reward=1)
+    here = f"/app/trials/{trial}/recommendations/{made}"
     reply = person.send(f"{here}/correction", {"key": "one", "reason": "a slip", **fields})
     assert reply.status == 422
     assert "is typed here, and not chosen above it" in text_of(reply.body)
     assert fields["words" if place == "took_other" else "reward"] in reply.body.decode()
-    told = site.recommendation(trial, 0)
+    told = site.recommendation(trial, made)
     assert (told.actual, told.reward) == ("walk", 1)
 
 
@@ -234,7 +239,7 @@ def test_a_kit_is_unblinded_once_with_its_reason_and_another_sites_is_not(servic
     kit, theirs = (service.client(role).recommend(trial, "S-1").kit for role in ("site", "other"))
     assert kit is not None
     assert theirs is not None
-    here = f"/app/trials/{trial}/recommendations/0"
+    here = f"/app/trials/{trial}/recommendations/{service.ids(trial)[0]}"
     refused = person.send(f"{here}/unblinding", {"kit": theirs, "reason": "ill", "key": "one"})
     assert refused.status == 404
     assert b"xyz" not in refused.body
@@ -242,6 +247,6 @@ def test_a_kit_is_unblinded_once_with_its_reason_and_another_sites_is_not(servic
     assert re.search(b"(verum|placebo)-xyz", told.body)
     assert b"This was recorded" in told.body
     assert b"xyz" not in person.get(here).body
-    derivation = service.client().recommendation(trial, 0).derivation
+    derivation = service.client().recommendation(trial, service.ids(trial)[0]).derivation
     assert derivation is not None
     assert [(line.event, line.reason) for line in derivation.history[1:]] == [("unblinded", "ill")]

@@ -28,14 +28,14 @@ def phone(browser: Any, service: Service) -> Iterator[Visitor]:
 def trial(service: Service, phone: Visitor) -> str:
     """A trial with one recommendation, which the phone shows."""
     name = service.new_trial()
-    service.client("site").recommend(name, "S-1")
+    made = service.client("site").recommend(name, "S-1").id
     with phone.page.expect_response("**/healthz"):
-        phone.open(f"/app/trials/{name}/recommendations/0")
+        phone.open(f"/app/trials/{name}/recommendations/{made}")
     return name
 
 
 def reports(service: Service, trial: str) -> list[Any]:
-    derivation = service.client().recommendation(trial, 0).derivation
+    derivation = service.client().recommendation(trial, service.ids(trial)[0]).derivation
     assert derivation is not None
     return derivation.history[1:]
 
@@ -59,7 +59,7 @@ def test_a_tap_without_connection_is_recorded_once_with_the_time_of_the_tap(
         ("reported", "nothing", None),
         ("reported", None, 1),
     ]
-    made = service.client("site").recommendation(trial, 0).at
+    made = service.client("site").recommendation(trial, service.ids(trial)[0]).at
     assert all(made <= line.happened <= tapped < line.at for line in lines)
     assert page.evaluate(KEPT) is None
 
@@ -162,7 +162,7 @@ def test_signing_out_asks_and_leaves_nothing_on_the_phone(service: Service, phon
 
 def test_a_refusal_is_shown_and_not_sent_again(service: Service, phone: Visitor, trial: str) -> None:
     phone.expected = (*phone.expected, "console: Failed to load resource: the server responded with a status of 409")
-    service.client("site").report(trial, 0, reward=1)
+    service.client("site").report(trial, service.ids(trial)[0], reward=1)
     phone.page.click("button:has-text('Outcome 0')")
     phone.page.wait_for_selector(".problem, .field-problem")
     assert phone.page.evaluate(KEPT) is None
