@@ -21,6 +21,8 @@ SERVE = ("serve", "--data", "new.db", "--port", "0")
 NO_COUNTS = ("0", "-1", "1.5", "ten", "", "1e400", "99999999999999999999")
 NO_SPANS = ("", "tomorrow", "-1d", "0d", "12", "2020-01-01", "2026-13-45", "9999d")
 NO_FILES = ("", "nowhere.db", "folder", "notes.txt", "mysql://x/y", "postgresql://")
+# Without notes: a command that writes locks a file before it sees what is in it.
+NO_STORES = ("", "nowhere.db", "folder", "mysql://x/y", "postgresql://")
 
 BAD: list[tuple[str, ...]] = [
     *((*SIMULATE, "--patients", value) for value in NO_COUNTS),
@@ -56,10 +58,19 @@ BAD: list[tuple[str, ...]] = [
     *(("trial", "replay", value) for value in NO_FILES),
     *(("trial", "verify", "log.log", "--head", value) for value in ("", "abc", "z" * 64)),
     *(("trial", "results", "log.log", "--trial", value) for value in ("", "other")),
-    *(("trial", "explain", "log.log", value) for value in ("-1", "7", "x", "1.5", "")),
+    *(("trial", "explain", "log.log", value) for value in ("7", "x", "1.5", "", "0000-0000-0000-0000")),
+    *(("trial", "reveal", value, "--reason", "over") for value in NO_STORES),
+    *(("trial", "new-epoch", value, "--reason", "gone") for value in NO_STORES),
+    *(("trial", command, "trials.db", "--reason", "") for command in ("reveal", "new-epoch", "accept-loss")),
+    *(("trial", command, "trials.db") for command in ("reveal", "new-epoch", "accept-loss")),
     *(("trial", "export", "log.log", value) for value in ("", "x", "x.xlsx", "folder", "nowhere/x.csv")),
     *((*TABLE, value) for value in ("", "nothing", "exp3", "thompson(")),
-    *((*TABLE, "thompson", "--seed", value) for value in ("-1", "x")),
+    *((*TABLE, "thompson", "--seed", value) for value in ("-1", "1", "x")),
+    (*TABLE, "thompson", "--secrets", "notes.txt"),
+    *(("trial", "import", "log.log", "--into", "new.db", "--secrets", value) for value in NO_FILES),
+    *(("trial", "export", "log.log", "x.log", "--secrets", value) for value in ("", "folder", "notes.txt", "x")),
+    *(("trial", "create", "design.toml", "--into", "new.db", "--seed", value) for value in ("1", "x", "-1", "")),
+    ("trial", "create", "design.toml", "--into", "new.db", "--secret-file", "nowhere/x"),
     *((*TABLE, "thompson", "--rewards", value) for value in ("", "a", "2", "0;1")),
     ("trial", "import", "table.csv", "--into", "new.db"),
     ("trial", "import", "log.log", "--into", "new.db", "--name", "x"),
@@ -94,6 +105,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "folder").mkdir()
     (path / "notes.txt").write_text("dear diary\n")
     (path / "table.csv").write_text("USUBJID,TRTP,TRTA,AVAL\np1,walk,walk,1\np2,aspirin,walk,0\n")
+    (path / "design.toml").write_text('name = "t"\npolicy = "thompson"\narms = ["walk", "aspirin"]\n')
     open_store(path / "trials.db").close()
     Trial("thompson", ["walk", "aspirin"]).save(path / "log.log")
     return path

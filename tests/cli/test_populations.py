@@ -97,7 +97,7 @@ def test_an_export_of_adheres_own(tmp_path: Path, capsys: pytest.CaptureFixture[
     for n, taken in enumerate([*said, {"took_other": "tea"}]):
         live.report(n, **taken, reward=1.0)
         live.report(n + 4, actual=("walk", "aspirin")[n % 2], reward=0.0)
-    live.send(Withdraw(trial="t", request_id="w", recommendation_id=8, reason="moved away"))
+    live.send(Withdraw(trial="t", request_id="w", recommendation_id=live.id_of(8), reason="moved away"))
     live.report(9, actual="walk")
     live.clock.pass_days(15)
     live.impute_missing()

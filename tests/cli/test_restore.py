@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from adhere.store import open_store
+from adhere.trial.events import Created, EpochBegun, decode
+from adhere.trial.log.chain import walk
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 
@@ -21,9 +23,9 @@ def folder(tmp_path: Path) -> Path:
     """A file of two trials and a backup from when there was one."""
     store = open_store(tmp_path / "adhere.db")
     processor = CommandProcessor(store)
-    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]), seed=1)
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]))
     store.backup(tmp_path / "backup.db")  # type: ignore[attr-defined]
-    processor.create(make_design("migraine", "thompson/actual", ["walk", "aspirin"]), seed=1)
+    processor.create(make_design("migraine", "thompson/actual", ["walk", "aspirin"]))
     # As after kill -9: the second trial is in the -wal only.
     shutil.copy(tmp_path / "adhere.db", tmp_path / "killed.db")
     shutil.copy(tmp_path / "adhere.db-wal", tmp_path / "killed.db-wal")
@@ -53,6 +55,14 @@ def test_a_backup_into_a_new_file(folder: Path, capsys: pytest.CaptureFixture[st
     done = in_this_process(capsys, "trial", "restore", str(folder / "backup.db"), "--into", str(new))
     assert done.out.startswith(f"restored {folder / 'backup.db'} into {new}\nheadache: 1 record\nhead ")
     assert new.stat().st_mode & 0o777 == 0o600
+    with closing(open_store(new, read_only=True)) as store, store.reading() as view:
+        created, begun = (decode(record.body) for record in walk(view, view.trials()["headache"]))
+        assert isinstance(created, Created)
+        assert isinstance(begun, EpochBegun)  # with a fresh secret: arms after the backup are known to some
+        secrets = [view.secret(one.commitment) for one in (created, begun)]
+    assert begun.reason == "restored from a backup: records after it are lost"
+    assert None not in secrets
+    assert secrets[0] != secrets[1]
     assert _trials(new) == ["headache"]
     assert not [name for name in _names(folder) if name.startswith(".")]
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from adhere import Trial
 from adhere.policies.registry import registry
 from adhere.store import open_store
 from adhere.trial.commands import ChangeStatus, Correct, Recommend, RecommendationResponse, Report
+from adhere.trial.events import Recommended, decode
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor, utc_now
-from trial.live import send
+from trial.live import SECRET, UNKNOWN_ID, send
 
 from .running import check_complaint, in_this_process
 
@@ -26,7 +28,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("trials") / "adhere.db"
     store = open_store(path)
     processor = CommandProcessor(store)
-    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]), seed=1)
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]), secret=SECRET)
     for n in range(6):
         made = send(
             processor, Recommend(trial="headache", request_id=f"q{n}", by="token 2", site="Leeds", subject=f"p{n}")
@@ -35,9 +37,22 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         told = {"recommendation_id": made.recommendation_id, "actual": "aspirin", "reward": float(n % 2)}
         told |= {"happened": utc_now()}
         send(processor, Report(trial="headache", request_id=f"r{n}", **told))  # type: ignore[arg-type]
-    send(processor, Correct(trial="headache", request_id="c", recommendation_id=1, reward=0.0, reason="typing error"))
+        if n == 1:
+            wrong = made.recommendation_id
+    send(
+        processor,
+        Correct(trial="headache", request_id="c", recommendation_id=wrong, reward=0.0, reason="typing error"),
+    )
     store.close()
     return path
+
+
+def id_of(file: Path, index: int) -> str:
+    """The ID of a recommendation."""
+    with closing(open_store(file, read_only=True)) as store, store.reading() as view:
+        (made, *_) = (decode(body) for body in view.histories(1, [index])[index])
+    assert isinstance(made, Recommended)
+    return made.recommendation_id
 
 
 @pytest.mark.parametrize("command", ["replay", "results"])
@@ -54,37 +69,41 @@ def test_the_life_of_a_log(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     shown = in_this_process(capsys, "trial", "list", str(file))
     assert shown.out == "headache: open, 6 recommendations, 14 records, thompson/actual\n"
     verified = in_this_process(capsys, "trial", "verify", str(file))
-    assert verified.out.startswith("headache: 14 records, all as they were written\nhead ")
+    assert verified.out.startswith("headache: 14 records, all as they were written\nits secret is kept here, ")
     replayed = in_this_process(capsys, "trial", "replay", str(file))
-    assert replayed.out.startswith("headache: 14 records; 6 recommendations derived again, all the same\nhead ")
-    log, other = tmp_path / "headache.log", tmp_path / "other.db"
-    exported = in_this_process(capsys, "trial", "export", str(file), str(log))
+    derived = "6 recommendations derived again, arm and probabilities, all the same"
+    log, other, secrets = (tmp_path / name for name in ("headache.log", "other.db", "headache.secrets"))
+    exported = in_this_process(capsys, "trial", "export", str(file), str(log), "--secrets", str(secrets))
     head = exported.out.split()[-1]
-    assert verified.out.split()[-1] == head
-    assert in_this_process(capsys, "trial", "replay", str(log)).out == replayed.out
+    assert verified.out.endswith(f"\nhead {head}\n")
+    assert replayed.out == f"headache: 14 records; {derived}\nhead {head}\n"
     assert in_this_process(capsys, "trial", "list", str(log)).out == shown.out
-    assert in_this_process(capsys, "trial", "import", str(log), "--into", str(other)).status == 0
-    assert in_this_process(capsys, "trial", "list", str(other)).out == shown.out
+    into = ("trial", "import", str(log), "--into", str(other), "--secrets", str(secrets))
+    assert in_this_process(capsys, *into).status == 0
+    # One record more: the trial goes on with a fresh secret.
+    assert in_this_process(capsys, "trial", "list", str(other)).out == shown.out.replace("14 records", "15 records")
     again = in_this_process(capsys, "trial", "verify", str(other), "--head", head)
-    assert (again.status, again.out) == (0, verified.out)
-    check_complaint(
-        in_this_process(capsys, "trial", "import", str(log), "--into", str(other)), "a name that no other trial has"
+    assert (again.status, again.out.partition("\nhead ")[0]) == (
+        0,
+        verified.out.partition("\nhead ")[0].replace("14 records", "15 records"),
     )
+    assert in_this_process(capsys, "trial", "replay", str(other)).out.startswith(f"headache: 15 records; {derived}\n")
+    check_complaint(in_this_process(capsys, *into), "a name that no other trial has")
 
 
 def test_every_trial_of_a_file_is_looked_at(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     both = tmp_path / "both.db"
     both.write_bytes(file.read_bytes())
     store = open_store(both)
-    CommandProcessor(store).create(make_design("another", "ucb1", ["a", "b"]), seed=1)
+    CommandProcessor(store).create(make_design("another", "ucb1", ["a", "b"]))
     store.close()
     for command in ("verify", "replay"):
         said = in_this_process(capsys, "trial", command, str(both)).out
-        assert said.startswith("headache: 14 records")
+        assert said.startswith("headache: 15 records")  # and one more: a copy goes on with a fresh secret
         assert "another: 1 record" in said
     check_complaint(in_this_process(capsys, "trial", "verify", str(both), "--head", "0" * 64), "--trial")
     check_complaint(
-        in_this_process(capsys, "trial", "explain", str(both), "0"),
+        in_this_process(capsys, "trial", "explain", str(both), id_of(file, 0)),
         "several trials here; choose one with --trial: headache, another",
     )
 
@@ -94,7 +113,7 @@ def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert in_this_process(capsys, "trial", "export", str(file), str(table)).status == 0
     assert "USUBJID,TRTP,TRTA" in table.read_text()
     into = ["--into", str(tmp_path / "b.db")]
-    options = ["--name", "again", "--policy", "thompson/actual", "--seed", "1"]
+    options = ["--name", "again", "--policy", "thompson/actual"]
     done = in_this_process(capsys, "trial", "import", str(table), *into, *options)
     assert done.out.startswith("again: 6 recommendations, 13 records, imported into ")
     assert done.out.endswith("\narms: walk, aspirin\n")
@@ -109,16 +128,25 @@ def test_a_table_and_back(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_an_explanation(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = in_this_process(capsys, "trial", "explain", str(file), "1").out
+    asked = id_of(file, 1)
+    told = in_this_process(capsys, "trial", "explain", str(file), asked).out
+    assert told.startswith(f"Trial headache, recommendation {asked}: ")
     for words in (
         "Leeds/p1",
         "token 2, request q1",
         "walk 0.6667, aspirin 0.3333 (exact)",
+        "drawn by   the trial's secret",
         "typing error",
         " (happened 20",
     ):
         assert words in told
-    check_complaint(in_this_process(capsys, "trial", "explain", str(file), "99"), "recommendation: got 99")
+    as_typed = asked.lower().replace("-", " ").replace("0", "o")
+    assert in_this_process(capsys, "trial", "explain", str(file), as_typed).out == told
+    for unknown in (UNKNOWN_ID, "1"):  # nobody outside is shown the index
+        check_complaint(
+            in_this_process(capsys, "trial", "explain", str(file), unknown),
+            f"recommendation: got '{unknown}', expected the ID of a recommendation of this trial, e.g. ",
+        )
 
 
 def test_a_backup_is_a_file_of_trials(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,7 +224,9 @@ def test_exports_are_only_for_their_owner(
     assert (made.stat().st_mode & 0o777, shared.stat().st_mode & 0o777) == (0o600, 0o644)
 
 
-@pytest.mark.parametrize("command", [("verify",), ("replay",), ("explain", "3"), ("export", "to.log"), ("list",)])
+@pytest.mark.parametrize(
+    "command", [("verify",), ("replay",), ("explain", UNKNOWN_ID), ("export", "to.log"), ("list",)]
+)
 def test_a_damaged_file_is_said_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
@@ -204,7 +234,7 @@ def test_a_damaged_file_is_said_in_one_sentence(
     path = tmp_path / "adhere.db"
     store = open_store(path)
     processor = CommandProcessor(store)
-    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]), seed=1)
+    processor.create(make_design("headache", "thompson/actual", ["walk", "aspirin"]))
     store.close()
     with sqlite3.connect(path) as database:
         pages = {
@@ -231,8 +261,11 @@ def test_a_refused_import_leaves_no_database(file: Path, tmp_path: Path, capsys:
     log.write_bytes(log.read_bytes().replace(b"aspirin", b"aspirim", 1))
     table.write_text(table.read_text().replace("aspirin", "walk", 1).replace(",0.", ",7.", 2))
     options = ["--name", "again", "--policy", "thompson/actual", "--rewards", "0,0.5"]
-    for command in (["import", str(log)], ["import", str(table), *options]):
-        check_complaint(in_this_process(capsys, "trial", *command, "--into", str(into)))
+    for command, says in (
+        (["import", str(log)], "its hash does not fit"),
+        (["import", str(table), *options], "row 1"),
+    ):
+        check_complaint(in_this_process(capsys, "trial", *command, "--into", str(into)), says)
         assert not list(tmp_path.glob("new.db*"))
     shutil.copy(file, into)
     check_complaint(in_this_process(capsys, "trial", "import", str(log), "--into", str(into)))
@@ -268,7 +301,7 @@ def test_results_mislead_by_no_round_number(tmp_path: Path, capsys: pytest.Captu
     path = tmp_path / "adhere.db"
     store = open_store(path)
     processor = CommandProcessor(store)
-    processor.create(make_design("t", "thompson", ["a", "b"]), seed=1)
+    processor.create(make_design("t", "thompson", ["a", "b"]), secret=bytes(32))
     for n in range(227):
         made = send(processor, Recommend(trial="t", request_id=f"q{n}", subject=f"p{n}"))
         assert isinstance(made, RecommendationResponse)

@@ -118,7 +118,7 @@ class CommandProcessor:
                 trial = trials[command.trial]
                 if not isinstance(trial, TrialTransaction):
                     responses.append(trial)
-                elif (why := _why_unavailable(trial, command)) is not None:
+                elif not trial.is_ready and (why := _why_unavailable(trial, command)) is not None:
                     responses.append(why)
                 else:
                     try:
@@ -295,6 +295,8 @@ def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailabl
     try:
         if not engine.is_loaded and isinstance(command, _USES_POLICY):
             engine.ensure_loaded()
+        if state.status == "closed":  # in which case no secret is needed to refuse it
+            return None
         if isinstance(command, Recommend):
             engine.keys.check(state.epoch)
         if isinstance(command, _USES_IDS):

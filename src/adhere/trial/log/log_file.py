@@ -111,9 +111,11 @@ def import_log(
             raise InputError("secrets", what, "those that the log has commitments to, and no others")
         is_over = standing(writing, trial).status == "closed"
         for commitment in commitments:
+            if writing.secret(commitment) is not None:  # as where it is revealed in the log
+                continue
             if commitment in given:
                 writing.save_secret(trial, commitment, given[commitment])
-            elif writing.secret(commitment) is None and not is_over:
+            elif not is_over:
                 expected = "those of this trial: --secrets FILE, which adhere trial export writes too"
                 raise InputError("secrets", "none" if not given else "not all of them", expected)
         if created.is_live and not is_over:
