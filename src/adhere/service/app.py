@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adhere.errors import InputError, UnavailableError, UnknownPolicyError
+from adhere.errors import InputError, SecretUnknownError, UnavailableError, UnknownPolicyError
 from adhere.service.api.auth import Authenticator
 from adhere.service.api.calling import call, check_trial
 from adhere.service.api.openapi import document
@@ -160,6 +160,9 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
         detail = "nothing was written; send the same request again"
         if isinstance(error, UnknownPolicyError):
             detail = f"the trial's policy cannot be used here; the service's log says why; {detail}"
+        if isinstance(error, SecretUnknownError):
+            log.error("%s was answered 503: %s", route.path if route else "a request", error)
+            detail = f"the secret by which the trial draws its arms is missing; the service's log says which; {detail}"
         if isinstance(error, OutcomeUnknownError) and route is not None:
             detail = f"it is not known whether the request was written; {route.if_unknown}"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})

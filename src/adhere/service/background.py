@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from adhere.errors import UnavailableError, UnknownPolicyError
+from adhere.errors import SecretUnknownError, UnavailableError, UnknownPolicyError
 from adhere.service.context import Service
 from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.verification import Verifier
@@ -137,6 +137,11 @@ def _load(service: Service, live: LiveTrial) -> None:
         with service.store.reading() as view:  # a stop that was recommended before the service was started
             if stop_to_confirm(view, live.number) is not None:
                 service.metrics.set_stop(live.design.name, is_recommended=True)
+            snapshot = decode_snapshot(view.head(live.number).snapshot)
+        for commitment in () if snapshot is None else (snapshot.commitments[0], snapshot.commitments[-1]):
+            live.engine.keys.check(commitment)
+    except SecretUnknownError as error:
+        log.error("trial %r can recommend nothing: %s", live.design.name, error)
     except (StoreError, UnavailableError) as error:
         log.error("trial %r cannot be loaded: %s", live.design.name, error.__cause__ or error)
 

@@ -11,8 +11,8 @@ import filelock
 
 from adhere.errors import StoreError
 
-_LINE = re.compile(r"([0-9a-f]{64}) ([0-9a-f]{64})")  # a commitment and its secret
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+_LINE = re.compile(r"^([0-9a-f]{64}) ([0-9a-f]{64})$", re.MULTILINE)  # a commitment and its secret
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT
 _OTHERS = 0o077
 
 
@@ -47,6 +47,8 @@ class SecretFile:
                 self._check_mode()
                 file = os.open(self.path, _APPEND, 0o600)
                 try:
+                    if not _ends_in_newline(file):  # a line was cut off, of which this one must not become a part
+                        line = b"\n" + line
                     if os.write(file, line) != len(line):
                         raise StoreError(f"the file of secrets {self.path} could not be written: the disk is full")
                     os.fsync(file)
@@ -71,3 +73,9 @@ class SecretFile:
     def _check_mode(self) -> None:
         if os.name == "posix" and self.path.exists() and self.path.stat().st_mode & _OTHERS:
             raise StoreError(f"the file of secrets {self.path} may be read by others: chmod 600 it")
+
+
+def _ends_in_newline(file: int) -> bool:
+    """Return whether a file is empty or its last line is complete."""
+    end = os.lseek(file, 0, os.SEEK_END)
+    return end == 0 or os.pread(file, 1, end - 1) == b"\n"

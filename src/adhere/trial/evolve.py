@@ -75,14 +75,14 @@ def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
     if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
         return ()
     lessons = history.lessons(engine.n_arms, engine.sees_both_arms)
-    if not engine.choice_changes_state(history.recommendation_index) or history.refuses_choice():
+    if history.recommendation_index >= engine.n_changing or history.refuses_choice():
         return lessons
     return ((history.position, history.recommendation_index, history.chosen, CHOICE, 0.0, history.memo), *lessons)
 
 
 def changed_lessons(engine: Engine, before: History | None, after: History) -> ChangedLessons:
     """The lessons by which two histories of a recommendation differ."""
-    if before is None and not engine.choice_changes_state(after.recommendation_index):  # nothing is reported yet
+    if before is None and after.recommendation_index >= engine.n_changing:  # nothing is reported yet
         return _UNCHANGED
     old, new = lessons_of(engine, before), lessons_of(engine, after)
     if old == new:

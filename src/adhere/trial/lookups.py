@@ -62,9 +62,12 @@ def needed(commands: Sequence[Command], keys: TrialKeys) -> tuple[list[str], lis
     pseudonyms: set[str] = set()
     for command in commands:
         if (recommendation_id := getattr(command, "recommendation_id", None)) is not None:
-            with suppress(SecretUnknownError):  # which the command is told
-                if (index := keys.ids.index_of(recommendation_id)) is not None:
-                    indices.add(index)
+            try:
+                index = keys.ids.index_of(recommendation_id)
+            except SecretUnknownError:  # which the command is told
+                continue
+            if index is not None:
+                indices.add(index)
         if isinstance(command, _NAMES_SUBJECT):
             with suppress(InputError):  # which is reported when the command is executed
                 pseudonyms.add(pseudonym_of(command))

@@ -18,7 +18,7 @@ from adhere.policies.generic import decider, probabilities
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
-from adhere.randomness import ESTIMATE, STREAM_SIZE, point, set_keys
+from adhere.randomness import ESTIMATE, MAX_DECISIONS, STREAM_SIZE, point, set_keys
 from adhere.trial.algorithm_version import algorithm_version
 from adhere.trial.allocation import stated_shares
 from adhere.trial.beliefs import write_beliefs
@@ -75,8 +75,9 @@ class PolicySteps:
         self.memo_size = compiled.memo_size
         self._deciders = compiled.deciders
         self.recycles = CacheRule in classes_of(compiled.rule)
+        # A policy that recycles may take an outcome out of its cache; in a burn-in the arm takes a place in its block.
         burn_ins = [part.patients for part in self.policy.parts() if isinstance(part, BurnIn)]
-        self._n_in_blocks = max(burn_ins, default=0)
+        self.n_changing = MAX_DECISIONS if self.recycles else max(burn_ins, default=0)
         self._rule = compiled.rule
         self._values = values if self.recycles else None
         self.keys = keys or TrialKeys(seed=0)
@@ -87,11 +88,8 @@ class PolicySteps:
         self.algorithm_version = algorithm_version(self.policy, self._rule)
 
     def choice_changes_state(self, index: int) -> bool:
-        """Say whether a recommendation changes the policy's state before anything is reported about it.
-
-        A policy that recycles may take an outcome out of its cache. In a burn-in the arm takes a place in its block.
-        """
-        return self.recycles or index < self._n_in_blocks
+        """Say whether a recommendation changes the policy's state before anything is reported about it."""
+        return index < self.n_changing
 
     def choose(self, state: Floats, index: int, epoch: str = "") -> Choice:
         """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense.

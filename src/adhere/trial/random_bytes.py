@@ -1,4 +1,4 @@
-"""Random bytes of the operating system, fetched some thousand at a time: a call for a few takes 3 to 5 µs."""
+"""Random bytes of the operating system, fetched some thousand at a time."""
 
 from __future__ import annotations
 
@@ -6,24 +6,8 @@ import os
 import threading
 
 _AT_ONCE = 4096
-
-
-class _Pool:
-    """Random bytes, each of which is handed out once. Threads may share it; a forked process begins a pool anew."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._data, self._used = b"", 0
-
-    def take(self, n: int) -> bytes:
-        with self._lock:
-            if self._used + n > len(self._data):
-                self._data, self._used = os.urandom(max(n, _AT_ONCE)), 0
-            self._used += n
-            return self._data[self._used - n : self._used]
-
-
-_pool = _Pool()
+_lock = threading.Lock()
+_pool, _used = b"", 0
 
 
 def random_bytes(n: int) -> bytes:
@@ -32,13 +16,18 @@ def random_bytes(n: int) -> bytes:
     >>> len(random_bytes(10)), random_bytes(10) == random_bytes(10)
     (10, False)
     """
-    return _pool.take(n)
+    global _pool, _used
+    with _lock:
+        if _used + n > len(_pool):
+            _pool, _used = os.urandom(max(n, _AT_ONCE)), 0
+        _used += n
+        return _pool[_used - n : _used]
 
 
 def _begin_anew() -> None:
-    """Let a child process draw its own: it has a copy of what its parent hands out next."""
-    global _pool
-    _pool = _Pool()
+    """Let a child process draw its own: it has a copy of what its parent hands out next, and perhaps a taken lock."""
+    global _lock, _pool, _used
+    _lock, _pool, _used = threading.Lock(), b"", 0
 
 
 if hasattr(os, "register_at_fork"):

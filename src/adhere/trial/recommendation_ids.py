@@ -8,7 +8,7 @@ another recommendation with the same index has other random letters, and an ID c
 
 from __future__ import annotations
 
-import hashlib
+from hashlib import blake2b
 from typing import Final
 
 from adhere.trial.random_bytes import random_bytes
@@ -34,17 +34,17 @@ class RecommendationIds:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._keyed = hashlib.blake2b(digest_size=4, key=key)
+        self._key = key  # put before what is digested: BLAKE2's own way to take a key costs a block more
         self._latest: dict[str, int] = {}  # indices of IDs: each is asked for several times in a row
 
     def new(self, index: int) -> str:
         """Draw the ID of a recommendation."""
         return self.with_bytes(index, random_bytes(N_RANDOM))
 
-    def with_bytes(self, index: int, random_bytes: bytes) -> str:
-        """Return the ID of a recommendation whose last letters are given by ten random bytes."""
-        tail = random_bytes.translate(_LETTER_OF_BYTE)
-        masked = index ^ self._mask(tail)
+    def with_bytes(self, index: int, given: bytes) -> str:
+        """Return the ID of a recommendation whose last letters are given, by ten bytes."""
+        tail = given.translate(_LETTER_OF_BYTE)
+        masked = index ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
         letters = _PAIRS[masked >> 20] + _PAIRS[masked >> 10 & 1023] + _PAIRS[masked & 1023] + tail.decode("ascii")
         return f"{letters[:4]}-{letters[4:8]}-{letters[8:12]}-{letters[12:]}"
 
@@ -58,18 +58,14 @@ class RecommendationIds:
         letters = recommendation_id.replace("-", "")
         try:
             masked = _VALUES[letters[:2]] << 20 | _VALUES[letters[2:4]] << 10 | _VALUES[letters[4:6]]
-            index = masked ^ self._mask(letters[_N_MASKED:].encode("ascii"))
+            tail = letters[_N_MASKED:].encode("ascii")
         except (KeyError, UnicodeEncodeError):
             return None
+        index = masked ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
         if len(self._latest) >= _MAX_LATEST:
             self._latest = {}
         self._latest[recommendation_id] = index
         return index
-
-    def _mask(self, tail: bytes) -> int:
-        keyed = self._keyed.copy()
-        keyed.update(tail)
-        return int.from_bytes(keyed.digest(), "big") & _MASK
 
 
 def spelt(number: int, length: int) -> str:

@@ -77,6 +77,9 @@ class TrialTransaction:
         live.tail = None
         # The database of a running service may be replaced by an older one, as when PostgreSQL is restored.
         self.has_lost_records = head.position < live.position
+        # Whether nothing is missing that a command may need: the compiled policy, and the secrets in use.
+        keys = live.engine.keys
+        self.is_ready = live.engine.is_loaded and keys.has(keys.commitment) and keys.has(self.state.epoch)
         self._projection.add(fetched.histories.items())
         self._fetched = fetched.histories.keys()  # what commands of this transaction name, by index
         self._by_request_id = {request_id: decode(body) for request_id, body in fetched.requests.items()}

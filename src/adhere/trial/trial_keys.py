@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeAlias
 
 from adhere.checks import is_integer
@@ -41,7 +42,6 @@ class TrialKeys:
         self._secrets: dict[str, bytes] = {}
         self._arms: dict[str, ArmKeys] = {}
         self._seeded: KeyPair | None = None
-        self._ids: RecommendationIds | None = None
         if seed is not None:
             outer, middle = stream_keys(check_seed(seed), run, 1)[0].tolist()
             self._seeded = outer, middle
@@ -63,6 +63,10 @@ class TrialKeys:
         """Remember a secret that was drawn just now, which a view of the store may not show yet."""
         self._secrets[commitment] = secret
 
+    def has(self, commitment: str) -> bool:
+        """Return whether the secret of an epoch was found already."""
+        return commitment in self._secrets
+
     def check(self, commitment: str) -> None:
         """Raise a `SecretUnknownError` if the secret of an epoch is not known here."""
         if commitment not in self._secrets and self.secret(commitment) is None:
@@ -81,15 +85,11 @@ class TrialKeys:
             keys = self._arms[commitment] = ArmKeys(self._secrets[commitment])
         return keys.at(index)
 
-    @property
+    @cached_property
     def ids(self) -> RecommendationIds:
         """The IDs of the trial's recommendations, which its first secret masks."""
-        if self._ids is None:
-            secret = self.secret(self.commitment)
-            if secret is None:
-                raise _unknown(self.commitment)
-            self._ids = RecommendationIds(id_key(secret))
-        return self._ids
+        self.check(self.commitment)
+        return RecommendationIds(id_key(self._secrets[self.commitment]))
 
     def id_at(self, index: int) -> str:
         """Return the ID of a recommendation of a trial in memory, which follows from its seed."""
@@ -109,4 +109,7 @@ class TrialKeys:
 
 
 def _unknown(commitment: str) -> SecretUnknownError:
-    return SecretUnknownError(f"the secret with the commitment {commitment[:8]}… is not known here")
+    return SecretUnknownError(
+        f"the secret with the commitment {commitment[:8]}… is neither in the store nor in a file of secrets "
+        "(--secret-file)"
+    )
