@@ -51,11 +51,10 @@ def make_trial(store: Store, name: str = "aspirin") -> int:
 
 
 def record(
-    position: int, request_id: str | None = None, recommendation_id: int | None = None, subject: str | None = None
+    position: int, request_id: str | None = None, recommendation_index: int | None = None, subject: str | None = None
 ) -> Record:
-    return Record(
-        position, f"body {position}".encode(), bytes([position % 256, 0, 255]), request_id, recommendation_id, subject
-    )
+    body, digest = f"body {position}".encode(), bytes([position % 256, 0, 255])
+    return Record(position, body, digest, request_id, recommendation_index, subject)
 
 
 def head_at(position: int) -> Head:
@@ -75,8 +74,8 @@ def fetch(
     transaction: WriteTransaction,
     trial: int,
     request_ids: Sequence[str],
-    recommendation_ids: Sequence[int],
+    recommendation_indices: Sequence[int],
     pseudonyms: Sequence[str],
 ) -> Fetched:
     """What a transaction finds, without the head."""
-    return transaction.lock_and_fetch(trial, request_ids, recommendation_ids, pseudonyms)()[1]
+    return transaction.lock_and_fetch(trial, request_ids, recommendation_indices, pseudonyms)()[1]

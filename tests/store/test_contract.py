@@ -14,6 +14,7 @@ from adhere.store.subjects import looking_alike
 from .places import START, append, fetch, fill, head_at, make_trial, record
 
 EVERY_BYTE = bytes(range(256))
+ID = "4K7T-9QXA-M98F-RJCB"
 
 
 def test_trials_are_numbered_in_the_order_they_were_made(store: Store) -> None:
@@ -54,13 +55,29 @@ def test_what_was_appended_is_read_as_it_was(store: Store) -> None:
         assert {type(value) for value in (*view.head(trial)[1:], *view.records(trial)[0][1:3])} == {bytes}
 
 
-def test_the_secret_of_kits(store: Store) -> None:
+def test_secrets_are_found_by_their_commitments(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
-    with store.writing() as transaction:
-        transaction.save_kit_secret(trial, EVERY_BYTE)
     with store.reading() as view:
-        assert (view.kit_secret(trial), view.kit_secret(other)) == (EVERY_BYTE, None)
-        assert type(view.kit_secret(trial)) is bytes
+        assert not view.has_secrets()
+    with store.writing() as transaction:
+        transaction.save_secret(trial, "first epoch", EVERY_BYTE)
+        transaction.save_secret(trial, "second epoch", b"second")
+        transaction.save_secret(other, "of the other", b"other")
+        assert transaction.secret("second epoch") == b"second"
+    with store.reading() as view:
+        found = [view.secret(commitment) for commitment in ("first epoch", "second epoch", "of the other", "none")]
+        assert found == [EVERY_BYTE, b"second", b"other", None]
+        assert type(found[0]) is bytes
+        assert view.has_secrets()
+
+    def replace_it() -> None:
+        with store.writing() as transaction:
+            transaction.save_secret(other, "first epoch", b"another")
+
+    with pytest.raises(StoreError):
+        replace_it()
+    with store.reading() as view:
+        assert view.secret("first epoch") == EVERY_BYTE
 
 
 def test_codes_that_look_alike_are_found_among_those_of_a_site(store: Store) -> None:
@@ -94,6 +111,7 @@ def test_all_or_nothing(store: Store) -> None:
             transaction.add_subjects(trial, [subject])
             transaction.save_note(trial, 1, b"salt", "text")
             transaction.save_states(trial, [(1, b"state")])
+            transaction.save_secret(trial, "commitment", b"secret")
             transaction.add_token(Token(0, b"digest", "reader", None, None, "", "now"))
             transaction.add_trial("second", START)
             raise KeyboardInterrupt
@@ -106,6 +124,7 @@ def test_all_or_nothing(store: Store) -> None:
     with store.reading() as view:
         assert (view.head(trial), view.records(trial), list(view.trials())) == (START, [], ["aspirin"])
         assert (list(view.subjects(trial)), view.notes(trial), view.tokens()) == ([], {}, [])
+        assert view.secret("commitment") is None
     fill(store, trial, record(1, "r"))
 
 
@@ -236,7 +255,7 @@ def test_whose_recommendations_were_erased(store: Store) -> None:
         erase(transaction, trial, Subject("anna", "key anna", b""))
         assert is_erased(transaction, trial, 0)
     with store.reading() as view:
-        found = [is_erased(view, number, id_) for number in (trial, other) for id_ in (0, 1, 2)]
+        found = [is_erased(view, number, index) for number in (trial, other) for index in (0, 1, 2)]
     assert found == [True, False, False, False, False, False]
 
 
@@ -315,8 +334,8 @@ def test_reads_are_written_down_and_counted(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
     with store.writing() as transaction:
         token = transaction.add_token(Token(0, b"digest", "statistician", None, None, "Ann", "now")).id
-        add_access(transaction, trial, "9:00", token, "recommendation", 3)
-        add_access(transaction, trial, "9:00", token, "recommendation", 3)
+        add_access(transaction, trial, "9:00", token, "recommendation", ID)
+        add_access(transaction, trial, "9:00", token, "recommendation", ID)
         add_access(transaction, trial, "9:00", token, "results")
     fill(store, trial, record(1))
     with store.writing() as transaction:
@@ -326,8 +345,8 @@ def test_reads_are_written_down_and_counted(store: Store) -> None:
     with store.reading() as view:
         found = accesses(view, trial)
         assert [row[1:] for row in found] == [
-            ("9:00", token, "Ann", "recommendation", 3, b"start", 1),
-            ("9:00", token, "Ann", "recommendation", 3, b"start", 1),
+            ("9:00", token, "Ann", "recommendation", ID, b"start", 1),
+            ("9:00", token, "Ann", "recommendation", ID, b"start", 1),
             ("9:00", token, "Ann", "results", None, head_at(1).hash, 2),
             ("9:10", 77, "", "results", None, head_at(1).hash, 1),
         ]

@@ -10,28 +10,15 @@ import pytest
 from adhere.errors import ConflictError
 from adhere.store import Store, open_store
 from adhere.trial.arms import TOOK_OTHER
-from adhere.trial.commands import Erase, Recommend, Report
+from adhere.trial.commands import Erase, Recommend, RecommendationResponse, Report
 from adhere.trial.events import Corrected, Reported
 from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
 from adhere.trial.log.export import write_table
 from adhere.trial.log.log_file import import_log, write_log
 from adhere.trial.log.replay import replay
-from trial.live import Live, number_of
-
-from .places import Place
-
-_AS_FORMAT_2 = (
-    "DROP TABLE erased",
-    "DROP TABLE kit_secrets",
-    "DROP TABLE accesses",
-    "ALTER TABLE tokens DROP COLUMN expires_at",
-    "ALTER TABLE tokens DROP COLUMN last_used_at",
-    "DROP TABLE sessions",
-    "DROP TABLE links",
-    "DROP TABLE installation",
-    "DELETE FROM adhere_schema WHERE version > 2",
-)
+from adhere.trial.processor import utc_now
+from trial.live import SECRET, Live, number_of
 
 
 def erase(live: Live, subject: str) -> None:
@@ -48,7 +35,7 @@ def live_with_anna_erased(store: Store) -> Live:
 
 
 def forget_who_was_erased(store: Store) -> None:
-    """As format 2, which kept no such table."""
+    """As somebody may do who wants to keep words about people."""
     with store.writing() as transaction:
         transaction.run("DELETE FROM erased")
 
@@ -72,7 +59,7 @@ def test_words_about_an_erased_person_are_not_kept(store: Store, tmp_path: Path)
     assert isinstance(corrected, Corrected)
     assert (corrected.actual, corrected.text) == (TOOK_OTHER, "")
     with store.reading() as view:
-        told = "".join(line for id_ in (0, 1) for line in explain(view, number_of(view), id_))
+        told = "".join(line for index in (0, 1) for line in explain(view, number_of(view), live.id_of(index)))
         write_table(view, number_of(view), live.design, tmp_path / "t.csv", "csv")
         assert replay(view, number_of(view)).difference is None
     assert "her own" not in told + (tmp_path / "t.csv").read_text()
@@ -99,15 +86,17 @@ def test_they_are_acknowledged_when_said_again_since_nothing_is_left_to_compare(
 def test_an_erasure_counts_at_once(store: Store) -> None:
     """Within the same transaction too, and not for a person of the same pseudonym who comes after it."""
     live = Live(store=store)
-    live.recommend("anna")
-    live.processor.execute(
+    first = live.recommend("anna").recommendation_id
+    *_, again = live.processor.execute(
         [
             Erase(trial="t", site="Leeds", request_id="e", subject="anna"),
-            Report(trial="t", site="Leeds", request_id="old", recommendation_id=0, took_other="old"),
+            Report(trial="t", site="Leeds", request_id="old", recommendation_id=first, took_other="old"),
             Recommend(trial="t", site="Leeds", request_id="again", subject="anna"),
-            Report(trial="t", site="Leeds", request_id="new", recommendation_id=1, took_other="new"),
         ]
     )
+    assert isinstance(again, RecommendationResponse)
+    assert again.recommendation_id != first
+    live.report(again.recommendation_id, took_other="new")
     assert words_in(store) == ["new"]
     assert [event.text != "" for event in live.events() if isinstance(event, Reported)] == [False, True]
 
@@ -117,39 +106,21 @@ def test_a_log_that_was_imported_knows_who_was_erased(store: Store, tmp_path: Pa
         live_with_anna_erased(source)
         with source.reading() as view:
             write_log(view, number_of(view), tmp_path / "t.log")
-    assert import_log(tmp_path / "t.log", store, None) == ("t", None)
+    assert import_log(tmp_path / "t.log", store, (SECRET,), utc_now()) == ("t", None)
     live = Live(store=store, repeats=True)
     live.report(1, took_other="her own tea", request_id="tea")
     live.report(2, took_other="his gin", request_id="gin")
     assert words_in(store) == ["his gin"]
 
 
-def test_tables_of_format_2_learn_who_was_erased_and_lose_words_said_after_that(lasting: Place) -> None:
-    store = lasting.open()
+def test_words_about_an_erased_person_that_somebody_kept_are_not_imported(store: Store, tmp_path: Path) -> None:
     live = live_with_anna_erased(store)
     forget_who_was_erased(store)
     live.report(0, took_other="her own tea")
     live.report(2, took_other="his gin")
     assert words_in(store) == ["her own tea", "his gin"]
-    store.close()
-    for statement in _AS_FORMAT_2:
-        lasting.run(statement)
-    store = lasting.open()
-    live = Live(store=store, repeats=True)
-    live.report(1, took_other="her own rum", request_id="rum")
-    live.correct(2, took_other="his ale", request_id="ale")
-    assert words_in(store) == ["his ale", "his gin"]
-
-
-def test_words_of_a_log_of_an_older_version_about_an_erased_person_are_not_imported(
-    store: Store, tmp_path: Path
-) -> None:
-    live = live_with_anna_erased(store)
-    forget_who_was_erased(store)
-    live.report(0, took_other="her own tea")
-    live.report(2, took_other="his gin")
     with store.reading() as view:
         write_log(view, number_of(view), tmp_path / "t.log")
     with closing(open_store()) as copy:
-        assert import_log(tmp_path / "t.log", copy, None) == ("t", None)
+        assert import_log(tmp_path / "t.log", copy, (SECRET,), utc_now()) == ("t", None)
         assert words_in(copy) == ["his gin"]

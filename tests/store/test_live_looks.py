@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import pytest
 
 from adhere import Trial
 from adhere.analysis.reading.from_table import read_records
@@ -11,6 +11,7 @@ from adhere.trial.design_parts import Looks, Stopping
 from adhere.trial.events import Recommended
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.table import tables
+from oracle.permuted import PermutedBlocks
 from same_records import assert_same_records
 from trial.live import Live, number_of
 from trial.test_looks import IN_BLOCKS, THREE, check_log, looks_of
@@ -18,9 +19,9 @@ from trial.test_looks import IN_BLOCKS, THREE, check_log, looks_of
 
 def test_strata_and_looks_are_those_of_the_trial_in_memory(store: Store) -> None:
     stopping = Stopping(by="wealth", alpha=0.05)
-    live = Live(store=store, **IN_BLOCKS, looks=Looks(at=(8,)), control="placebo", stopping=stopping)
+    live = Live(store=store, **IN_BLOCKS, looks=Looks(at=(8,)), control="placebo", stopping=stopping, seed=5)
     trial = Trial.from_design(live.design, seed=5)
-    arms: dict[str, list[str]] = {"young": [], "old": []}
+    blocks = {stratum: PermutedBlocks(3, (6, 9, 12)) for stratum in ("young", "old")}
     for number in range(14):
         stratum = "old" if number % 3 == 0 else "young"
         made, same = live.recommend(f"s{number}", stratum=stratum), trial.recommend(stratum=stratum)
@@ -28,9 +29,9 @@ def test_strata_and_looks_are_those_of_the_trial_in_memory(store: Store) -> None
         live.report(made.recommendation_id, reward=float(same.arm == "high"))
         trial.report(same.id, reward=float(same.arm == "high"))
         if number < 12:
-            arms[stratum].append(same.arm)
-    assert Counter(arms["young"][:6]) == dict.fromkeys(THREE, 2)
-    assert Counter(arms["old"]) <= Counter(dict.fromkeys(THREE, 2))
+            shares = [float(share) for share in blocks[stratum].shares()]
+            assert list(same.probabilities.values()) == pytest.approx(shares)
+            blocks[stratum].add(THREE.index(same.arm))
     made_events = [event for event in live.events() if isinstance(event, Recommended)]
     assert [event.stratum for event in made_events[:3]] == [1, 0, 0]
     (look,), (same_look,) = looks_of(live), trial.looks

@@ -19,12 +19,14 @@ from adhere.trial.commands import (
     ImputeMissing,
     MarkInError,
     Recommend,
+    RecommendationResponse,
     Report,
     Withdraw,
 )
 from adhere.trial.design_parts import Imputation
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
+from trial.live import send
 
 # The steps of a plan that read all of a table, or all that it has of a trial; not the list given to a statement, nor
 # the names of all trials, which are few and read once.
@@ -40,8 +42,12 @@ def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:
     store._connection.set_trace_callback(statements.add)
     processor = CommandProcessor(store)
     rule = Imputation(after_days=1e-9, took_nothing=True, reward=0)
-    processor.create(make_design("t", "thompson/actual", ["a", "b"], impute=rule), seed=1)
-    about: dict[str, Any] = {"trial": "t", "recommendation_id": 0}
+    processor.create(make_design("t", "thompson/actual", ["a", "b"], impute=rule))
+    first, second = (send(processor, Recommend(trial="t", request_id=one, subject=one)) for one in ("s", "other"))
+    assert isinstance(first, RecommendationResponse)
+    assert isinstance(second, RecommendationResponse)
+    about: dict[str, Any] = {"trial": "t", "recommendation_id": first.recommendation_id}
+    other: dict[str, Any] = {"trial": "t", "recommendation_id": second.recommendation_id}
     commands: tuple[AnyCommand, ...] = (
         Recommend(trial="t", request_id="", subject="s"),
         Recommend(trial="t", request_id="", subject="other"),
@@ -49,8 +55,8 @@ def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:
         Report(**about, request_id="again", took_other="yoga"),
         Correct(**about, request_id="", actual="a", reason="a slip"),
         Correct(**about, request_id="", took_other="swimming", reason="a slip"),
-        Withdraw(trial="t", request_id="", recommendation_id=1, reason="moved"),
-        MarkInError(trial="t", request_id="", recommendation_id=1, reason="entered twice"),
+        Withdraw(**other, request_id="", reason="moved"),
+        MarkInError(**other, request_id="", reason="entered twice"),
         ImputeMissing(trial="t", request_id=""),
         ChangeStatus(trial="t", request_id="", status="paused", reason="a holiday"),
         Erase(trial="t", request_id="", subject="s"),
@@ -58,7 +64,7 @@ def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:
     )
     for number, command in enumerate(commands):
         for _ in range(2):
-            processor.execute([replace(command, request_id=f"r{number}")])
+            send(processor, replace(command, request_id=f"r{number}"))
     store.close()
     looked_up = [text for text in statements if text.split()[0] in {"SELECT", "UPDATE", "DELETE", "INSERT"}]
     assert any("FROM notes" in text for text in looked_up)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adhere.store import Store, StoreError
-from adhere.store.migrations import FORMAT
+from adhere.store import Store, StoreError, migrations
+from adhere.store.migrations import FIRST_FORMAT, FORMAT
 from adhere.store.records import Subject, Token
 
 from .places import Place, append, fetch, fill, head_at, make_trial, record
@@ -110,20 +110,32 @@ def test_tables_of_a_newer_version_are_refused(lasting: Place, read_only: bool) 
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_tables_of_version_0_1_0_are_refused_in_one_sentence(lasting: Place, read_only: bool) -> None:
+@pytest.mark.parametrize("version", range(1, FIRST_FORMAT))
+def test_tables_that_were_never_released_are_refused_in_one_sentence(
+    lasting: Place, version: int, read_only: bool
+) -> None:
     lasting.open().close()
-    lasting.run("UPDATE adhere_schema SET version = 1")
+    lasting.run(f"UPDATE adhere_schema SET version = {version}")
     with pytest.raises(
-        StoreError, match=r"was written by adhere 0\.1\.0 in format 1, which this version .* cannot read"
-    ):
+        StoreError,
+        match=rf"has tables of version {version}, of an adhere that was never released; this one reads version",
+    ) as refused:
         lasting.open(read_only=read_only)
+    assert "\n" not in str(refused.value)
 
 
-def test_tables_of_an_older_version_are_not_only_read(lasting: Place) -> None:
+def test_tables_of_an_older_version_are_brought_up_to_date_and_not_only_read(
+    lasting: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lasting.open().close()
-    lasting.run(f"DELETE FROM adhere_schema WHERE version = {FORMAT}")
-    with pytest.raises(StoreError, match="was written by an older adhere"):
+    step = "CREATE TABLE letters (id {number} PRIMARY KEY)"  # of a version to come
+    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, (step,)))
+    monkeypatch.setattr(migrations, "FORMAT", FORMAT + 1)
+    with pytest.raises(StoreError, match=rf"was written by an older adhere \(tables of version {FORMAT}; this one"):
         lasting.open(read_only=True)
+    lasting.open().close()
+    with lasting.open(read_only=True).reading() as view:
+        assert "letters" in view.schema()
 
 
 def test_a_closed_store_says_so(place: Place) -> None:
@@ -156,11 +168,11 @@ def test_tables_that_are_not_those_of_their_version_are_refused(
         lasting.open(read_only=read_only)
 
 
-def test_the_first_version_is_refused_and_not_changed(lasting: Place) -> None:
+def test_a_file_of_the_first_version_is_not_changed(lasting: Place) -> None:
     lasting.run("CREATE TABLE adhere_schema (version INTEGER NOT NULL)")
     lasting.run("INSERT INTO adhere_schema VALUES (1)")
     before = lasting.where.read_bytes() if isinstance(lasting.where, Path) else b""
-    with pytest.raises(StoreError, match=r"was written by adhere 0\.1\.0"):
+    with pytest.raises(StoreError, match="has tables of version 1, of an adhere that was never released"):
         lasting.open()
     assert (lasting.where.read_bytes() if isinstance(lasting.where, Path) else b"") == before
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ from adhere.trial.commands import Recommend, Report
 path, error, sticky = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "sticky"
 store = open_store(path)
 processor = CommandProcessor(store)
-processor.create(make_design("t", "thompson/actual", ["a", "b"]), seed=1)
+processor.create(make_design("t", "thompson/actual", ["a", "b"]))
 acknowledged, n_failed, n = [], 0, 0
 
 def ask(requests):
@@ -48,8 +49,8 @@ while True:
     made = ask([Recommend(trial="t", request_id=f"q{n}-{k}", subject=f"s{n}-{k}") for k in range(3)])
     if made is not None:
         said = {"trial": "t", "actual": "a", "reward": 1.0}
-        numbers = [advice.recommendation_id for advice in made]
-        ask([Report(request_id=f"r{n}-{number}", recommendation_id=number, **said) for number in numbers])
+        ids = [advice.recommendation_id for advice in made]
+        ask([Report(request_id=f"r{n}-{one}", recommendation_id=one, **said) for one in ids])
     done = count() < n
     arm(0, error)
     if done:
@@ -65,7 +66,7 @@ print(json.dumps({"acknowledged": acknowledged, "failed": n_failed, "tried": n})
 def test_no_acknowledgement_without_commit(tmp_path: Path, error: int, lasting: str) -> None:
     disk = FaultyDisk(tmp_path / "disk")
     path = disk.folder / "trials.db"
-    environment = {**disk.environment(), "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**disk.environment(), "PYTHONPATH": os.pathsep.join(sys.path)}  # the adhere that is tested here
     command = [sys.executable, "-c", PLAY, str(path), str(error), lasting]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -98,7 +99,7 @@ from adhere.trial.commands import Recommend
 path, copy = Path(sys.argv[1]), Path(sys.argv[2])
 store = open_store(path)
 processor = CommandProcessor(store)
-processor.create(make_design("t", "uniform", ["a", "b"]), seed=1)
+processor.create(make_design("t", "uniform", ["a", "b"]))
 
 def is_in_a_copy(key):
     for name in (path.name, f"{path.name}-wal", f"{path.name}-progress"):
@@ -131,7 +132,7 @@ print(json.dumps([list(outcomes(error)) for error in (errno.EIO, errno.ENOSPC)])
 
 def test_nothing_was_written_is_said_only_when_it_is_known(tmp_path: Path) -> None:
     disk = FaultyDisk(tmp_path / "disk")
-    environment = {**disk.environment(), "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**disk.environment(), "PYTHONPATH": os.pathsep.join(sys.path)}  # the adhere that is tested here
     command = [sys.executable, "-c", CRASH, str(disk.folder / "trials.db"), str(tmp_path / "crashed.db")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
