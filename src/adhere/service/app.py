@@ -162,7 +162,7 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
             detail = f"the trial's policy cannot be used here; the service's log says why; {detail}"
         if isinstance(error, SecretUnknownError):
             log.error("%s was answered 503: %s", route.path if route else "a request", error)
-            detail = f"the secret by which the trial draws its arms is missing; the service's log says which; {detail}"
+            detail = f"the secret that draws the trial's arms is missing; the service's log says which; {detail}"
         if isinstance(error, OutcomeUnknownError) and route is not None:
             detail = f"it is not known whether the request was written; {route.if_unknown}"
         return ProblemError("unavailable", detail, headers={"retry-after": "1"})

@@ -12,8 +12,8 @@ from adhere.policies.policy import CompiledPolicy, probabilities_size
 from adhere.trial.lessons import LessonArrays
 
 
-class Buffers(threading.local):
-    """Arrays that compiled code works in, one set for each thread: making them anew takes longer than most steps."""
+class Buffers:
+    """Arrays that compiled code works in: making them anew takes longer than most steps."""
 
     def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
         self.state, self.rng = compiled.state.copy(), stream.copy()
@@ -23,3 +23,10 @@ class Buffers(threading.local):
         self.shares = np.zeros(compiled.rule.n_arms)
         self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
         self.done = np.zeros(1, np.int64)
+
+
+class BuffersOfThread(threading.local):
+    """The buffers of each thread."""
+
+    def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
+        self.own = Buffers(compiled, stream)  # reached once a step: attributes of a thread are slow

@@ -84,7 +84,9 @@ def changed_lessons(engine: Engine, before: History | None, after: History) -> C
     """The lessons by which two histories of a recommendation differ."""
     if before is None and after.recommendation_index >= engine.n_changing:  # nothing is reported yet
         return _UNCHANGED
-    old, new = lessons_of(engine, before), lessons_of(engine, after)
+    new = lessons_of(engine, after)
+    is_first = before is None or (before.reward is None and before.recommendation_index >= engine.n_changing)
+    old = () if is_first else lessons_of(engine, before)
     if old == new:
         return _UNCHANGED
     if not old and len(new) == 1:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import TypeVar
 
 import msgspec
@@ -99,10 +100,10 @@ def check_subject(transaction: TrialTransaction, command: Report | Correct | Wit
 def digest_of(command: Command, subject: Subject | None) -> str:
     """A digest of what a command says, with the subject's key for the pseudonym."""
     kind = type(command)
-    said = [getattr(command, name) for name in _said(kind)]
+    said = _said(kind)(command)
     for name in kind.later:
         if (value := getattr(command, name)) is not None:
-            said.append(value)
+            said = (*said, value)
     content = (kind.__name__, said, subject and subject.key)
     return hashlib.sha256(_encode(content)).hexdigest()[:32]
 
@@ -117,7 +118,8 @@ def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) 
 
 
 @lru_cache
-def _said(kind: type[Command]) -> list[str]:
-    """The fields of a command that are part of its digest."""
+def _said(kind: type[Command]) -> Callable[[Command], tuple[object, ...]]:
+    """What takes the fields out of a command that are part of its digest."""
     apart = ("trial", "request_id", "by", *kind.private, *kind.later)
-    return [name for name in kind.__struct_fields__ if name not in apart]
+    names = [name for name in kind.__struct_fields__ if name not in apart]
+    return attrgetter(*names) if len(names) > 1 else lambda command: tuple(getattr(command, name) for name in names)

@@ -18,11 +18,11 @@ from adhere.policies.generic import decider, probabilities
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import Policy, TrialShape
 from adhere.policies.recycling import CacheRule
-from adhere.randomness import ESTIMATE, MAX_DECISIONS, STREAM_SIZE, point, set_keys
+from adhere.randomness import ESTIMATE, MAX_DECISIONS, STREAM_SIZE, Stream, point, set_keys
 from adhere.trial.algorithm_version import algorithm_version
 from adhere.trial.allocation import stated_shares
 from adhere.trial.beliefs import write_beliefs
-from adhere.trial.buffers import Buffers
+from adhere.trial.buffers import Buffers, BuffersOfThread
 from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS
 from adhere.trial.trial_keys import TrialKeys
 from adhere.trial.trial_secret import KeyPair
@@ -75,7 +75,7 @@ class PolicySteps:
         self.memo_size = compiled.memo_size
         self._deciders = compiled.deciders
         self.recycles = CacheRule in classes_of(compiled.rule)
-        # A policy that recycles may take an outcome out of its cache; in a burn-in the arm takes a place in its block.
+        # A policy that recycles may take an outcome out of its cache. In a burn-in the arm takes a place in a block.
         burn_ins = [part.patients for part in self.policy.parts() if isinstance(part, BurnIn)]
         self.n_changing = MAX_DECISIONS if self.recycles else max(burn_ins, default=0)
         self._rule = compiled.rule
@@ -83,9 +83,13 @@ class PolicySteps:
         self.keys = keys or TrialKeys(seed=0)
         public = np.zeros(STREAM_SIZE, np.uint64)
         set_keys(public, *self.keys.public)
-        self._buffers = Buffers(compiled, public)
+        self._of_thread = BuffersOfThread(compiled, public)
         self._kernels: dict[Any, Any] = {}
         self.algorithm_version = algorithm_version(self.policy, self._rule)
+
+    @property
+    def _buffers(self) -> Buffers:
+        return self._of_thread.own
 
     def choice_changes_state(self, index: int) -> bool:
         """Say whether a recommendation changes the policy's state before anything is reported about it."""
@@ -107,7 +111,7 @@ class PolicySteps:
         after, memo = buffers.state, buffers.memo
         after[:] = state
         memo.fill(0.0)
-        chosen = self._draw(keys, CHOOSE_ARM, after, memo, buffers.rng, index)
+        chosen = self._draw(buffers.rng, keys, CHOOSE_ARM, after, memo, buffers.rng, index)
         if not isinstance(chosen, int) or not 0 <= chosen < self.n_arms:
             raise InputError(f"arm chosen by {self.policy}", chosen, f"a whole number from 0 to {self.n_arms - 1}")
         if not self.recycles and after.tobytes() != state.tobytes():
@@ -127,15 +131,14 @@ class PolicySteps:
         buffers.memo.fill(0.0)
         buffers.shares[:] = shares
         own = buffers.state, buffers.memo, buffers.rng
-        chosen = self._draw(self.keys.at(epoch, index), ALLOCATE_ARM, *own, index, buffers.shares)
+        chosen = self._draw(buffers.rng, self.keys.at(epoch, index), ALLOCATE_ARM, *own, index, buffers.shares)
         remembered = tuple(buffers.memo[: self.memo_size].tolist())
         if not all(map(math.isfinite, remembered)):
             raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
         return Choice(int(chosen), tuple(shares), remembered, prescribed=True)
 
-    def _draw(self, keys: KeyPair, kernel: Any, *arguments: Any) -> Any:
+    def _draw(self, rng: Stream, keys: KeyPair, kernel: Any, *arguments: Any) -> Any:
         """Run a step that draws an arm, by keys that nothing else is drawn by."""
-        rng = self._buffers.rng
         rng[0], rng[1] = keys
         try:
             return self._run(kernel, *arguments)
@@ -210,7 +213,8 @@ class PolicySteps:
         """As `load`, for drawing arms by shares."""
         if self._lacks_tables:
             self._load_steps()
-        own = (self._buffers.state, self._buffers.memo, self._buffers.rng, 0, self._buffers.shares)
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng, 0, buffers.shares)
         self._kernels[ALLOCATE_ARM] = ALLOCATE_ARM.compiled(self._rule, *own)
 
     def _load_steps(self) -> None:

@@ -260,7 +260,7 @@ class CommandProcessor:
     def trial(self, name: str) -> LiveTrial:
         """A trial by its name."""
         if name in self._trials:
-            return self._trials[name]
+            return self._known(name)
         with self.store.reading() as view:
             return self._live(view, name)
 
@@ -275,7 +275,13 @@ class CommandProcessor:
             kits = engine.keys.kits(name, blinded=created.design.blinded)
             live = LiveTrial(number, created.design, engine, kits, is_live=created.is_live)
             self._trials.setdefault(name, live)  # another thread may have been first
-        return self._trials[name]
+        return self._known(name)
+
+    def _known(self, name: str) -> LiveTrial:
+        live = self._trials[name]
+        if live.design.blinded and not live.kits.usable:  # its secret may have been put back
+            live.kits = live.engine.keys.kits(name, blinded=True)
+        return live
 
     def _find_secret(self, commitment: str) -> bytes | None:
         """A secret of an epoch, which another process may have begun."""
@@ -295,6 +301,8 @@ def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailabl
     try:
         if not engine.is_loaded and isinstance(command, _USES_POLICY):
             engine.ensure_loaded()
+        if isinstance(command, Unblind) and state.design.blinded:
+            engine.keys.check(engine.keys.commitment)
         if state.status == "closed":  # in which case no secret is needed to refuse it
             return None
         if isinstance(command, Recommend):

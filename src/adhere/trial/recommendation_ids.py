@@ -21,7 +21,7 @@ _LETTER_OF_BYTE = bytes(ord(LETTERS[byte % 32]) for byte in range(256))
 _PAIRS = [first + second for first in LETTERS for second in LETTERS]
 _VALUES = {pair: value for value, pair in enumerate(_PAIRS)}
 _MASK = (1 << 5 * _N_MASKED) - 1
-_MAX_LATEST = 256
+_MAX_LATEST = 4096
 _READ_AS = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
 
@@ -35,7 +35,7 @@ class RecommendationIds:
 
     def __init__(self, key: bytes) -> None:
         self._key = key  # put before what is digested: BLAKE2's own way to take a key costs a block more
-        self._latest: dict[str, int] = {}  # indices of IDs: each is asked for several times in a row
+        self._latest: dict[str, int] = {}  # indices of IDs: one is asked for several times, often soon
 
     def new(self, index: int) -> str:
         """Draw the ID of a recommendation."""
@@ -46,7 +46,9 @@ class RecommendationIds:
         tail = given.translate(_LETTER_OF_BYTE)
         masked = index ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
         letters = _PAIRS[masked >> 20] + _PAIRS[masked >> 10 & 1023] + _PAIRS[masked & 1023] + tail.decode("ascii")
-        return f"{letters[:4]}-{letters[4:8]}-{letters[8:12]}-{letters[12:]}"
+        made = f"{letters[:4]}-{letters[4:8]}-{letters[8:12]}-{letters[12:]}"
+        self._keep(made, index)
+        return made
 
     def index_of(self, recommendation_id: str) -> int | None:
         """Return the index that an ID stands for, or None if the text is not an ID.
@@ -62,10 +64,13 @@ class RecommendationIds:
         except (KeyError, UnicodeEncodeError):
             return None
         index = masked ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
+        self._keep(recommendation_id, index)
+        return index
+
+    def _keep(self, recommendation_id: str, index: int) -> None:
         if len(self._latest) >= _MAX_LATEST:
             self._latest = {}
         self._latest[recommendation_id] = index
-        return index
 
 
 def spelt(number: int, length: int) -> str:
