@@ -301,8 +301,6 @@ def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailabl
     try:
         if not engine.is_loaded and isinstance(command, _USES_POLICY):
             engine.ensure_loaded()
-        if isinstance(command, Unblind) and state.design.blinded:
-            engine.keys.check(engine.keys.commitment)
         if state.status == "closed":  # in which case no secret is needed to refuse it
             return None
         if isinstance(command, Recommend):

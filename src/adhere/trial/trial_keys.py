@@ -110,6 +110,6 @@ class TrialKeys:
 
 def _unknown(commitment: str) -> SecretUnknownError:
     return SecretUnknownError(
-        f"the secret with the commitment {commitment[:8]}… is neither in the store nor in a file of secrets "
-        "(--secret-file)"
+        f"the secret with the commitment {commitment[:8]}… is not known here: it is neither in the store nor in a "
+        "file of secrets (--secret-file)"
     )
