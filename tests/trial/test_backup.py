@@ -12,7 +12,7 @@ import pytest
 
 from adhere.errors import UnknownError
 from adhere.record_sources import records_of
-from adhere.store import Store, open_store
+from adhere.store import Head, Store, open_store
 from adhere.store.sqlite import SqliteStore
 from adhere.trial.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.events import AnyEvent, Created, EpochBegun, Recommended, decode
@@ -106,3 +106,38 @@ def test_a_postgresql_database(database_url: str, tmp_path: Path) -> None:
     target = server.replace("/postgres?", f"/{restored}?")
     subprocess.run([program("pg_restore"), f"--dbname={target}", dump], check=True)
     check_goes_on(open_store(elsewhere), head)
+
+
+def replaced_by_older(store: Store, n_records: int, head: Head) -> None:
+    """Let a store be as it was at a record, under a service that goes on."""
+    with store.writing() as writing:
+        trial = number_of(writing)
+        writing.run("DELETE FROM records WHERE trial = ? AND position > ?", (trial, n_records))
+        writing.run("DELETE FROM subjects WHERE trial = ? AND latest >= ?", (trial, n_records - 1))
+        writing.append(trial, [], head)
+
+
+@pytest.mark.parametrize("reports_between", [0, 1, 9])
+def test_a_service_whose_database_was_replaced_by_an_older_one_draws_by_a_fresh_secret(reports_between: int) -> None:
+    """Also where others have added as many records again as were lost, before the next recommendation."""
+    live = Live("uniform")
+    for number in range(3):
+        live.recommend(f"s{number}")
+    with live.store.reading() as view:
+        head = view.head(number_of(view))
+    for number in range(3, 40):
+        live.recommend(f"s{number}")
+    lost = [event.chosen for event in live.events()[4:] if isinstance(event, Recommended)]
+    replaced_by_older(live.store, 4, head)
+    for number in range(reports_between):
+        live.correct(0, retract=("reward",)) if number % 2 else live.report(0, reward=1.0)
+    for number in range(3, 40):
+        live.recommend(f"s{number}")
+    begun = [event for event in live.events() if isinstance(event, EpochBegun)]
+    assert [event.reason for event in begun] == ["the database is older than what this service had written to it"]
+    made = [event for event in live.events() if isinstance(event, Recommended)]
+    assert [event.epoch for event in made] == [0] * 3 + [1] * 37
+    assert [event.chosen for event in made[3:]] != lost  # by chance they agree once in 2 to the 37
+    with live.store.reading() as view:
+        assert verify(view, number_of(view)).fault is None
+        assert replay(view, number_of(view)).difference is None

@@ -47,6 +47,7 @@ class LiveTrial:
     tail_position: int = 0
     n_examined: int | None = None  # recommendations that the rule for missing reports was applied to, if known
     position: int = 0  # of the last record that this process has seen committed
+    has_lost_records: bool = False  # since the last epoch began
     relearned: Relearned | None = None  # ahead of a correction
 
 
@@ -76,7 +77,7 @@ class TrialTransaction:
             )
         live.tail = None
         # The database of a running service may be replaced by an older one, as when PostgreSQL is restored.
-        self.has_lost_records = head.position < live.position
+        self.has_lost_records = live.has_lost_records or head.position < live.position
         # Whether nothing is missing that a command may need: the compiled policy, and the secrets in use.
         keys = live.engine.keys
         self.is_ready = live.engine.is_loaded and keys.has(keys.commitment) and keys.has(self.state.epoch)
@@ -218,6 +219,7 @@ class TrialTransaction:
         """Hand back what the next transaction can use."""
         self._live.tail, self._live.tail_position = self._projection.tail, self.state.position
         self._live.n_examined, self._live.position = self.state.n_examined, self.state.position
+        self._live.has_lost_records = self.has_lost_records  # until a recommendation begins an epoch
         if self._projection.has_relearned:
             self._live.relearned = None
 
