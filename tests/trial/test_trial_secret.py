@@ -17,6 +17,7 @@ from adhere.store import open_store
 from adhere.trial.commands import (
     ChangeStatus,
     Correct,
+    Receipt,
     Recommend,
     RecommendationResponse,
     Report,
@@ -34,7 +35,7 @@ from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.trial_secret import arm_keys, commitment_to, id_key, kit_key, public_keys, secret_of_seed
 
-from .live import ARMS, SECRET, Live, number_of, send, verdict_of
+from .live import ARMS, SECRET, UNKNOWN_ID, Live, number_of, send, verdict_of
 
 Kind = TypeVar("Kind", bound=Event)
 OTHER = bytes(32)
@@ -212,8 +213,8 @@ def without_secret(live: Live, change: str) -> CommandProcessor:
 
 @pytest.mark.parametrize("change", ["lost", "swapped"])
 @pytest.mark.parametrize("blinded", [False, True])
-def test_without_the_right_secret_a_trial_can_be_read_and_no_more(change: str, blinded: bool) -> None:
-    """It neither recommends nor tells kits, nor takes reports: IDs are masked by the secret."""
+def test_without_the_right_secret_a_trial_neither_recommends_nor_knows_its_kits(change: str, blinded: bool) -> None:
+    """It can be read, and takes reports that name no kit (below)."""
     live = Live(blinded=blinded)
     made = [live.recommend(f"s{n}") for n in range(3)]
     live.report(0, actual=made[0].kit or made[0].arm, reward=1.0)
@@ -235,13 +236,16 @@ def test_without_the_right_secret_a_trial_can_be_read_and_no_more(change: str, b
     for refused in (
         Recommend(request_id="a", subject="other", **site),
         Recommend(request_id="b", subject="s2", **site),  # who has one that is open
-        Report(request_id="c", reward=1.0, **own),
-        Report(request_id="d", actual=kit, **own),
-        Correct(request_id="e", actual=kit, reason="slip", **own),
     ):
         with pytest.raises(SecretUnknownError, match="is another one" if change == "swapped" else "not known here"):
             send(processor, refused)
     why = "another, so it cannot" if change == "swapped" else "missing, so it cannot"
+    for naming in (
+        Report(request_id="d", actual=kit, **own),
+        Correct(request_id="e", actual=kit, reason="slip", **own),
+    ):
+        with pytest.raises(InputError, match=why if blinded else "actual"):
+            send(processor, naming)
     for unblind in (
         Unblind(request_id="f", kit=kit, reason="emergency", **site),
         Unblind(request_id="g", kit=kit, reason="emergency", trial="t"),
@@ -365,3 +369,24 @@ def test_an_unknown_kit_of_a_right_form_is_nobodys() -> None:
             live.send(Unblind(trial="t", request_id="u", kit=kit, reason="emergency"))
         with pytest.raises(UnknownError, match="the code of a kit that this site was given"):
             live.send(Unblind(trial="t", request_id="u", kit=kit, reason="emergency", site="Leeds"))
+
+
+def test_without_the_secret_outcomes_of_those_who_were_treated_are_still_taken() -> None:
+    live = Live()
+    made = live.recommend("S-1")
+    with live.store.writing() as writing:
+        writing.run("DELETE FROM secrets")
+    again = CommandProcessor(live.store, live.clock)
+    said = {"trial": "t", "site": "Leeds", "recommendation_id": made.recommendation_id}
+    refused, taken, unknown = again.execute(
+        [
+            Recommend(trial="t", request_id="new", site="Leeds", subject="S-2"),
+            Report(**said, request_id="taken", actual=made.arm, reward=1.0),
+            Report(**{**said, "recommendation_id": UNKNOWN_ID}, request_id="unknown", reward=1.0),
+        ]
+    )
+    assert isinstance(refused, SecretUnknownError)
+    assert isinstance(taken, Receipt)
+    assert isinstance(unknown, UnknownError)
+    with live.store.reading() as view:
+        assert verify(view, number_of(view)).fault is None

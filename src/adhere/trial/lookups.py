@@ -13,11 +13,12 @@ import msgspec
 
 from adhere.checks import check_text
 from adhere.errors import ConflictError, InputError, SecretUnknownError
-from adhere.store import Subject
+from adhere.store import ReadTransaction, Subject
 from adhere.trial.arms import TOOK_OTHER
 from adhere.trial.commands import Command, Correct, Erase, MarkInError, Recommend, Report, Withdraw
 from adhere.trial.events import AnyEvent, Corrected, Reported
 from adhere.trial.log.chain import commitment
+from adhere.trial.log.recommendation import search_index
 from adhere.trial.random_bytes import random_bytes
 from adhere.trial.transaction import TrialTransaction
 from adhere.trial.trial_keys import TrialKeys
@@ -56,7 +57,9 @@ def by_trial(commands: Sequence[CommandKind]) -> dict[str, list[CommandKind]]:
     return found
 
 
-def needed(commands: Sequence[Command], keys: TrialKeys) -> tuple[list[str], list[int], list[str]]:
+def needed(
+    view: ReadTransaction, trial: int, commands: Sequence[Command], keys: TrialKeys
+) -> tuple[list[str], list[int], list[str]]:
     """The request ids, indices of recommendations and pseudonyms to look up for some commands on a trial."""
     request_ids = {command.request_id for command in commands} - {""}
     indices: set[int] = set()
@@ -65,8 +68,8 @@ def needed(commands: Sequence[Command], keys: TrialKeys) -> tuple[list[str], lis
         if (recommendation_id := getattr(command, "recommendation_id", None)) is not None:
             try:
                 index = keys.ids.index_of(recommendation_id)
-            except SecretUnknownError:  # which the command is told
-                continue
+            except SecretUnknownError:  # outcomes of patients who were treated are still taken
+                index = search_index(view, trial, recommendation_id)
             if index is not None:
                 indices.add(index)
         if isinstance(command, _NAMES_SUBJECT):

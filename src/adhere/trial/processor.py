@@ -53,7 +53,6 @@ _USES_POLICY = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)
 _REPORTS = (Report, Correct, MarkInError)
 _REPLACES_IMPUTED = (Report, MarkInError)
 _ABOUT_ONE = (Report, Correct, Withdraw, MarkInError)
-_USES_IDS = (Recommend, Report, Correct, Withdraw, MarkInError)
 _QUICK = (Recommend, Report, Correct, Withdraw, MarkInError, ChangeStatus)
 
 
@@ -147,7 +146,7 @@ class CommandProcessor:
                 trials[name] = error
         # Always in the same order, so that two processes cannot deadlock.
         known.sort(key=lambda live: live.number)
-        asked = [needed(commands_on[live.design.name], live.engine.keys) for live in known]
+        asked = [needed(writing, live.number, commands_on[live.design.name], live.engine.keys) for live in known]
         fetches = [writing.lock_and_fetch(live.number, *keys) for live, keys in zip(known, asked, strict=True)]
         for live, fetch in zip(known, fetches, strict=True):
             trials[live.design.name] = TrialTransaction(writing, live, *fetch())
@@ -248,7 +247,7 @@ class CommandProcessor:
         if not commands:
             return None
         with self.store.reading() as view:
-            head, fetched = view.fetch(live.number, *needed(commands, live.engine.keys))()
+            head, fetched = view.fetch(live.number, *needed(view, live.number, commands, live.engine.keys))()
             if usable_snapshot(live.engine, head) is None:
                 return None
             transaction = TransactionAhead(cast(WriteTransaction, view), live, head, fetched)  # which writes nothing
@@ -305,8 +304,7 @@ def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailabl
             return None
         if isinstance(command, Recommend):
             engine.keys.check(state.epoch)
-        if isinstance(command, _USES_IDS):
-            engine.keys.check(engine.keys.commitment)
+            engine.keys.check(engine.keys.commitment)  # which masks the index in its ID
     except UnavailableError as error:
         return error
     return None

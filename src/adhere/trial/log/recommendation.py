@@ -25,13 +25,14 @@ def index_of(view: ReadTransaction, trial: int, recommendation_id: str) -> int |
     try:
         index = created_event(view, trial).keys(view.secret).ids.index_of(known)
     except SecretUnknownError:
-        return _searched(view, trial, known)
+        return search_index(view, trial, known)
     bodies = None if index is None else view.histories(trial, [index]).get(index)
     made = decode(bodies[0]) if bodies else None
     return index if isinstance(made, Recommended) and made.recommendation_id == known else None
 
 
-def _searched(view: ReadTransaction, trial: int, recommendation_id: str) -> int | None:
+def search_index(view: ReadTransaction, trial: int, recommendation_id: str) -> int | None:
+    """The index of the recommendation with an ID, by going through the log; None if there is none."""
     for record in walk(view, trial):
         if record.subject is not None:  # it makes a recommendation
             made = decode(record.body)

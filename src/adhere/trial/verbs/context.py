@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from adhere.checks import check_text
-from adhere.errors import ConflictError, InputError, UnknownError, short
+from adhere.errors import ConflictError, InputError, SecretUnknownError, UnknownError, short
 from adhere.store import Subject
 from adhere.trial.commands import Command
 from adhere.trial.events import AnyEvent
@@ -71,7 +71,10 @@ def find_history(state: TrialState, recommendation_id: str, site: str | None) ->
 
 def named_history(state: TrialState, recommendation_id: str) -> History | None:
     """The recommendation with an ID, of those that are loaded; None if there is none."""
-    index = state.engine.keys.ids.index_of(recommendation_id)
+    try:
+        index = state.engine.keys.ids.index_of(recommendation_id)
+    except SecretUnknownError:
+        return next((one for one in state.histories.values() if one.recommendation_id == recommendation_id), None)
     history = None if index is None else state.histories.get(index)
     # One that was lost, and its successor at the same index, have different IDs.
     return history if history is not None and history.recommendation_id == recommendation_id else None
