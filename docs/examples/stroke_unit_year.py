@@ -11,7 +11,7 @@ import adhere
 
 design_file, log_file = sys.argv[1:]
 design = adhere.load_design(design_file)
-trial = adhere.Trial.from_design(design, seed=20261116)  # of a real trial nobody may guess it
+trial = adhere.Trial.from_design(design, seed=20261116)  # a live trial draws a secret instead
 nature = random.Random(5)
 begin = datetime(2026, 1, 1, 8, tzinfo=UTC)
 due = {}  # by day: what is reported then

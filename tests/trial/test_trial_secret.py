@@ -377,7 +377,7 @@ def test_without_the_secret_outcomes_of_those_who_were_treated_are_still_taken()
     with live.store.writing() as writing:
         writing.run("DELETE FROM secrets")
     again = CommandProcessor(live.store, live.clock)
-    said = {"trial": "t", "site": "Leeds", "recommendation_id": made.recommendation_id}
+    said: dict[str, Any] = {"trial": "t", "site": "Leeds", "recommendation_id": made.recommendation_id}
     refused, taken, unknown = again.execute(
         [
             Recommend(trial="t", request_id="new", site="Leeds", subject="S-2"),
