@@ -57,6 +57,13 @@ def verify(page: Page) -> None:
     page.wait_for_selector("#verification [role=status]")
 
 
+def open_a_recommendation(page: Page) -> None:
+    """Open a recommendation of the log, and wait until it is derived again."""
+    row = page.locator("tr", has=page.get_by_role("cell", name="recommended ")).last
+    row.get_by_role("link").click()
+    page.wait_for_selector("#derivation [role=status]")
+
+
 def enter_a_subject(page: Page) -> None:
     """Enter somebody new, who is recommended an arm."""
     page.fill("#subject", "E-2001")
@@ -96,7 +103,7 @@ SHOTS = (
     Shot("monitor-beliefs", STATISTICIAN, MONITOR, DRAWN, first="#part-beliefs", last="#part-looks"),
     Shot("monitor-dark", STATISTICIAN, MONITOR, DRAWN, dark=True, last="#part-effects"),
     Shot("audit", STATISTICIAN, "/app/trials/stroke/audit", verify, last="tbody tr:nth-child(14)"),
-    Shot("why", STATISTICIAN, "/app/trials/stroke/audit/700", until("#derivation [role=status]")),
+    Shot("why", STATISTICIAN, "/app/trials/stroke/audit", open_a_recommendation),
     Shot("explore", STATISTICIAN, "/app/explore", until("form[data-ready=yes] figure[data-drawn]")),
     Shot("access", ADMIN, "/app/access"),
 )

@@ -47,7 +47,7 @@ def _latencies(file: Path, arms: tuple[int, int], n_requests: int) -> Taken:
         processor = CommandProcessor(store)
         for name, arm in zip(_TRIALS, arms, strict=True):
             design = make_design(name, f"always(second={arm})", ("placebo", "verum"), blinded=True)
-            processor.create(design, seed=5, kit_secret=bytes(32))
+            processor.create(design, secret=bytes([arm]) * 32)
         token = Tokens(store).make("site", "bench", site="bench")[1]
     taken: Taken = {}
     with serving([*adhere_command(file, port), "--import", str(POLICY)], port):

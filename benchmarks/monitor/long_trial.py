@@ -21,7 +21,7 @@ def make_long_trial(file: Path, n_patients: int) -> dict[str, str]:
     rng = random.Random(1)
     with closing(open_store(file)) as store:
         processor = CommandProcessor(store)
-        processor.create(make_design(TRIAL, "floor(thompson, share=0.2)", ARMS), seed=1)
+        processor.create(make_design(TRIAL, "floor(thompson, share=0.2)", ARMS))
         for first in range(0, n_patients, _AT_ONCE):
             _play(processor, range(first, min(first + _AT_ONCE, n_patients)), rng)
         tokens = Tokens(store)

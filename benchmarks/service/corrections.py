@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from adhere.store import open_store
-from adhere.trial.commands import Correct, Recommend, Report
+from adhere.trial.commands import Correct, Receipt, Recommend, RecommendationResponse, Report
 from adhere.trial.log.replay import replay
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
@@ -30,14 +30,15 @@ def main() -> None:
     n_pairs: int = parser.parse_args().pairs
     with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "trials.db")) as store:
         processor = CommandProcessor(store)
-        processor.create(make_design("trial", "thompson/actual", _ARMS), seed=1)
-        build(processor, n_pairs)
+        processor.create(make_design("trial", "thompson/actual", _ARMS))
+        ids = build(processor, n_pairs)
         for number in (1, n_pairs // 2, n_pairs - 1):
             command = Correct(
-                trial="trial", request_id=f"c{number}", recommendation_id=number, reward=0.5, reason="a slip"
+                trial="trial", request_id=f"c{number}", recommendation_id=ids[number], reward=0.5, reason="a slip"
             )
             begin = time.perf_counter()
-            processor.execute([command])
+            (answer,) = processor.execute([command])
+            assert isinstance(answer, Receipt), answer
             print(f"correcting report {number + 1:,} of {n_pairs:,}: {time.perf_counter() - begin:.3f} s")
         with store.reading() as view:
             begin = time.perf_counter()
@@ -46,24 +47,27 @@ def main() -> None:
             assert result.difference is None, result.difference
 
 
-def build(processor: CommandProcessor, n_pairs: int) -> None:
-    """Recommendations and their reports, in batches as under load."""
-    rng = random.Random(1)
+def build(processor: CommandProcessor, n_pairs: int) -> list[str]:
+    """Recommendations and their reports, in batches as under load; returns the IDs in order."""
+    rng, ids = random.Random(1), list[str]()
     for first in range(0, n_pairs, _BATCH):
         numbers = range(first, min(first + _BATCH, n_pairs))
-        processor.execute([Recommend(trial="trial", request_id=f"q{n}", subject=f"s{n}") for n in numbers])
-        processor.execute(
+        made = processor.execute([Recommend(trial="trial", request_id=f"q{n}", subject=f"s{n}") for n in numbers])
+        ids += [one.recommendation_id for one in made if isinstance(one, RecommendationResponse)]
+        told = processor.execute(
             [
                 Report(
                     trial="trial",
                     request_id=f"r{n}",
-                    recommendation_id=n,
+                    recommendation_id=ids[n],
                     actual=rng.choice(_ARMS),
                     reward=float(rng.random() < 0.5),
                 )
                 for n in numbers
             ]
         )
+        assert all(isinstance(one, Receipt) for one in told)
+    return ids
 
 
 if __name__ == "__main__":

@@ -31,8 +31,7 @@ struct client {
     enum step step;
     double due, sent_at; /* when the pair should begin; what the request under way is timed from */
     uint64_t turn;       /* of this client's pairs */
-    long long recommendation;
-    char arm[NAME], answer[ANSWER];
+    char recommendation[NAME], arm[NAME], answer[ANSWER];
     size_t received;
 };
 
@@ -69,14 +68,14 @@ static void keep(struct sample *sample, double value) {
     sample->values[sample->count++] = value;
 }
 
-static void fill(char *path, size_t room, const char *template, const char *trial, long long id) {
+static void fill(char *path, size_t room, const char *template, const char *trial, const char *id) {
     size_t used = 0;
     while (*template && used + NAME < room) {
         if (!strncmp(template, "{trial}", 7)) {
             used += snprintf(path + used, room - used, "%s", trial);
             template += 7;
         } else if (!strncmp(template, "{id}", 4)) {
-            used += snprintf(path + used, room - used, "%lld", id);
+            used += snprintf(path + used, room - used, "%s", id);
             template += 4;
         } else {
             path[used++] = *template++;
@@ -138,19 +137,23 @@ static int whole_answer(struct client *client, const char **body) {
     return client->received >= size ? status : 0;
 }
 
-static int read_recommendation(struct client *client, const char *body) {
-    const char *number = strstr(body, "\"recommendation_id\""), *arm = strstr(body, "\"arm\"");
-    if (!number || !arm) return 0;
-    number += strcspn(number, ":") + 1;
-    arm += 5 + strcspn(arm + 5, "\"") + 1;
-    char *after;
-    client->recommendation = strtoll(number, &after, 10);
-    size_t size = 0; /* still escaped, as it goes back */
-    while (arm[size] && arm[size] != '"') size += arm[size] == '\\' && arm[size + 1] ? 2 : 1;
-    if (after == number || arm[size] != '"' || size >= NAME) return 0;
-    memcpy(client->arm, arm, size);
-    client->arm[size] = 0;
+/* Copy the text of a field, still escaped, as it goes back; 0 if there is none. */
+static int read_text(char *to, const char *body, const char *field) {
+    const char *text = strstr(body, field);
+    if (!text) return 0;
+    text += strlen(field);
+    text += strcspn(text, "\"");
+    if (!*text++) return 0;
+    size_t size = 0;
+    while (text[size] && text[size] != '"') size += text[size] == '\\' && text[size + 1] ? 2 : 1;
+    if (text[size] != '"' || size >= NAME) return 0;
+    memcpy(to, text, size);
+    to[size] = 0;
     return 1;
+}
+
+static int read_recommendation(struct client *client, const char *body) {
+    return read_text(client->recommendation, body, "\"recommendation_id\":") && read_text(client->arm, body, "\"arm\":");
 }
 
 /* Take what came; 1 if that finished a pair. */

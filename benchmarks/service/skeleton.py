@@ -53,7 +53,7 @@ class Report(msgspec.Struct):
 class Answer(msgspec.Struct):
     """What it hears."""
 
-    recommendation_id: int
+    recommendation_id: str
     arm: str
 
 
@@ -193,7 +193,7 @@ def application(database: Path, recommend_bytes: int, report_bytes: int) -> Star
         position = await writer.append(
             request.path_params["trial"], request.headers["idempotency-key"], body.ljust(size)
         )
-        return Response(encode(Answer(position, "a")), media_type="application/json")
+        return Response(encode(Answer(str(position), "a")), media_type="application/json")
 
     async def recommend(request: Request) -> Response:
         if request.headers.get("authorization") != _AUTHORIZATION:
@@ -220,7 +220,7 @@ def application(database: Path, recommend_bytes: int, report_bytes: int) -> Star
     routes = [
         Route("/healthz", healthy),
         Route("/trials/{trial}/recommendations", recommend, methods=["POST"]),
-        Route("/trials/{trial}/recommendations/{id:int}/reports", report, methods=["POST"]),
+        Route("/trials/{trial}/recommendations/{id}/reports", report, methods=["POST"]),
     ]
     return Starlette(routes=routes, lifespan=life)
 

@@ -101,15 +101,15 @@ def answered(
         raise RuntimeError(f"{method} {path}: {response.status}, not {status}")
 
 
-def corrector(token: str) -> Callable[[http.client.HTTPConnection], None]:
+def corrector(token: str, ids: Sequence[str]) -> Callable[[http.client.HTTPConnection], None]:
     """Corrects the first reports in turn: one that was corrected a thousand times would have a long history."""
     turns = itertools.count()
 
     def correct(connection: http.client.HTTPConnection) -> None:
         turn = next(turns)
         headers = {"authorization": f"Bearer {token}", "idempotency-key": f"stall-{time.time_ns()}"}
-        path = f"/trials/{_LONG}/recommendations/{turn % _EARLY}/corrections"
-        body = {"reward": float(turn // _EARLY % 2), "reason": "a slip"}
+        path = f"/trials/{_LONG}/recommendations/{ids[turn % len(ids)]}/corrections"
+        body = {"reward": float(turn // len(ids) % 2), "reason": "a slip"}
         answered(connection, "POST", path, headers, body, 201)
 
     return correct
@@ -174,15 +174,15 @@ def main() -> int:
         site = prepare(file, dict.fromkeys(_OTHERS, THOMPSON))
         with closing(open_store(file)) as store:
             processor = CommandProcessor(store)
-            processor.create(make_design(_LONG, THOMPSON, ARMS), seed=1)
-            build(processor, given.pairs)
+            processor.create(make_design(_LONG, THOMPSON, ARMS))
+            early = build(processor, given.pairs)[:_EARLY]
             tokens = [Tokens(store).make("statistician", f"exporter {n}")[1] for n in range(given.exporters)]
             admin = Tokens(store).make("admin", "corrector")[1]
         generator = Generator.compiled_in(Path(folder))
         with serving_adhere(file) as server:
             driven = Driven(generator, server, site)
             driven.load(_OTHERS, seconds=_WARM_UP, rate=given.rate)
-            kinds = {"corrections": [corrector(admin)], "exports": [exporter(token) for token in tokens]}
+            kinds = {"corrections": [corrector(admin, early)], "exports": [exporter(token) for token in tokens]}
             chosen = {name: senders for name, senders in kinds.items() if given.only in (None, name)}
             good = [measure(driven, name, senders, given) for name, senders in chosen.items()]
     return 0 if all(good) else 1

@@ -37,7 +37,7 @@ def _bytes_after(policy: str, n_pairs: int) -> int:
     patients = random.Random(1)
     with closing(open_store()) as store:
         processor = CommandProcessor(store)
-        processor.create(make_design("trial", policy, _ARMS, n_patients=10_000), seed=1)
+        processor.create(make_design("trial", policy, _ARMS, n_patients=10_000))
         for pair in range(n_pairs):
             about = {"trial": "trial", "request_id": f"ask-{pair}"}
             (made,) = processor.execute([Recommend(**about, subject=f"patient {pair}")])

@@ -25,7 +25,7 @@ ADHERE, SKELETON = "adhere", "a bare log"
 THOMPSON, BOUNDED = "thompson/actual", "thompson-bounded(hierarchical(epsilon-greedy))"
 CLIENTS = 16
 ARMS = ("walk", "aspirin")
-SEED, HORIZON = 1, 1_000_000
+HORIZON = 1_000_000
 _HASH, _REQUEST = 32, 36  # bytes of a hash and of a request's id, which the bare log keeps too
 
 Where = str | Path  # a SQLite file, or postgresql://…
@@ -73,7 +73,7 @@ def prepare(where: Where, policies: Mapping[str, str]) -> str:
     with closing(open_store(where)) as store:
         processor = CommandProcessor(store)
         for name, policy in policies.items():
-            processor.create(make_design(name, policy, ARMS, n_patients=HORIZON), seed=SEED)
+            processor.create(make_design(name, policy, ARMS, n_patients=HORIZON))
         return Tokens(store).make("site", "bench", site="bench")[1]
 
 

@@ -46,6 +46,8 @@ def check(house: House, acknowledged: dict[str, Acknowledged], seed: int) -> Che
             result = replay(view, trial)
             if result.difference is not None:
                 checked.faults.append(f"{name}: replay differs: {result.difference}")
+            elif result.n_by_log or not result.n_derived:
+                checked.faults.append(f"{name}: {result.n_by_log} arms could not be drawn again by the secret kept")
             _compare_answers(checked, folded, {k: a for k, a in acknowledged.items() if a.trial == name})
             checked.faults += [f"{name}: {fault}" for fault in folded.faults]
             checked.records += folded.n_records
@@ -70,19 +72,19 @@ def _compare_answers(checked: Checked, folded: Folded, acknowledged: dict[str, A
         event = folded.by_request.get(key)
         if event is None:
             checked.missing.append(key)
-        elif not _matches(told, event):
+        elif not _matches(told, event, folded.recommendations[event["recommendation_index"]]["id"]):
             checked.faults.append(f"{key}: {told} was acknowledged, and {event} recorded")
 
 
-def _matches(told: Acknowledged, event: dict[str, Any]) -> bool:
+def _matches(told: Acknowledged, event: dict[str, Any], recommendation_id: str) -> bool:
     # A report of what was known already, or of what another client said before, is recorded as such.
     if event["event"] != _KINDS[told.kind] and not (told.kind == "report" and event["event"] == "repeated"):
         return False
+    if told.answer["recommendation_id"] != recommendation_id:
+        return False
     if told.kind == "recommend":
-        arm = told.answer.get("arm")
-        same_arm = told.trial == BLINDED or arm == ARMS[event["chosen"]]
-        return same_arm and told.answer["recommendation_id"] == event["recommendation_id"]
-    if told.answer.get("record") not in (None, event["position"]):
+        return told.trial == BLINDED or told.answer.get("arm") == ARMS[event["chosen"]]
+    if "record" in told.answer:  # a site is not told positions
         return False
     if event["event"] == "repeated" or told.kind == "withdraw":
         return True

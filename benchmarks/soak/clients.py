@@ -96,8 +96,8 @@ class Site(threading.Thread):
         self._rng, self._tally, self._stop_asked = random.Random(seed), tally, stop
         self._asker = Asker(house, house.site, tally, self._rng)
         self._n = 0
-        self._waiting: list[tuple[str, int, str, set[str]]] = []  # trial, id, what to take, the parts still missing
-        self._reported: list[tuple[str, int, str]] = []
+        self._waiting: list[tuple[str, str, str, set[str]]] = []  # trial, id, what to take, the parts still missing
+        self._reported: list[tuple[str, str, str]] = []
         self._said: list[tuple[str, str, dict[str, Any], str, str]] = []
 
     def run(self) -> None:

@@ -28,6 +28,7 @@ class Folded:
     faults: list[str] = field(default_factory=list)
     by_request: dict[str, dict[str, Any]] = field(default_factory=dict)
     recommendations: dict[int, dict[str, Any]] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
     kinds: dict[str, int] = field(default_factory=dict)
     n_probabilities: int = 0
 
@@ -71,13 +72,19 @@ def _take(folded: Folded, event: dict[str, Any], counts: list[list[int]], rng: r
         if request in folded.by_request:
             folded.faults.append(f"request {request} is recorded twice")
         folded.by_request[request] = event
-    number = event.get("recommendation_id")
+    if kind == "epoch-begun":  # as after a restore
+        folded.faults.append(f"a new epoch began, though nothing was lost: {event['reason']}")
+    number = event.get("recommendation_index")
     if number is None:
         return
     if kind == "recommended":
         if number in folded.recommendations or number != len(folded.recommendations):
             folded.faults.append(f"recommendation {number} is recorded twice, or out of order")
-        folded.recommendations[number] = {"chosen": event["chosen"], "fallback": event.get("fallback", "")}
+        known = {"id": event["recommendation_id"], "chosen": event["chosen"], "fallback": event.get("fallback", "")}
+        folded.recommendations[number] = known
+        if event["recommendation_id"] in folded.ids:
+            folded.faults.append(f"recommendation {number} has the ID of another, {event['recommendation_id']}")
+        folded.ids.add(event["recommendation_id"])
         if event.get("fallback"):
             folded.faults.append(f"recommendation {number} was a fallback: {event['fallback']}")
         elif rng.random() < _SAMPLED:
@@ -124,7 +131,7 @@ def _check_probabilities(folded: Folded, event: dict[str, Any], counts: list[lis
     p1 = min(1.0 - _LIMIT, max(_LIMIT, _probability_larger(1 + s0, 1 + f0, 1 + s1, 1 + f1)))
     folded.n_probabilities += 1
     if abs(event["probabilities"][1] - p1) > _TOLERANCE:
-        number, logged = event["recommendation_id"], event["probabilities"][1]
+        number, logged = event["recommendation_index"], event["probabilities"][1]
         folded.faults.append(f"recommendation {number}: probability {logged} was logged, {p1} comes out")
 
 
