@@ -24,7 +24,7 @@ def played(text: str, rounds: list[tuple[str, dict[str, Any]]]) -> Trial:
     All are made before the first report, when the arms are equal.
     """
     trial = Trial(text, ("a", "b"), seed=1)
-    waiting: dict[str, list[int]] = {"a": [], "b": []}
+    waiting: dict[str, list[str]] = {"a": [], "b": []}
     for recommendation in (trial.recommend() for _ in range(160)):
         waiting[recommendation.arm].append(recommendation.id)
     for arm, report in rounds:
