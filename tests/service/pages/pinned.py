@@ -23,9 +23,8 @@ class Pinned:
         self._request = self._drawn = 0
         monkeypatch.setattr(random, "_urandom", self._bytes)
         monkeypatch.setattr(os, "urandom", self._bytes)
-        monkeypatch.setattr(
-            random_bytes._Pool, "take", lambda pool, size: self._bytes(size)
-        )  # not what it fetched before
+        for name, value in {"_AT_ONCE": 0, "_pool": b"", "_used": 0}.items():  # nothing that was fetched before
+            monkeypatch.setattr(random_bytes, name, value)
         clock = type("Clock", (datetime,), {"now": staticmethod(self.now)})
         for name, module in list(sys.modules.items()):
             if name.startswith("adhere.") and "datetime.now(" in inspect.getsource(module):

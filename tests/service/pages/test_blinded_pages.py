@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,24 +66,45 @@ def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(
     for arm in (0, 1):
         pinned.restart()
         with in_file(tmp_path / f"arm-{arm}.db") as service:
-            heard.append(_everything_the_blind_hear(service, pinned, arm))
+            service.client().create_trial(TRIAL, f"always(arm={arm})", ARMS, n_patients=20, blinded=True)
+            heard.append(_everything_the_blind_hear(service, pinned))
             kit = json.loads(heard[-1]["recommend (0)"][2])["kit"]
             assert service.client().unblind(TRIAL, kit, "to see that they differ").arm == ARMS[arm]
-    of_placebo, of_verum = heard
-    assert list(of_placebo) == list(of_verum)
-    assert {what: answer for what, answer in of_placebo.items() if answer != of_verum[what]} == {}
+    _assert_alike(*heard)
+
+
+@pytest.mark.parametrize("blinded", [False, True])
+def test_no_answer_to_the_blind_tells_that_a_look_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blinded: bool
+) -> None:
+    """As a gap in positions of the log or in numbers of recommendations would, to a site that is alone in a trial."""
+    warm = Trial("uniform", ARMS, seed=1)
+    warm.report(warm.recommend().id, actual=ARMS[0], reward=1)
+    pinned = Pinned(monkeypatch)
+    heard, stopping = [], {"by": "posterior", "superiority": 0.5}
+    for look_at in (1, 19):  # at the first outcome, and not while it goes on
+        pinned.restart()
+        with in_file(tmp_path / f"look-{look_at}.db") as service:
+            design: dict[str, Any] = {"looks": {"at": [look_at]}, "stopping": stopping, "n_patients": 20}
+            service.client().create_trial(TRIAL, "uniform", ARMS, blinded=blinded, **design)
+            heard.append(_everything_the_blind_hear(service, pinned))
+            assert len(service.client().looks(TRIAL)) == (look_at == 1)
+    _assert_alike(*heard)
+
+
+def _assert_alike(one: Answers, other: Answers) -> None:
+    """Whatever was asked of two services was answered alike, and everything was asked."""
+    assert list(one) == list(other)
+    assert {what: answer for what, answer in one.items() if answer != other[what]} == {}
     for role in (SITE, COORDINATOR):
-        shown = {
-            what for what, (status, _, _) in of_placebo.items() if status == 200 and what.startswith(f"{role} GET")
-        }
+        shown = {what for what, (status, _, _) in one.items() if status == 200 and what.startswith(f"{role} GET")}
         pages = {what.split()[2] for what in shown}
         assert pages >= {page.path for page in PAGES if page.method == "GET" and role in page.roles and page.calls}
-    accepted = {what.split()[-2].rpartition("/")[2] for what in of_placebo if of_placebo[what][0] == 303}
+    accepted = {what.split()[-2].rpartition("/")[2] for what in one if one[what][0] == 303}
     assert accepted >= {"site", "report", "withdrawal"}
 
 
-def _everything_the_blind_hear(service: Service, pinned: Pinned, arm: int) -> Answers:
-    service.client().create_trial(TRIAL, f"always(arm={arm})", ARMS, n_patients=20, blinded=True)
+def _everything_the_blind_hear(service: Service, pinned: Pinned) -> Answers:
     service.token(SITE)
     heard: Answers = {}
 
@@ -94,12 +116,12 @@ def _everything_the_blind_hear(service: Service, pinned: Pinned, arm: int) -> An
 
     for number in range(3):
         reply = service.send("POST", f"/trials/{TRIAL}/recommendations", {"subject": f"S-{number}"}, role="site")
-        kit = hear("recommend", reply).json["kit"]
+        made = hear("recommend", reply).json
     for role in (SITE, COORDINATOR):
         service.token(role)
         routes = [route for route in ROUTES if role in route.roles or not route.roles]
         for route in [*routes, *routes]:  # again, once there are reports
-            hear(f"{role} {route.method} {route.path}", _ask(service, route, kit, role))
+            hear(f"{role} {route.method} {route.path}", _ask(service, route, made.get("kit") or made["arm"], role))
         person = sign_in(service, role)
         pages = [page for page in PAGES if page.method == "GET" and not page.public and role in page.roles]
         for page in pages:
@@ -121,9 +143,9 @@ def _send_forms(person: Person, opened: Reply, hear: Callable[[str, Reply], Repl
                 _send_forms(person, led_to, hear, again=False)
 
 
-def _ask(service: Service, route: Route, kit: str, role: str) -> Reply:
+def _ask(service: Service, route: Route, given: str, role: str) -> Reply:
     body = BODIES[route.body] if route.body is not None else None
-    body = {"actual": kit, "reward": 1} if route.body is NewReport else body
+    body = {"actual": given, "reward": 1} if route.body is NewReport else body
     return service.send(route.method, _filled(service, route), body, role=role)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.serving import ARMS, Service, in_file
+from adhere.store import open_store
+from service.serving import ARMS, Service, in_file, serving_again
 
+from .person import sign_in
 from .populated import OPEN
-from .visitor import Visitor, visiting
+from .visitor import Visitor, assert_fits, visiting
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,53 @@ def test_a_trial_is_paused_resumed_and_closed_without_the_reports_it_waits_for(b
         assert small.client().trials()["rehearsed"] == "closed"
         assert page.get_by_role("button", name="Close").count() == 0
         assert admin.faults == []
+
+
+def test_the_secret_of_a_closed_trial_is_revealed_by_an_admin(browser: Any, small: Service) -> None:
+    small.client().create_trial("to reveal", "uniform", ARMS)
+    path, card = "/app/trials/to%20reveal", "Reveal the secret"
+    commitment, secret = small.client().trial("to reveal").commitments[0], small.secret("to reveal").hex()
+    with visiting(browser, small, "admin", phone=True) as admin:
+        page = admin.page
+        page.on("dialog", lambda dialog: dialog.accept())
+        admin.expected = ("console: Failed to load resource: the server responded with a status of 422",)
+        admin.open(path)
+        assert f"Secret not revealed. Commitment {commitment}" in page.locator("main").inner_text()
+        assert page.get_by_role("button", name=card).count() == 0  # while it goes on
+        small.client().end_trial("to reveal", "done")
+        for role in ("statistician", "coordinator", "site"):
+            assert card.encode() not in sign_in(small, role).get(path).body
+        admin.open(path)
+        assert_fits(admin)
+        assert admin.axe_issues() == []
+        page.get_by_label("Reason").evaluate("one => one.removeAttribute('required')")
+        with page.expect_navigation():
+            page.get_by_role("button", name=card).click()
+        assert page.get_by_role("alert").count() == 1  # without a reason
+        page.get_by_label("Reason").fill("the last outcome was assessed")
+        with page.expect_navigation():
+            page.get_by_role("button", name=card).click()
+        said = page.locator("main").inner_text()
+        assert f"Secret revealed. Commitment {commitment}" in said
+        assert secret not in page.content()  # it is in the log
+        assert page.get_by_role("button", name=card).count() == 0
+        assert admin.faults == []
+    assert small.client().verify("to reveal").secret == "revealed"
+    told = sign_in(small, "statistician").get(f"{path}/audit/verification").body.decode()
+    assert "is revealed in the log and fits its commitment: anybody who has the log can draw them again" in told
+
+
+def test_the_commitments_of_all_epochs_are_shown_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "trials.db"
+    with in_file(path) as before:
+        token, trial = before.admin, before.new_trial()
+    backup = shutil.copy(path, tmp_path / "copy.db")
+    with serving_again(open_store(backup), token) as service:
+        first, second = service.client().trial(trial).commitments
+        shown = " ".join(
+            re.sub(r"<[^>]*>", " ", sign_in(service, "admin").get(f"/app/trials/{trial}").body.decode()).split()
+        )
+        assert f"Secrets not revealed. Commitments of the 2 epochs, in order: {first} , {second}" in shown
 
 
 def test_a_recommended_stop_is_explained_to_those_who_may_know(browser: Any, small: Service) -> None:
