@@ -1,4 +1,4 @@
-"""adhere trial accept-loss: a file that lacks acknowledged records is refused until somebody accepts the loss."""
+"""adhere trial accept-loss and new-epoch: go on where acknowledged records are gone, or may be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from adhere.store import open_store
-from adhere.trial.commands import Recommend
+from adhere.trial.commands import ChangeStatus, Recommend
+from adhere.trial.events import EpochBegun, Recommended, decode
+from adhere.trial.log.chain import walk
 from adhere.trial.make_design import make_design
 from adhere.trial.processor import CommandProcessor
 from trial.live import send
@@ -37,6 +39,10 @@ def test_a_loss_is_refused_until_it_is_accepted(path: Path, capsys: pytest.Captu
     accept = ("trial", "accept-loss", str(path), "--reason", "the -wal was deleted")
     done = in_this_process(capsys, *accept)
     assert (done.status, done.out) == (0, f"{path} goes on without 3 records\n")
+    with closing(open_store(path, read_only=True)) as store, store.reading() as view:
+        *_, last = (decode(record.body) for record in walk(view, view.trials()["headache"]))
+    assert isinstance(last, EpochBegun)
+    assert (last.n_lost, last.reason, last.by) == (3, "the -wal was deleted", "adhere trial accept-loss")
     assert in_this_process(capsys, *make).status == 0
     done = in_this_process(capsys, *accept)
     assert (done.status, done.out) == (0, f"{path} has every record that was acknowledged; nothing was changed\n")
@@ -69,3 +75,24 @@ def test_what_cannot_be_accepted(path: Path, capsys: pytest.CaptureFixture[str])
     with closing(open_store(path.with_name("running.db"))):
         done = in_this_process(capsys, *command, str(path.with_name("running.db")), "--reason", "gone")
         check_complaint(done, "is being written by another process")
+
+
+def test_an_operator_begins_a_new_epoch(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where records may be lost and adhere cannot tell: in every trial that goes on."""
+    whole = path.with_name("running.db")
+    with closing(open_store(whole)) as store:
+        processor = CommandProcessor(store)
+        processor.create(make_design("over", "uniform", ["walk", "aspirin"]))
+        send(processor, ChangeStatus(trial="over", request_id="c", status="closed", reason="done"))
+    done = in_this_process(capsys, "trial", "new-epoch", str(whole), "--reason", "set back to a snapshot")
+    assert (done.status, done.out) == (0, f"{whole}: a new epoch in 1 trial\n")
+    with closing(open_store(whole)) as store:
+        send(CommandProcessor(store), Recommend(trial="headache", request_id="r3", subject="s3"))
+        with store.reading() as view:
+            numbers = view.trials()
+            events = [decode(record.body) for record in walk(view, numbers["headache"])]
+            assert view.head(numbers["over"]).position == 2  # created and closed
+    (begun,) = (event for event in events if isinstance(event, EpochBegun))
+    assert (begun.reason, begun.by) == ("set back to a snapshot", "adhere trial new-epoch")
+    assert [event.epoch for event in events if isinstance(event, Recommended)] == [0, 0, 0, 1]
+    assert in_this_process(capsys, "trial", "verify", str(whole)).status == 0
