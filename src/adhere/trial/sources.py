@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from adhere.errors import DamagedStoreError, InputError, listed, nearest
 from adhere.store import ReadTransaction, open_store
+from adhere.store.secret_file import SecretFile
 from adhere.trial.log.log_file import read_log
 
 _SQLITE = b"SQLite format 3\x00"
@@ -65,6 +66,7 @@ def every_trial(source: str, secret_file: str | None = None) -> Iterator[ReadTra
         _, fault = read_log(Path(source), copy)
         if fault:
             raise DamagedStoreError(str(fault))
+        copy.secret_file = None if secret_file is None else SecretFile(secret_file)
         with copy.reading() as view:
             yield view
 

@@ -125,9 +125,10 @@ def import_log(
 
 
 def secrets_of(view: ReadTransaction, trial: int) -> list[bytes]:
-    """The secrets of all epochs of a trial that are kept here."""
-    found = (view.secret(commitment) for commitment in _commitments(view, trial))
-    return [secret for secret in found if secret is not None]
+    """The secrets of all epochs of a trial; none at all if one of them is not kept here, since all are needed."""
+    found = [view.secret(commitment) for commitment in _commitments(view, trial)]
+    known = [secret for secret in found if secret is not None]
+    return known if len(known) == len(found) else []
 
 
 def _commitments(view: ReadTransaction, trial: int) -> list[str]:
