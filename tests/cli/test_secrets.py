@@ -373,7 +373,7 @@ def test_secrets_may_be_kept_in_a_file_apart_from_the_store(
         assert says in in_this_process(capsys, "trial", "replay", str(database), *options).out
     log, secrets = str(tmp_path / "headache.log"), tmp_path / "headache.secrets"
     export = ("trial", "export", str(database), log, "--secrets", str(secrets))
-    check_complaint(in_this_process(capsys, *export), "a trial whose secrets are kept here")
+    check_complaint(in_this_process(capsys, *export), "a trial whose secrets are all kept here")
     assert in_this_process(capsys, *export, *apart).status == 0
     assert secrets.read_text() == f"{secret}\n"
     into, other = tmp_path / "other.db", tmp_path / "other.txt"

@@ -271,9 +271,8 @@ def export(
     ):
         created, known = created_event(found.view, found.number), secrets_of(found.view, found.number)
         if secrets is not None and not known:
-            raise InputError(
-                OPTION, str(secrets), f"a trial all of whose secrets are kept here; those of {found.name} are not"
-            )
+            lacking = f"a trial whose secrets are all kept here; {found.name} has none here, or not all"
+            raise InputError(OPTION, str(secrets), lacking)
         if suffix == "log":
             head = write_log(found.view, found.number, temporary, on_progress)
         else:
