@@ -126,7 +126,9 @@ def test_without_the_file_nothing_is_recommended_and_the_log_says_why(tmp_path: 
         wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200, 60)
         for trial, one in made.items():
             unavailable(running, trial, "recommendations", {"subject": "S-new"})
-            unavailable(running, trial, f"recommendations/{one}/corrections", {"reward": 1, "reason": "a slip"})
+            assert (
+                service.client().correct(trial, one, "a slip", reward=1).recommendation_id == one
+            )  # what needs no key
             shown = service.client().recommendation(trial, one)
             assert (shown.id, shown.kit, shown.derivation is not None) == (one, None, True)
             found = service.client().derive_again(trial, one)
@@ -134,8 +136,12 @@ def test_without_the_file_nothing_is_recommended_and_the_log_says_why(tmp_path: 
             assert found.derived == "probabilities only: the secret that drew the arm is not known here"
             assert service.client().verify(trial).secret == "unknown"
             assert service.client().results(trial).recommendations == 3
-        refused = service.send("POST", f"/trials/{BLINDED}/unblindings", {"kit": kit, "reason": "an emergency"})
-        assert (refused.status, "this one's is missing, so it cannot" in refused.json["detail"]) == (409, True)
+        taken = f"recommendations/{made[BLINDED]}/corrections"
+        naming_a_kit = (("unblindings", {"kit": kit}, "admin"), (taken, {"actual": kit}, "site"))
+        for place, body, role in naming_a_kit:
+            reason = {"reason": "an emergency"}
+            refused = service.send("POST", f"/trials/{BLINDED}/{place}", body | reason, role=role)
+            assert (refused.status, "this one's is missing, so it cannot" in refused.json["detail"]) == (409, True)
         lines = [json.loads(line) for line in running.errors.read_text().splitlines()]
         errors = [line["message"] for line in lines if line["level"] == "error"]
         for trial, commitment in commitments.items():
