@@ -37,7 +37,7 @@ def hold(parent: int, number: int | None = None) -> int:
     def started() -> list[int]:
         return [process for one, process in simulations_of(parent).items() if number in (None, one)]
 
-    wait_until(lambda: bool(started()), 30)
+    wait_until(lambda: bool(started()), 120)  # on a busy machine: simulations are nice
     (process,) = started()
     os.kill(process, signal.SIGSTOP)
     return process
@@ -52,7 +52,7 @@ def patients_done(process: int) -> int:
 
 def release_until_more_are_done(process: int) -> int:
     """Let a simulation go on for a moment at a time until it says that it has simulated more; it is held again."""
-    before, until = patients_done(process), time.monotonic() + 60
+    before, until = patients_done(process), time.monotonic() + 240
     while patients_done(process) <= before:
         assert time.monotonic() < until, "it simulated nothing"
         os.kill(process, signal.SIGCONT)

@@ -126,7 +126,7 @@ def test_it_is_nice_holds_no_port_and_ends_with_a_service_that_was_killed(tmp_pa
         assert not list(folder.iterdir())
         running.process.kill()
         running.process.wait()
-        wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.exists())
+        wait_until(lambda: not Path(f"/proc/{process}").exists() and not folder.exists(), 60)
 
 
 def nicer_than(parent: int) -> int:

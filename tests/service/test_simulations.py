@@ -45,7 +45,7 @@ def test_it_finds_what_evaluate_finds_with_the_same_seed(
     expected = adhere.evaluate(adhere.load_design(DESIGN), GRID, n_trials=200, seed=7, progress=False).to_json()
     with make(simulating.url, simulating.admin) as client:
         started = client.start_simulation(DESIGN, GRID, n_trials=200, seed=7)
-        wait_until(lambda: client.simulation(started.id).state == "done", 60)
+        wait_until(lambda: client.simulation(started.id).state == "done", 240)
         found = client.simulation(started.id)
         client.simulation_report(started.id, tmp_path / "report.html")
         client.stop_simulation(started.id)
