@@ -127,7 +127,8 @@ def test_the_secrets_move_with_the_log_in_a_file_of_their_own(
     assert (begun.commitment, begun.reason[:19]) == (commitment_to(second), "imported from a log")
     with running(into) as processor:
         recommended(processor, "p9")
-    assert [event.epoch for event in events_in(into) if isinstance(event, Recommended)] == [0, 0, 0, 1]
+    epochs = [event.epoch for event in events_in(into) if isinstance(event, Recommended)]
+    assert epochs == ["", "", "", begun.commitment]
     # And once more, with both secrets.
     again = exported(capsys, into, tmp_path / "again.log")
     assert again.with_suffix(".secrets").read_text() == f"{first.hex()}\n{second.hex()}\n"
@@ -349,7 +350,8 @@ def test_a_backup_has_the_secrets_and_a_copy_of_a_file_goes_on_with_a_fresh_one(
     with running(copy) as processor:
         recommended(processor, "after the restore")
     last = [event for event in events_in(copy) if isinstance(event, Recommended)][-1]
-    assert (len(secrets_in(copy)), last.epoch) == (2, 1)
+    assert len(secrets_in(copy)) == 2
+    assert last.epoch in [event.commitment for event in events_in(copy) if isinstance(event, EpochBegun)]
 
 
 def test_secrets_may_be_kept_in_a_file_apart_from_the_store(

@@ -12,7 +12,7 @@ from adhere.populations import Population
 from adhere.trial.commands import ChangeStatus, Reveal
 from adhere.trial.design_parts import Looks, Stopping
 from adhere.trial.epochs import begin_epochs
-from adhere.trial.events import Recommended
+from adhere.trial.events import EpochBegun, Recommended
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import ReplayResult, replay
@@ -74,7 +74,8 @@ def test_every_probability_can_be_checked_and_after_the_reveal_every_arm(subject
     for text in variants(subject, n_arms):
         live = play_live(text, population)
         epochs = [event.epoch for event in live.events() if isinstance(event, Recommended)]
-        assert epochs == [0] * 15 + [1] * 15
+        (begun,) = [event for event in live.events() if isinstance(event, EpochBegun)]
+        assert epochs == [""] * 15 + [begun.commitment] * 15
         check_log(live, tmp_path / "t.log")
 
 

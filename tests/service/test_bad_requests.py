@@ -235,7 +235,7 @@ def test_what_is_no_id_of_this_trial_names_no_recommendation(service: Service, t
         said = problem(service.send(method, path + rest, body, role="site"), 404)
         assert said["field"] == "recommendation"
         assert "is not known here" in said["detail"]
-        assert "enter the subject anew" in said["detail"]  # what to do if a restore lost it
+        assert "do not send it again" in said["detail"]  # what to do if a restore lost it
 
 
 def test_an_id_may_be_typed_as_people_do(service: Service, trial: str) -> None:

@@ -66,7 +66,7 @@ def test_a_service_starts_on_a_restored_backup_and_goes_on(tmp_path: Path) -> No
             assert program.service.send("POST", f"{recommendations}/{kept}/reports", {"reward": 1}).status == 201
             reply = program.service.send("POST", f"{recommendations}/{lost}/reports", {"reward": 0})
             assert reply.status == 404
-            assert "enter the subject anew" in reply.json["detail"]
+            assert "do not send it again" in reply.json["detail"]
             assert program.service.client().recommend(trial, "2").id not in (kept, lost)
             assert len(program.service.client().trial(trial).commitments) == 2  # of one new epoch, not of each start
             assert program.service.client().verify(trial).whole

@@ -149,8 +149,8 @@ def test_other_methods_and_paths(service: Service, trial: str) -> None:
         unknown = service.send("GET", f"/trials/{trial}/recommendations/{given}", role="site").json
         assert unknown["title"] == "Not found"
         assert unknown["detail"] == (
-            f"recommendation {shown} is not known here. If it was given out before a backup was restored, do not "
-            "send it again: enter the subject anew, and tell whoever runs the trial what was given"
+            f"recommendation {shown} is not known here: check the ID. If it was given out before a backup was "
+            "restored, do not send it again, and tell whoever runs the trial what was given to the subject"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -11,11 +13,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from adhere.store import StoreError
+from adhere.store import OutcomeUnknownError, StoreError
 from adhere.store.postgres import PostgresStore
+from adhere.trial.commands import Recommend
+from adhere.trial.events import EpochBegun, Recommended, decode
+from adhere.trial.make_design import make_design
+from adhere.trial.processor import CommandProcessor
 
 from .places import append, fill, make_trial, record
-from .postgres_server import program
+from .postgres_server import PostgresServer, program
 
 
 @pytest.fixture
@@ -84,3 +90,62 @@ def test_tables_restored_under_a_running_process_take_no_more_writes(database_ur
                 fill(store, 1, record(2))
     with closing(PostgresStore(database_url)) as store:
         assert store.was_restored
+
+
+def test_tables_that_were_emptied_and_filled_from_a_dump_were_restored(database_url: str, tmp_path: Path) -> None:
+    """`pg_restore --data-only` leaves the tables what they were; only their files are new."""
+    with closing(PostgresStore(database_url)) as store:
+        fill(store, make_trial(store), record(1))
+    dump, source = tmp_path / "dump", database_url.partition("&")[0]
+    subprocess.run([program("pg_dump"), "-Fc", "-n", _schema(database_url), "-f", dump, "-d", source], check=True)
+    with psycopg.connect(database_url, autocommit=True) as server:
+        tables = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+        server.execute(f"TRUNCATE {', '.join(name for (name,) in tables)}")
+    subprocess.run([program("pg_restore"), "--data-only", "--disable-triggers", "-d", source, dump], check=True)
+    with closing(PostgresStore(database_url)) as store:
+        assert store.was_restored
+
+
+def test_a_cluster_that_was_set_back_under_running_processes_begins_an_epoch() -> None:
+    """Its disk is put back to an earlier moment. A process that wrote nothing of what is lost must notice it too."""
+    server = PostgresServer()
+    try:
+        server.prepare()
+        server.start()
+        with closing(PostgresStore(server.url)) as writer, closing(PostgresStore(server.url)) as other:
+            CommandProcessor(writer).create(make_design("t", "uniform", ["walk", "aspirin"]))
+            busy, idle = CommandProcessor(writer), CommandProcessor(other)
+            recommend(busy, "a")
+            recommend(idle, "b")
+            server.stop()
+            shutil.copytree(server.folder / "data", server.folder / "copy")
+            server.start()
+            for number in range(8):
+                recommend(busy, f"lost-{number}")
+            other.check()  # as the service does twice a second
+            server.crash()
+            shutil.rmtree(server.folder / "data")
+            (server.folder / "copy").rename(server.folder / "data")
+            if os.geteuid() == 0:
+                for path in (server.folder / "data", *(server.folder / "data").rglob("*")):
+                    shutil.chown(path, "nobody")
+            server.start()
+            with pytest.raises(StoreError, match="is older than what was written to it"):
+                recommend(idle, "c")
+            recommend(idle, "c")
+            with other.reading() as view:
+                events = [decode(one.body) for one in view.records(1)]
+        assert [type(event) for event in events[-3:]] == [Recommended, EpochBegun, Recommended]
+    finally:
+        if server.is_running:
+            server.stop()
+        server.remove()
+
+
+def recommend(processor: CommandProcessor, subject: str) -> None:
+    """Recommend once; what the connection's loss was found by is sent again, as clients do."""
+    command = Recommend(trial="t", request_id=f"r-{subject}", subject=subject)
+    try:
+        processor.execute([command])
+    except OutcomeUnknownError:
+        processor.execute([command])

@@ -148,7 +148,7 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"cannot be written: folder .*missing does not exist"):
         open_store(secret_file=tmp_path / "missing" / "secrets")
     (tmp_path / "folder").mkdir(mode=0o700)
-    with pytest.raises(StoreError, match="cannot be read: Is a directory"):
+    with pytest.raises(StoreError, match="is a folder: give the name of a file in it"):
         SecretFile(tmp_path / "folder")
     (tmp_path / "picture").write_bytes(bytes(range(256)))
     (tmp_path / "picture").chmod(0o600)

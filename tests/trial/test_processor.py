@@ -38,7 +38,7 @@ def test_a_recommendation_says_all_that_explains_it() -> None:
     event = live.events()[-1]
     assert isinstance(event, Recommended)
     assert (event.position, event.learned_up_to) == (4, 3)
-    assert (event.recommendation_index, event.recommendation_id, event.epoch) == (1, given, 0)
+    assert (event.recommendation_index, event.recommendation_id, event.epoch) == (1, given, "")
     assert (event.by, event.request_id, event.site, event.at) == ("token 7", "ask-2", "Leeds", live.clock())
     assert event.probabilities == pytest.approx((1 / 3, 2 / 3))
     assert (event.algorithm_version, event.software) == ("thompson:2 randomness:1", "0.1.0")

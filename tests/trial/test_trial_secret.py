@@ -109,7 +109,7 @@ def test_the_secret_draws_the_arms_and_makes_the_kits_and_not_the_ids() -> None:
     arms = [arms_of(live) for live in (one, same, other)]
     assert arms[0] == arms[1] != arms[2]
     kits = [[live.recommend(f"s{n}").kit for n in range(64)] for live in (one, same, other)]
-    assert kits[0] == kits[1] == [Kits("t", SECRET).code(0, n) for n in range(64)]
+    assert kits[0] == kits[1] == [Kits("t", SECRET).code("", n) for n in range(64)]
     assert not set(kits[0]) & set(kits[2])
     ids = [{event.recommendation_id for event in of(live.events(), Recommended)} for live in (one, same)]
     assert not ids[0] & ids[1]
@@ -191,14 +191,14 @@ def test_a_test_may_give_the_secret() -> None:
     processor.create(design, secret=OTHER)
     made = send(processor, Recommend(trial="u", request_id="r", site="Leeds", subject="s"))
     assert isinstance(made, RecommendationResponse)
-    assert made.kit == Kits("u", OTHER).code(0, 0)
+    assert made.kit == Kits("u", OTHER).code("", 0)
 
 
 def test_a_trial_that_is_not_blinded_has_no_kits() -> None:
     live = Live()
     assert live.recommend("s").kit is None
     with pytest.raises(ConflictError, match="a blinded trial"):
-        live.send(Unblind(trial="t", request_id="u", kit=Kits("t", SECRET).code(0, 0), reason="emergency"))
+        live.send(Unblind(trial="t", request_id="u", kit=Kits("t", SECRET).code("", 0), reason="emergency"))
 
 
 def without_secret(live: Live, change: str) -> CommandProcessor:
@@ -364,7 +364,7 @@ def test_a_rehearsal_with_a_seed_has_nothing_to_reveal_but_may() -> None:
 def test_an_unknown_kit_of_a_right_form_is_nobodys() -> None:
     live = Live(blinded=True)
     live.recommend("s")
-    for kit in (Kits("t", OTHER).code(0, 0), Kits("t", SECRET).code(0, 1), Kits("t", SECRET).code(1, 0)):
+    for kit in (Kits("t", OTHER).code("", 0), Kits("t", SECRET).code("", 1), Kits("t", SECRET).code("", 7)):
         with pytest.raises(InputError, match="the code of a kit of this trial"):
             live.send(Unblind(trial="t", request_id="u", kit=kit, reason="emergency"))
         with pytest.raises(UnknownError, match="the code of a kit that this site was given"):

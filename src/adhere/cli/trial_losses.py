@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.cli.databases import refuse_address
 from adhere.cli.trial_moving import shown, writing_into
 from adhere.cli.trial_sources import SecretFileOption
-from adhere.errors import InputError, StoreError
+from adhere.errors import StoreError
 from adhere.report.numbers import counted
 
 
@@ -36,8 +37,7 @@ def accept_loss(
     from adhere.trial.processor import utc_now
 
     refuse_address("FILE", source, "PostgreSQL itself sees to it that nothing is lost")
-    if not reason.strip():
-        raise InputError("--reason", reason, "a few words")
+    reason = check_text("--reason", reason.strip(), MAX_TEXT_LENGTH)
     if not source.is_file():
         raise StoreError(f"{source} does not exist")
     with closing(SqliteStore(source, accepts_loss=True)) as store:
@@ -61,15 +61,15 @@ def new_epoch(
     \b
       adhere trial new-epoch postgresql://… --reason "the cluster was set back to yesterday's snapshot"
 
-    Use it where records may have been lost and adhere cannot tell: a PostgreSQL cluster that was set back as a whole.
+    Use it, with the service stopped, where records may have been lost and adhere cannot tell: the folder of a SQLite
+    file, a virtual machine or a PostgreSQL cluster was set back as a whole, by a snapshot of its disk.
     'adhere trial restore', 'import' and 'accept-loss' do it by themselves, and so does the service after a copy or a
     pg_restore. Also use it if a secret may have become known.
     """
     from adhere.trial.epochs import begin_epochs
     from adhere.trial.processor import utc_now
 
-    if not reason.strip():
-        raise InputError("--reason", reason, "a few words")
+    reason = check_text("--reason", reason.strip(), MAX_TEXT_LENGTH)
     with writing_into(source, secret_file, exists=True) as store:
         n_begun = begin_epochs(store, utc_now(), reason, by="adhere trial new-epoch", always=True)
     typer.echo(f"{shown(source)}: a new epoch in {counted(n_begun, 'trial')}")

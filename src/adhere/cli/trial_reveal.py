@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import typer
 
+from adhere.cli.options import Imports, import_all
 from adhere.cli.trial_moving import shown, writing_into
 from adhere.cli.trial_sources import SecretFileOption, TrialName
 from adhere.errors import FileInUseError, InputError, listed
@@ -17,6 +18,7 @@ def reveal(
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why now; it is in the log.")],
     name: TrialName = None,
     secret_file: SecretFileOption = None,
+    imports: Imports = None,
 ) -> None:
     """Reveal the secret by which a closed trial drew its arms and kits: it becomes a record of the log.
 
@@ -30,6 +32,7 @@ def reveal(
     from adhere.trial.commands import Reveal
     from adhere.trial.processor import CommandProcessor
 
+    import_all(imports)
     try:
         with writing_into(source, secret_file, exists=True) as store:
             with store.reading() as view:

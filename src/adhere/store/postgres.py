@@ -45,11 +45,13 @@ from adhere.store.store import DEADLINE, Store
 # Writers wait for each other by locks; at another level, which a database may have as its default, one would fail.
 _WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL synchronous_commit = off")
 _VIEW = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
-_FLUSH = "SELECT pg_logical_emit_message(true, 'adhere', '')"
+_FLUSH = "SELECT pg_logical_emit_message(true, 'adhere', '')::text"  # where that is in the server's log
 # Taken with the view, in this order: true if all that the view shows is on the disk. A standby shows nothing else.
 _FLUSHED = """
     SELECT CASE WHEN pg_is_in_recovery() THEN true ELSE pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() END
 """
+_INSERTED = "SELECT pg_current_wal_insert_lsn()::text"
+_FLUSHED_UP_TO = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_flush_lsn()::text END"
 MIGRATING = 0x616468657265  # the number of the lock that one process at a time migrates under
 _IDLE = 4  # connections kept for views
 _SECONDS_TO_CHECK = 1.0
@@ -78,6 +80,8 @@ class PostgresStore(Store):
         self._idle: list[Connection] = []
         self._idle_turn = threading.Lock()
         self._closed = False
+        self._lsn: int = 0  # how far the server's log is known to have come: it only grows
+        self._is_set_back = False
         self._identity = ""  # of the tables that were opened to write
         try:
             if read_only:
@@ -120,6 +124,9 @@ class PostgresStore(Store):
             try:
                 self._checker = self._good(self._checker, seconds=_SECONDS_TO_CHECK)
                 self._checker.execute("SELECT 1 FROM trials LIMIT 1")
+                (flushed,) = self._checker.execute(_FLUSHED_UP_TO).fetchone()  # type: ignore[misc]
+                if flushed is not None:  # what others have written counts too
+                    self._lsn = max(self._lsn, _lsn_of(flushed))
             except psycopg.Error as error:
                 self._silence.checked(error)
                 raise self._failed(error) from None
@@ -137,15 +144,28 @@ class PostgresStore(Store):
             if self._writer and not self._writer.closed and self._writer.pgconn.pipeline_status != PipelineStatus.OFF:
                 raise StoreError(f"{self._where}: one transaction cannot be begun within another")
             before, self._writer = self._writer, self._ready(self._writer, writes=True)
-            with self._transaction(self._writer, _WRITE, [_FLUSH]) as writing:
-                if self._writer is not before:
-                    self._check_identity(self._writer, writing)
-                yield writing
+            try:
+                with self._transaction(self._writer, _WRITE, [_FLUSH]) as writing:
+                    if self._writer is not before:
+                        self._check_identity(self._writer, writing)
+                    yield writing
+            finally:
+                if self._is_set_back:
+                    self._disown(self._writer)
             if writing.has_possession is not None:
                 self.was_restored = not writing.has_possession
 
+    def _disown(self, writer: Connection) -> None:
+        """Let a database that was set back while it was in use belong to nobody, as one that was restored does."""
+        with self._transaction(writer, _WRITE, [_FLUSH]) as writing:
+            writing.disown()
+        self._is_set_back, self.was_restored = False, True
+
     def _check_identity(self, writer: Connection, writing: PostgresTransaction) -> None:
         """Refuse tables that took the place of those that were opened while the connection was lost."""
+        if self._lsn and _lsn_of(writing.run(_INSERTED).fetchone()[0]) < self._lsn:
+            self._is_set_back = True
+            raise StoreError(f"{self._where} is older than what was written to it; try again")
         if self._identity and not are_same(self._identity, writing.identity()):
             writer.close()  # so that the next transaction asks again
             raise StoreError(
@@ -181,11 +201,12 @@ class PostgresStore(Store):
                     raise
                 end = connection.cursor()
                 end.execute("COMMIT")
-                for sql in after:
-                    connection.execute(sql)
+                flushed = [connection.execute(sql) for sql in after]
             # To end a transaction in which something failed is no error for PostgreSQL; it says ROLLBACK.
             if end.statusmessage != "COMMIT":
                 raise StoreError(f"{self._where}: nothing was kept, since a statement had failed")
+            for cursor in flushed:
+                self._lsn = _lsn_of(cursor.fetchone()[0])  # type: ignore[index]
         except BaseException as error:
             # The commit was sent. Unless the server is there to say that it failed, it may have succeeded, and what
             # succeeded may not be on the disk if something failed after it.
@@ -239,3 +260,13 @@ class PostgresStore(Store):
 
 def _committed(end: psycopg.Cursor[tuple[Any, ...]]) -> bool:
     return end.statusmessage == "COMMIT"
+
+
+def _lsn_of(text: str) -> int:
+    """A place in the server's log as a number.
+
+    >>> _lsn_of("1/16B3748") - _lsn_of("0/16B3748") == 2**32
+    True
+    """
+    high, _, low = text.partition("/")
+    return int(high, 16) << 32 | int(low, 16)

@@ -22,6 +22,9 @@ _CATALOGUE = f"""
     WHERE indisprimary AND spaces.nspname = ANY(current_schemas(false))
     UNION ALL SELECT indexname::text, NULL FROM pg_indexes WHERE schemaname = ANY(current_schemas(false))
 """
+_NOBODY = "nobody"
+_FILES = """SELECT concat(pg_relation_filenode(to_regclass('trials')), '+',
+    pg_relation_filenode(to_regclass('installation')))"""
 _TURN = 0x616468657266  # the number of the lock of `wait_turn`
 
 
@@ -55,12 +58,19 @@ class PostgresTransaction(WriteTransaction):
         cluster = self.run("SELECT system_identifier FROM pg_control_system()").fetchone()[0] if may_read else ""
         (database,) = self.run("SELECT oid::bigint FROM pg_database WHERE datname = current_database()").fetchone()
         (table,) = self.run("SELECT coalesce(to_regclass('trials')::oid::bigint, 0)").fetchone()
-        return f"{cluster}/{database}/{table}"
+        # Tables that were emptied and filled again have other files; a recovered cluster has another timeline.
+        (files,) = self.run(_FILES).fetchone()
+        (timeline,) = self.run("SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)").fetchone()
+        return f"{cluster}/{database}/{table}/{files}/{timeline}"
 
     def is_in_place(self) -> bool:
         """Whether the tables are where the last one to take possession of them found them."""
         installed = self.installation()
         return installed is not None and are_same(installed.opening, self.identity())
+
+    def disown(self) -> None:
+        """Let the tables belong to nobody, so that whoever takes possession of them does what a restore requires."""
+        self.run("UPDATE installation SET opening = ? WHERE id = 1", (_NOBODY,))
 
     def take_possession(self) -> bool:
         """Make the tables this database's own, once the transaction is committed; return False if they already are.

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from adhere.errors import StoreError
@@ -30,6 +31,10 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
     check_path(target, must_exist=False)
     lock = lock_writer(target)
     part = target.with_name(f".{target.name}.{os.getpid()}")
+    for left in target.parent.glob(
+        f".{target.name}.*"
+    ):  # by a restore that was killed: it had the lock, as we do now
+        left.unlink()
     try:
         kept = _kept_name(backup, target, replace)
         _copy(backup, part)
@@ -55,7 +60,9 @@ def _kept_name(backup: Path, target: Path, replace: bool) -> Path | None:
         raise StoreError(f"{backup} is that file itself: give a backup")
     if not replace:
         raise StoreError(f"{target} exists: with --replace it is kept under another name")
-    return target.with_name(f"{target.name}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    dated = target.with_name(f"{target.name}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    others = (dated.with_name(f"{dated.name}-{number}") for number in count(2))  # for restores within one second
+    return dated if not dated.exists() else next(path for path in others if not path.exists())
 
 
 def _copy(backup: Path, part: Path) -> None:

@@ -30,6 +30,8 @@ class SecretFile:
             raise StoreError(
                 f"the file of secrets {path} cannot be written: folder {self.path.parent} does not exist"
             )
+        if self.path.is_dir():
+            raise StoreError(f"the file of secrets {path} is a folder: give the name of a file in it")
         self._read()
 
     def find(self, commitment: str) -> bytes | None:

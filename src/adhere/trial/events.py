@@ -85,7 +85,7 @@ class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
 
     recommendation_index: int  # counted from 0, internal: nobody outside is shown it
     recommendation_id: str
-    epoch: int = 0
+    epoch: str = ""  # the commitment of the epoch, unless it is the first one
     subject: str
     site: str
     learned_up_to: int  # the last record the policy had learned from

@@ -71,7 +71,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
     was_retracted: bool = False
     refused: tuple[Refused, ...] = ()
     in_error: bool = False
-    epoch: int = 0
+    epoch: str = ""
 
     @property
     def is_open(self) -> bool:

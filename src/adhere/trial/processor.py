@@ -111,6 +111,8 @@ class CommandProcessor:
         not known.
         """
         responses: list[Response | InputError | UnavailableError] = []
+        if self.store.was_restored:  # while it was in use, as a PostgreSQL that was set back
+            begin_epochs_after_restore(self.store, self._now())
         with self._lock, self.store.writing() as writing:
             trials = self._transactions(writing, commands)
             for command in commands:

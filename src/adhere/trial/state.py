@@ -56,6 +56,11 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     counts: Counts = Counts()
 
     @property
+    def epochs(self) -> tuple[str, ...]:
+        """The epochs so far as recommendations name them: the first by an empty text, the others by commitments."""
+        return ("", *self.commitments[1:])
+
+    @property
     def epoch(self) -> str:
         """The commitment to the secret that draws the next arm; empty where a seed does."""
         return self.commitments[-1]

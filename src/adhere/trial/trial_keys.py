@@ -96,16 +96,15 @@ class TrialKeys:
         return self.ids.with_bytes(index, id_bytes(self._secrets[""], index))
 
     def kits(self, trial: str, *, blinded: bool) -> Kits:
-        """Return the kits of a trial, which its first secret makes; a trial that is not blinded has none."""
+        """Return the kits of a trial, which its secrets make; a trial that is not blinded has none."""
         if not blinded:
             return Kits(trial, None)
         try:
             secret = self.secret(self.commitment)
         except SecretUnknownError:
-            return Kits(
-                trial, None, f"one whose secret fits its commitment; the secret kept for it is another, {_SO}"
-            )
-        return Kits(trial, secret, f"one whose secret is kept here; this one's is missing, {_SO}")
+            why = f"one whose secret fits its commitment; the one kept here is another, {_SO}"
+            return Kits(trial, None, why)
+        return Kits(trial, secret, f"one whose secret is kept here; this one's is missing, {_SO}", self.secret)
 
 
 def _unknown(commitment: str) -> SecretUnknownError:

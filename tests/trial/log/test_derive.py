@@ -67,7 +67,7 @@ def test_one_that_was_logged_otherwise_is_found_out(field: str) -> None:
         if not isinstance(event, Recommended) or event.recommendation_index != 7:
             return event
         other = {"chosen": 1 - event.chosen, "probabilities": (0.4, 0.6), "memo": (0.5,)}
-        other |= {"learned_up_to": 1, "epoch": 1, "recommendation_index": 8}
+        other |= {"learned_up_to": 1, "epoch": "another", "recommendation_index": 8}
         return msgspec.structs.replace(event, **{field: other[field]})
 
     live = played(policy="thompson/actual")

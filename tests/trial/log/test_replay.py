@@ -58,7 +58,7 @@ def test_a_recommendation_that_differs_is_named(field: str) -> None:
         if not isinstance(event, Recommended) or event.recommendation_index != 7:
             return event
         other = {"chosen": 1 - event.chosen, "probabilities": (0.4, 0.6), "memo": (0.5,)}
-        other |= {"learned_up_to": 1, "epoch": 1, "recommendation_index": 8}
+        other |= {"learned_up_to": 1, "epoch": "another", "recommendation_index": 8}
         return msgspec.structs.replace(event, **{field: other[field]})
 
     difference = rewritten(live := played(), change).difference

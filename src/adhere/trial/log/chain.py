@@ -173,8 +173,8 @@ class _Secrets:
         if isinstance(event, Created | EpochBegun):
             self._epochs.append(event.commitment)
             self.commitments = list(filter(None, self._epochs))
-        elif isinstance(event, Recommended) and event.epoch != len(self._epochs) - 1:
-            self.fault = f"it is of epoch {event.epoch}, and there were {len(self._epochs)} by then, counted from 0"
+        elif isinstance(event, Recommended) and event.epoch != (self._epochs[-1] if len(self._epochs) > 1 else ""):
+            self.fault = "the epoch it names is not the one that it was made in"
         elif isinstance(event, Closed):
             self._is_closed = True
         elif isinstance(event, Revealed):

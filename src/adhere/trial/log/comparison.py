@@ -42,8 +42,8 @@ def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
     engine, index = state.engine, event.recommendation_index
     if index != state.n_recommendations:
         return Comparison(How.NOT, f"it should have the index {state.n_recommendations}")
-    if event.epoch != len(state.commitments) - 1:
-        return Comparison(How.NOT, f"it should be of epoch {len(state.commitments) - 1}")
+    if event.epoch != state.epochs[-1]:
+        return Comparison(How.NOT, f"it should be of the epoch {state.epochs[-1] or 'of the first record'}")
     if event.imported:
         return Comparison(How.IMPORTED)
     if event.learned_up_to != state.position:

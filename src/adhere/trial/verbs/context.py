@@ -84,20 +84,19 @@ def unknown_recommendation(recommendation_id: str) -> UnknownError:
     """Return the error for an ID that this site was not given, or that was lost with what came after a backup."""
     expected = "the ID of a recommendation made for this site"
     sentence = (
-        f"recommendation {short(recommendation_id)} is not known here. If it was given out before a backup was "
-        "restored, do not send it again: enter the subject anew, and tell whoever runs the trial what was given"
+        f"recommendation {short(recommendation_id)} is not known here: check the ID. If it was given out before a "
+        "backup was restored, do not send it again, and tell whoever runs the trial what was given to the subject"
     )
     return UnknownError("recommendation", recommendation_id, expected, sentence)
 
 
 def find_kit(state: TrialState, kits: Kits, code: str) -> int:
     """The index of the recommendation that a kit was given for."""
-    kit = kits.find(code)
-    index = kit.recommendation_index
-    history = state.histories.get(index) if index < state.n_recommendations else None
-    if history is None or not kit.is_of(history.epoch):  # one of an earlier epoch was lost with its record
-        raise unknown_kit(code)
-    return index
+    for epoch, index in kits.candidates(code, reversed(state.epochs)):
+        history = state.histories.get(index) if index < state.n_recommendations else None
+        if history is not None and history.epoch == epoch:  # or it was lost with its record
+            return index
+    raise unknown_kit(code)
 
 
 def check_not_in_error(history: History) -> None:
@@ -115,8 +114,8 @@ def needed_recommendations(state: TrialState, command: Command, kits: Kits) -> l
         return []
     if state.design.blinded and command.site is not None:
         kit = getattr(command, "actual", kit)
-    needed = []
+    needed: list[int] = []
     if kit is not None:
         with suppress(InputError):  # which `decide` will report
-            needed.append(kits.find(check_text("kit", kit)).recommendation_index)
+            needed += [one.recommendation_index for one in kits.candidates(check_text("kit", kit), state.epochs)]
     return [index for index in needed if index < state.n_recommendations]

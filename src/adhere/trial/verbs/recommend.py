@@ -49,7 +49,7 @@ def recommended(state: TrialState, choice: Choice, **fields: Any) -> Recommended
     """The event of a choice made from a state."""
     return Recommended(
         recommendation_index=state.n_recommendations,
-        epoch=len(state.commitments) - 1,
+        epoch=state.commitments[-1] if len(state.commitments) > 1 else "",
         learned_up_to=state.position,
         chosen=choice.chosen,
         probabilities=choice.probabilities,
