@@ -108,9 +108,14 @@ def check_text(field: str, value: object, max_length: int = MAX_NAME_LENGTH) -> 
     'S-001'
     """
     # Most texts are plain. This is asked six times for each recommendation and its report.
-    is_plain = type(value) is str and 0 < len(value) <= max_length and value.isascii() and value.isprintable()
-    if is_plain and value[0] != " " != value[-1]:  # type: ignore[index]
-        return value  # type: ignore[return-value]
+    if (
+        isinstance(value, str)
+        and 0 < len(value) <= max_length
+        and value.isascii()
+        and value.isprintable()
+        and value[0] != " " != value[-1]
+    ):
+        return value
     if not isinstance(value, str):
         raise InputError(field, value, "text")
     if not value or value != value.strip():

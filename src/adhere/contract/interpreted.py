@@ -83,7 +83,7 @@ class Interpreted:
             note_allocation(self.rule, self._state, decision.chosen, self.rng)
 
     def probabilities(self, number: int) -> Floats:
-        """What the policy says of its next choice, with a memo in which `choose` wrote nothing.
+        """The probabilities of the policy's next choice, with a memo in which `choose` wrote nothing.
 
         Whoever checks the log of a live trial cannot choose again, without its secret.
         """

@@ -78,7 +78,7 @@ def prepare_shares(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
 
 @generic
 def prepare_shares_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
-    """As `prepare_shares`, where the probabilities p_j of the policy inside are known."""
+    """Do the same as `prepare_shares`, where the probabilities p_j of the policy inside are known."""
     raise NotImplementedError
 
 

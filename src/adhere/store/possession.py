@@ -1,4 +1,4 @@
-"""Who has a SQLite file: notice at its opening that records are gone, or that it is not the file that was left here.
+"""Possession of a SQLite file: notice at its opening that records are gone, or that it is not the file left here.
 
 The database contains a random name for itself (`store_id`), one for the writer that took possession of it last
 (`opening`), and whether that writer still has it (`is_open`). The marker beside it contains the same and the number

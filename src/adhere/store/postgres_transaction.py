@@ -75,7 +75,7 @@ class PostgresTransaction(WriteTransaction):
     def take_possession(self) -> bool:
         """Make the tables this database's own, once the transaction is committed; return False if they already are.
 
-        If several processes try at once, all but the first wait for its end and are told False.
+        If several processes try at once, all but the first wait for its end and get False.
         """
         self.run("SELECT 1 FROM installation WHERE id = 1 FOR UPDATE").fetchone()
         is_due = not self.is_in_place()

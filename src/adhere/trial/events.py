@@ -248,7 +248,7 @@ decode = _decoder.decode  # the event in a record's body
 
 
 def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:
-    """What a record is looked up by: request id, index of the recommendation, subject."""
+    """The keys that a record is looked up by: request id, index of the recommendation, subject."""
     # The evidence of a conflict repeats a request id, which stays that of the first command.
     request_id = event.request_id or None if not isinstance(event, Conflicted) else None
     subject = event.subject if isinstance(event, Recommended) else None

@@ -122,7 +122,7 @@ def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) 
 
 @lru_cache
 def _said(kind: type[Command]) -> Callable[[Command], tuple[object, ...]]:
-    """What takes the fields out of a command that are part of its digest."""
+    """Return a function that takes the fields for the digest out of a command."""
     apart = ("trial", "request_id", "by", *kind.private, *kind.later)
     names = [name for name in kind.__struct_fields__ if name not in apart]
     return attrgetter(*names) if len(names) > 1 else lambda command: tuple(getattr(command, name) for name in names)

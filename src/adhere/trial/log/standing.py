@@ -46,7 +46,7 @@ def standing(view: ReadTransaction, trial: int) -> Standing:
 
 
 def counts_of(view: ReadTransaction, trial: int) -> Counts:
-    """What is awaited and who complied, as stored with the head; counted where nothing is, as after an import."""
+    """Counts of what is awaited and who complied, as stored with the head; counted anew if nothing is stored."""
     head = view.head(trial)
     snapshot = decode_snapshot(head.snapshot)
     if snapshot is not None:
