@@ -93,7 +93,7 @@ class Jobs:
 
 
 def child_arguments(store: Store) -> tuple[str | Path | None, Path | None, list[Path]]:
-    """The arguments for a process that opens the same store: its place, that of its secrets, and the user's policies."""
+    """The arguments of a process that opens the same store: its place, its file of secrets, the user's policies."""
     secrets = None if store.secret_file is None else store.secret_file.path
     return store.location, secrets, policy_files()
 
