@@ -8,6 +8,7 @@ another recommendation with the same index has other random letters, and an ID c
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from typing import Final
 
@@ -21,6 +22,7 @@ _LETTER_OF_BYTE = bytes(ord(LETTERS[byte % 32]) for byte in range(256))
 _PAIRS = [first + second for first in LETTERS for second in LETTERS]
 _VALUES = {pair: value for value, pair in enumerate(_PAIRS)}
 _MASK = (1 << 5 * _N_MASKED) - 1
+_AS_WRITTEN = re.compile(f"[{LETTERS}]{{4}}(?:-[{LETTERS}]{{4}}){{3}}")
 _MAX_LATEST = 4096
 _READ_AS = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
@@ -94,6 +96,8 @@ def parse_id(text: str) -> str | None:
     >>> parse_id("4k7t 9qxa m98f rjcb"), parse_id("17")
     ('4K7T-9QXA-M98F-RJCB', None)
     """
+    if _AS_WRITTEN.fullmatch(text):  # as clients send it
+        return text
     letters = plain_letters(text)
     if len(letters) != _N_LETTERS or not all(letter in LETTERS for letter in letters):
         return None
