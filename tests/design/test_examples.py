@@ -18,7 +18,11 @@ EXAMPLES = sorted(DOCS.glob("examples/**/*.toml"))
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_can_be_run_and_nothing_looks_odd(path: Path) -> None:
     design = load_design(path)
-    assert not check(design)
+    warnings = check(design)
+    if path.stem.startswith("stroke-unit"):  # whose figures are of blocks of one length, as the page says
+        assert [one.split(",")[0] for one in warnings] == ["policy: all blocks of the burn-in have 4 patients"]
+    else:
+        assert not warnings
     has_scenarios = "[scenarios]" in path.read_text(encoding="utf-8")
     assert read_scenarios(path if has_scenarios else None, design)
 
