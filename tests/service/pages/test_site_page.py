@@ -102,15 +102,16 @@ def test_a_new_code_that_looks_like_a_known_one_is_asked_about(service: Service,
 
 
 def test_what_waits_is_listed_oldest_first_and_found_when_complete(service: Service, person: Person) -> None:
+    """Codes with a U, which no ID contains."""
     trial, site = service.new_trial(), service.client("site")
-    first, *_ = [site.recommend(trial, subject).id for subject in ("S-2", "S-1", "S-3")]
+    first, *_ = [site.recommend(trial, subject).id for subject in ("U-2", "U-1", "U-3")]
     site.report(trial, first, actual="walk", reward=1)
     theirs = service.client("other").recommend(trial, "theirs").id
     shown = text_of(person.get(f"/app/trials/{trial}/site").body)
-    assert shown.index("S-1") < shown.index("S-3")
-    assert "S-2" not in shown
+    assert shown.index("U-1") < shown.index("U-3")
+    assert "U-2" not in shown
     assert "theirs" not in shown
-    assert "S-2 complete" in text_of(person.get(f"/app/trials/{trial}/site?subject=S-2").body)
+    assert "U-2 complete" in text_of(person.get(f"/app/trials/{trial}/site?subject=U-2").body)
     assert "theirs has no recommendation" in text_of(person.get(f"/app/trials/{trial}/site?subject=theirs").body)
     for unknown in (theirs, UNKNOWN_ID, "3"):
         assert person.get(f"/app/trials/{trial}/recommendations/{unknown}").status == 404
