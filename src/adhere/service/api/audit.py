@@ -14,7 +14,7 @@ from adhere.trial.events import Recommended, decode
 from adhere.trial.log.chain import Verdict
 from adhere.trial.log.derive import DerivedAgain
 from adhere.trial.log.describe import describe
-from adhere.trial.log.recommendation import events_about, made_event
+from adhere.trial.log.recommendation import made_and_all
 from adhere.trial.processor import utc_now
 
 _PAGE: Final = 100
@@ -83,8 +83,7 @@ async def derive_again(context: RequestContext) -> DerivationView:
 
     def look(view: ReadTransaction) -> tuple[Recommended, list[RecordLine], int, Design]:
         live = service.processor.trial(context.trial)
-        made = made_event(view, live.number, context.recommendation_id)
-        about = events_about(view, live.number, context.recommendation_id)
+        made, about = made_and_all(view, live.number, context.recommendation_id)
         records = [view.records(live.number, event.position - 1, 1)[0] for event in about]
         who, ids = _labels(view), {made.recommendation_index: made.recommendation_id}
         lines = [_line(view, live.number, live.design, record, who, ids) for record in records]

@@ -11,7 +11,7 @@ from adhere.store import ReadTransaction
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Created, Recommended, created_event
 from adhere.trial.log.describe import describe
-from adhere.trial.log.recommendation import events_about, made_event
+from adhere.trial.log.recommendation import made_and_all
 from adhere.trial.look_view import look_events
 from adhere.trial.looks import ACTIVE, GO_ON
 from adhere.trial.planned_looks import burn_in_of
@@ -21,8 +21,7 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterat
     """Line by line, everything the log says of a recommendation."""
     created = created_event(view, trial)
     design = created.design
-    made = made_event(view, trial, recommendation_id)
-    events = events_about(view, trial, recommendation_id)
+    made, events = made_and_all(view, trial, recommendation_id)
     who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
     yield f"Trial {design.name}, recommendation {made.recommendation_id}: {design.arms[made.chosen]}"
     name = who.get(made.subject, "a subject who was erased").removeprefix("/")

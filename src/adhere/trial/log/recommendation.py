@@ -43,8 +43,13 @@ def search_index(view: ReadTransaction, trial: int, recommendation_id: str) -> i
 
 def made_event(view: ReadTransaction, trial: int, recommendation_id: str) -> Recommended:
     """The event that made a recommendation."""
+    return made_and_all(view, trial, recommendation_id)[0]
+
+
+def made_and_all(view: ReadTransaction, trial: int, recommendation_id: str) -> tuple[Recommended, list[AnyEvent]]:
+    """The event that made a recommendation, and all events about it; an `UnknownError` if there is no such ID."""
     events = events_about(view, trial, recommendation_id)
     if not events or not isinstance(events[0], Recommended):
         expected = f"the ID of a recommendation of this trial, e.g. {EXAMPLE}"
         raise UnknownError("recommendation", recommendation_id, expected)
-    return events[0]
+    return events[0], events
