@@ -8,7 +8,7 @@ DEMO := .venv/.installed-demo
 DEV := .venv/.installed-dev
 PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scripts/setup
 
-.PHONY: help run demo arena coverage test bench bench-gpu bench-service soak screenshots setup lint format clean
+.PHONY: help run demo arena coverage test test-slow bench bench-gpu bench-service soak screenshots setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,6 +33,9 @@ $(DEMO): $(PINS)
 
 test: $(DEV) ## lint, types, layers, doctests and tests (eleven minutes on two cores)
 	@scripts/check
+
+test-slow: $(DEV) ## the slow tests: real processes, kills, clocks, every size of phone
+	@scripts/check --slow
 
 setup: $(DEV) ## make .venv with everything that the targets below and the tests need
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from reruns import pytest_terminal_summary as pytest_terminal_summary
 from store.postgres_server import fresh_database, shared_server
 
 

@@ -49,9 +49,9 @@ def cut_power(folder: Path, synchronous: str, luck: random.Random | None = None)
         store.close()
 
 
-@pytest.mark.parametrize("luck", [None, random.Random(1)])
-def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path, luck: random.Random | None) -> None:
-    cut_power(tmp_path / "disk", "FULL", luck)
+@pytest.mark.parametrize("seed", [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
+def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path, seed: int | None) -> None:
+    cut_power(tmp_path / "disk", "FULL", None if seed is None else random.Random(seed))
 
 
 def test_without_syncing_it_would_not(tmp_path: Path) -> None:
