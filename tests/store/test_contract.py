@@ -82,7 +82,7 @@ def test_secrets_are_found_by_their_commitments(store: Store) -> None:
 
 def test_codes_that_look_alike_are_found_among_those_of_a_site(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
-    known = ["A/S-01", "A/s-o1", "A/S - OI", "A/S-02", "AB/S-01", "A0/S-01", "/S-01", "A'/S-01"]
+    known = ["A/S-01", "A/s-o1", "A/S - OI", "A/S-02", "AB/S-01", "A0/S-01", "/S-01", "A'/S-01", "a/S-01"]
     with store.writing() as transaction:
         transaction.add_subjects(trial, [Subject(one, f"key {n}", b"salt", n) for n, one in enumerate(known)])
         transaction.add_subjects(other, [Subject("A/S-01", "another key", b"salt", 0)])
@@ -90,6 +90,18 @@ def test_codes_that_look_alike_are_found_among_those_of_a_site(store: Store) -> 
         alike = {site: looking_alike(view, trial, site, "S-O1") for site in ("A", "", "A'", "B")}
     assert [one.pseudonym for one in alike["A"]] == ["A/S - OI", "A/S-01", "A/s-o1"]
     assert [[one.latest for one in alike[site]] for site in ("", "A'", "B")] == [[6], [7], []]
+
+
+def test_codes_that_look_alike_are_found_in_every_language(store: Store) -> None:
+    trial = make_trial(store)
+    sites = ("Zürich", "İzmir", "Straße", "Σίδνεϊ", "東京")
+    codes = {"L-001": "l 0o1", "İ-7": "ı7", "Größe-1": "GROSSE 1", "Zoë": "zoe"}  # as entered, and as typed later
+    known = [f"{site}/{code}" for site in sites for code in codes]
+    with store.writing() as transaction:
+        transaction.add_subjects(trial, [Subject(one, f"key {one}", b"salt", 0) for one in known])
+    with store.reading() as view:
+        found = [looking_alike(view, trial, site, typed) for site in sites for typed in codes.values()]
+    assert [[one.pseudonym for one in alike] for alike in found] == [[one] for one in known]
 
 
 def test_appending_nothing_moves_the_head(store: Store) -> None:

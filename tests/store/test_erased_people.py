@@ -124,3 +124,22 @@ def test_words_about_an_erased_person_that_somebody_kept_are_not_imported(store:
     with closing(open_store()) as copy:
         assert import_log(tmp_path / "t.log", copy, (SECRET,), utc_now()) == ("t", None)
         assert words_in(copy) == ["his gin"]
+
+
+def test_the_folded_code_is_erased_too_and_is_in_no_log_and_no_table(store: Store, tmp_path: Path) -> None:
+    live = Live(store=store)
+    live.recommend("Müller-7")
+    live.recommend("ben")
+    folded = "mu11er7"
+    with store.reading() as view:
+        assert {row[0] for row in view.run("SELECT folded FROM subjects").fetchall()} == {folded, "ben"}
+        write_log(view, number_of(view), tmp_path / "t.log")
+        write_table(view, number_of(view), live.design, tmp_path / "t.csv", "csv")
+        assert folded not in "".join(explain(view, number_of(view), live.id_of(0)))
+    assert folded not in (tmp_path / "t.log").read_text() + (tmp_path / "t.csv").read_text()
+    erase(live, "Müller-7")
+    with store.reading() as view:
+        assert [row[0] for row in view.run("SELECT folded FROM subjects").fetchall()] == ["ben"]
+        tables = ("trials", "records", "subjects", "erased", "notes", "states", "lessons")
+        told = "".join(repr(view.run(f"SELECT * FROM {table}").fetchall()) for table in tables)
+    assert folded not in told

@@ -18,17 +18,17 @@ def is_erased(view: ReadTransaction, trial: int, recommendation_index: int) -> b
 
 
 def erase(writing: WriteTransaction, trial: int, subject: Subject) -> None:
-    """Delete a subject's pseudonym and salt, and the free text of the records about their recommendations."""
+    """Delete a subject's pseudonym, its folded form and salt, and the free text about their recommendations."""
     writing.run("DELETE FROM subjects WHERE trial = ? AND pseudonym = ?", (trial, subject.pseudonym))
-    writing.run("INSERT INTO erased (trial, key) VALUES (?, ?)", (trial, subject.key))
+    writing.run("INSERT INTO erased (trial, key, latest) VALUES (?, ?, ?)", (trial, subject.key, subject.latest))
     _delete_notes(writing, trial)
 
 
 def erase_missing(writing: WriteTransaction, trial: int) -> None:
     """Erase in an imported log whom it has no pseudonym of, with any free text about them."""
-    found = """SELECT trial, subject FROM records WHERE trial = ? AND subject IS NOT NULL
-        EXCEPT SELECT trial, key FROM subjects WHERE trial = ?"""
-    writing.run(f"INSERT INTO erased (trial, key) {found}", (trial, trial))
+    found = """SELECT trial, subject, max(recommendation_index) FROM records WHERE trial = ? AND subject IS NOT NULL
+        AND subject NOT IN (SELECT key FROM subjects WHERE trial = ?) GROUP BY trial, subject"""
+    writing.run(f"INSERT INTO erased (trial, key, latest) {found}", (trial, trial))
     _delete_notes(writing, trial)
 
 

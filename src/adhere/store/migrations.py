@@ -15,7 +15,7 @@ from adhere.store.heads import check_heads
 from adhere.store.schema import missing_in, schema_of
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
-FIRST_FORMAT = 5
+FIRST_FORMAT = 6
 STEPS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE trials (
@@ -37,9 +37,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
             data {bytes} NOT NULL, PRIMARY KEY (trial, position))""",
         """CREATE TABLE subjects (
             trial {number} NOT NULL REFERENCES trials(id), pseudonym {text} NOT NULL, key {text} NOT NULL,
-            salt {bytes} NOT NULL, latest {number}, PRIMARY KEY (trial, pseudonym)){clustered}""",
+            salt {bytes} NOT NULL, latest {number}, folded {text} NOT NULL,
+            PRIMARY KEY (trial, pseudonym)){clustered}""",
         """CREATE TABLE erased (
-            trial {number} NOT NULL REFERENCES trials(id), key {text} NOT NULL,
+            trial {number} NOT NULL REFERENCES trials(id), key {text} NOT NULL, latest {number},
             PRIMARY KEY (trial, key)){clustered}""",
         """CREATE TABLE notes (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, salt {bytes} NOT NULL,

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from adhere.folding import fold
+
 
 class Record(NamedTuple):
     """One record of a trial's log. The fields after `hash` repeat parts of the body, as keys to look it up by."""
@@ -38,6 +40,15 @@ class Subject(NamedTuple):
     key: str
     salt: bytes
     latest: int | None = None  # index of the latest recommendation
+
+    @property
+    def folded(self) -> str:
+        """The folded code, by which those that look like it are found.
+
+        The site in front of it is left out. Its codes are its own: L-001 of another site is another person, and no
+        site is shown the codes of another, even if their names are alike, which an admin was asked about.
+        """
+        return fold(self.pseudonym.partition("/")[2])
 
 
 class LessonBlock(NamedTuple):

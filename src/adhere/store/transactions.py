@@ -18,6 +18,7 @@ from adhere.store.secret_file import SecretFile
 _RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
 _RECORDS |= {"request_id": "text", "recommendation_index": "number", "subject": "text"}
 _SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
+_FOLDED = {"folded": "text"}  # for look-ups only: it is never read back, nor written anywhere else
 _STATES = {"trial": "number", "position": "number", "state": "bytes"}
 _SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
@@ -220,7 +221,8 @@ class WriteTransaction(ReadTransaction):
 
     def add_subjects(self, trial: int, subjects: Sequence[Subject]) -> None:
         """Add new subjects."""
-        self.insert("subjects", _SUBJECTS, [(trial, *subject) for subject in subjects])
+        rows = [(trial, *subject, subject.folded) for subject in subjects]
+        self.insert("subjects", _SUBJECTS | _FOLDED, rows)
 
     def set_latest(self, trial: int, subject: Subject) -> None:
         """Save a known subject's latest recommendation."""
