@@ -25,6 +25,8 @@ _TYPES: Final = {
     "object": "an object",
     "datetime": "a time such as 2026-03-01T09:30:00Z",
 }
+# Things that people look for, by their field without separators, and that do not exist.
+_NOT_YET: Final = {"noninferiority": "non-inferiority margins", "noninferioritymargin": "non-inferiority margins"}
 _OF_REWARD: Final = ("Expected `float` >= 0.0", "Expected `float` <= 1.0")
 _BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 # What msgspec says without naming what it expects.
@@ -131,6 +133,9 @@ def _wrong_field(place: str, name: str, kind: Any, why: str, shown: Callable[[ob
     if why != "unknown":
         return InputError(field, None, "a value", f"the field {field!r} is missing")
     known = [item.encode_name for item in kind.fields] if isinstance(kind, msgspec.inspect.StructType) else []
+    if missing := _NOT_YET.get(re.sub(r"[^a-z]", "", name.lower())):
+        sentence = f"{field}: adhere has no {missing} yet: see “What adhere does not do” in docs/design.md"
+        return InputError(field, None, f"one of {', '.join(known)}", sentence)
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
     return InputError(field, None, f"one of {', '.join(known)}", f"unknown field {field!r}; {hint}")

@@ -35,7 +35,7 @@ def test_defiers_leave_no_strata_no_monotone_bounds_and_one_true_sentence() -> N
         assert (one.limits.validity, one.limits.shape) == (Validity.REFUTED, Shape.EMPTY)
     assert all(one.low is not None for one in found.bounds.bounds if one.assumption == "none")
     text = found.summary()
-    assert "By chance no population fits" not in text
+    assert "violate the instrumental inequality" not in text
     assert "with monotonicity                         –  empty            refuted: does not hold" in text
     assert any("the data refute that nobody does the opposite" in one for one in found.verdict)
     assert found.strata.reason in found.warnings
@@ -61,7 +61,7 @@ def test_bounds_that_assume_more_are_no_wider_where_chance_explains_defiers() ->
     rows += [(0, 1, 1.0, 8), (0, 1, 0.0, 7), (0, 0, 1.0, 9), (0, 0, 0.0, 6)]
     found = bounds(made(rows), adaptive=False).bounds
     for less, more in zip((one for one in found if one.assumption == "none"), monotone(found), strict=True):
-        assert "By chance no population fits" in more.reason
+        assert "violate the instrumental inequality" in more.reason
         assert less.low is not None
         assert less.high is not None
         assert more.low is not None

@@ -82,7 +82,7 @@ def test_stroke_trial_aspirin() -> None:
         said[1] == "Its interval holds if the probabilities of arms were fixed in advance and this is the only look."
     )
     assert said[2].startswith(
-        "The effect among compliers (those who take the treatment just when assigned to it) can be"
+        "The effect among compliers (those who take the treatment if and only if assigned to it) can be"
     )
     assert said[3].startswith("Do not read as-treated (+0.012) and per-protocol (+0.008) as effects of the treatment")
     assert said[4].startswith("Those who took none fared differently depending on the arm they were assigned")

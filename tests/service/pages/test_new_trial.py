@@ -51,7 +51,13 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     wrong = page.get_by_label("Largest number of patients")
     assert wrong.get_attribute("aria-invalid") == "true"
     assert wrong.get_attribute("aria-describedby").split()[0] == "problem-n_patients"
-    assert page.locator("[id='problem-n_patients']").inner_text() == "Got 'many', expected a whole number."
+    assert page.locator("[id='problem-n_patients']").inner_text() == (
+        "“many” is not a whole number; write digits, such as 400."
+    )
+    summary = page.get_by_role("alert")
+    assert summary.evaluate("one => one === document.activeElement")
+    assert summary.inner_text().splitlines()[0] == "One thing is not right yet."
+    page.get_by_role("link", name="Largest number of patients").click()
     assert wrong.evaluate("one => one === document.activeElement")
     assert wrong.input_value() == "many"
     assert page.get_by_label("Arms, one on each line").input_value() == "walk\naspirin"
@@ -66,7 +72,10 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     page.get_by_label("Floor", exact=True).fill("0.2")
     page.get_by_label("Words for them").fill("alive = 1")
     send(page, "Check the design")
-    assert "one word for each of reward_values" in page.locator("[id='problem-outcome_words']").inner_text()
+    assert (
+        "one word for each of the values an outcome can have"
+        in page.locator("[id='problem-outcome_words']").inner_text()
+    )
     page.get_by_label("Words for them").fill("alive = 1\ndied = 0")
     page.get_by_label("Burn-in").fill("8")
     send(page, "Check the design")
@@ -136,12 +145,15 @@ TYPED = {
     [
         ({"looks.numbers": "50"}, "looks.numbers", "Numbers are typed here, but"),
         ({"stopping.superiority": "0.95"}, "stopping.superiority", "nothing stops the trial"),
-        ({"reward_values": "0; 1"}, "reward_values", "a number"),
-        ({"floor.share": "10%"}, "floor.share", "expected a number, such as 0.1"),
-        ({"burn-in.patients": "abc"}, "burn-in.patients", "a number"),
-        ({"burn-in.patients": "300"}, "burn-in.patients", "more than n_patients"),
+        ({"reward_values": "0 to 1"}, "reward_values", "“to” is not a number from 0 to 1"),
+        ({"floor.share": "a tenth"}, "floor.share", "write it such as 0.2, 0,2 or 20%"),
+        ({"floor.share": "70%"}, "floor.share", "0.7"),
+        ({"burn-in.patients": "abc"}, "burn-in.patients", "“abc” is not a whole number"),
+        ({"burn-in.patients": "300"}, "burn-in.patients", "more than the trial has, 100"),
+        ({"n_patients": "", "looks": "every", "looks.numbers": "50"}, "n_patients", "the largest number of patients"),
+        ({"n_patients": "1,000"}, "n_patients", "“1,000” can be read as 1000 or as 1.000"),
         ({"strata": "young\nold"}, "strata", "balanced in the blocks of a burn-in"),
-        ({"outcome_words": "alive\ndied = 0"}, "outcome_words", "a number"),
+        ({"outcome_words": "alive\ndied = 0"}, "outcome_words", "“alive” has no number"),
     ],
 )
 def test_what_is_typed_and_cannot_be_used_is_said_where_it_is_typed(

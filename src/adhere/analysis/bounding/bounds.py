@@ -14,7 +14,8 @@ _ASSUMPTIONS = ("none", "monotonicity")
 _REFUTED = "The data refute the assumption behind the bounds: no population fits them, even allowing for chance."
 _NOT_MONOTONE = "The data refute monotonicity: some take an arm when told another one, but not when told to take it."
 _NEAREST = (
-    "By chance no population fits the observed shares; these are the bounds by the nearest shares that one fits."
+    "The shares violate the instrumental inequality within sampling error; bounds use the nearest shares that "
+    "satisfy it."
 )
 _LUMPED = (
     "So many different things were taken that each bound keeps apart only what it compares and lumps the rest: "

@@ -1,4 +1,4 @@
-"""The effect on those who take the treatment just when assigned to it: the complier average effect."""
+"""The effect on those who take the treatment if and only if assigned to it: the complier average effect."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def assigned_pair(cells: Cells, treatment: int, control: int) -> TwoAssigned:
 
 
 def complied_fully(pair: Contrasts) -> bool:
-    """Whether everybody took the treatment just when assigned to it."""
+    """Whether everybody took the treatment if and only if assigned to it."""
     return pair.n_takers == (pair.n_assigned[0], 0)
 
 

@@ -1,4 +1,4 @@
-"""Who would take the treatment: always, never, or just when assigned to it; and how each of them fares."""
+"""Who would take the treatment: always, never, or if and only if assigned to it; and how each of them fares."""
 
 from __future__ import annotations
 

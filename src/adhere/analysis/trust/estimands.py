@@ -38,7 +38,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "that arms were assigned at random, as the records say",
     ),
     View.COMPLIERS.value: (
-        "the average effect of taking the treatment among those who take it just when assigned to it",
+        "the average effect of taking the treatment among those who take it if and only if assigned to it",
         "principal stratum",
         "that arms were assigned at random, that assignment acts only through what is taken, that nobody does the "
         "opposite of what is assigned, and that some comply",

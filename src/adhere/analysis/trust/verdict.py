@@ -111,7 +111,7 @@ def _randomisation(analysis: Analysis) -> Iterator[str]:
 
 
 def _compliers(analysis: Analysis) -> Iterator[str]:
-    who = "compliers (those who take the treatment just when assigned to it)"
+    who = "compliers (those who take the treatment if and only if assigned to it)"
     found = list(_to_read(analysis, View.COMPLIERS).values())
     known = [one for one in found if one.difference.value is not None]
     if analysis.bounds.inequality.refuted and not _differ(analysis):

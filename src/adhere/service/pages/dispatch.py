@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import parse_qs
 
+from msgspec import structs
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
@@ -25,6 +26,7 @@ from adhere.sessions import is_csrf
 COOKIE: Final = "adhere_session"
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 1000
+_NO_PAGE = "this page does not exist"
 
 
 class Pages:
@@ -80,7 +82,8 @@ class Pages:
         page = self._page(scope, PageRoute("GET", "/app", _never))
         page.holder = self._service.sessions.find(page.secret) if page.secret else None
         template = "parts/problem.html" if page.is_fragment else "problem.html"
-        found = page.render(template, problem.status, problem=problem.body)
+        shown = structs.replace(problem.body, detail=_NO_PAGE) if problem.body.field == "path" else problem.body
+        found = page.render(template, problem.status, problem=shown)
         for name, value in problem.headers.items():
             found.headers[name] = value
         return found

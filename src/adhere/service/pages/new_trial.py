@@ -8,17 +8,13 @@ import msgspec
 from starlette.responses import Response
 
 from adhere.errors import InputError
+from adhere.service.api.design_views import DesignChecked
 from adhere.service.http.problems import ProblemError
-from adhere.service.pages.forms.design_form import (
-    DEFAULTS,
-    N_TRIALS,
-    SCENARIOS,
-    design_json,
-    place_of,
-    scenario_fields,
-    scenario_table,
-)
-from adhere.service.pages.forms.numbers import number
+from adhere.service.pages.forms.checked_design import check_typed
+from adhere.service.pages.forms.design_form import DEFAULTS
+from adhere.service.pages.forms.form_reader import FormReader
+from adhere.service.pages.forms.policy_words import in_plain_words
+from adhere.service.pages.forms.scenario_form import SCENARIOS, scenario_fields, simulation_fields
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
 from adhere.trial.design_file import design_document
@@ -34,18 +30,25 @@ async def new_trial_page(page: PageRequest) -> Response:
 async def checked_trial(page: PageRequest) -> Response:
     """Check what was typed, and say what it means."""
     form = page.form
-    from_file = form.get("source") == "file"
-    try:
-        policies = (await page.call("list_policies")).policies
-        text = form.get("file", "") if from_file else design_json(form, policies)
-        checked = await page.call("check_design", body={"design": text})
-    except (InputError, ProblemError) as error:
-        found = shown_problem(error)
-        place = "file" if from_file else place_of(found.field, form)
-        return await _shown(page, 422, form=form, problem=found._replace(field=place))
-    file_scenarios = design_document(text).get("scenarios") if from_file else None
+    file_scenarios = None
+    if form.get("source") == "file":
+        checked = await _check_file(page, form.get("file", ""))
+    else:
+        checked = await check_typed(page, form, (await page.call("list_policies")).policies)
+    if not isinstance(checked, DesignChecked):
+        return await _shown(page, 422, form=form, problems=checked)
+    if form.get("source") == "file":
+        file_scenarios = design_document(form["file"]).get("scenarios")
     is_taken = any(line.name == checked.design.name for line in (await page.call("list_trials")).trials)
     return await _shown(page, form=form, checked=checked, file_scenarios=file_scenarios, is_taken=is_taken)
+
+
+async def _check_file(page: PageRequest, text: str) -> DesignChecked | dict[str, str]:
+    try:
+        checked: DesignChecked = await page.call("check_design", body={"design": text})
+    except (InputError, ProblemError) as error:
+        return {"file": shown_problem(error).sentence}
+    return checked
 
 
 async def created_trial(page: PageRequest) -> Response:
@@ -62,20 +65,29 @@ async def created_trial(page: PageRequest) -> Response:
 async def started_simulation(page: PageRequest) -> Response:
     """Simulate a design that was checked, and show how far it is."""
     form = page.form
-    n_trials = number(form.get("n_trials", ""))
-    n_trials = N_TRIALS if n_trials is None else n_trials
-    body = {"design": form.get("file", ""), "scenarios": scenario_table(form), "n_trials": n_trials}
+    reader = FormReader(form)
+    body = {"design": form.get("file", ""), **simulation_fields(reader)}
+    if reader.problems:
+        return await _refused_simulation(page, reader.problems)
     try:
         started = await page.call("start_simulation", body=body)
     except (InputError, ProblemError) as error:
-        refused = shown_problem(error)
-        if page.is_fragment:
-            return page.render("new-trial/refused.html", refused=refused)
-        checked = await page.call("check_design", body={"design": form.get("file", "")})
-        return await _shown(page, 422, form=form, checked=checked, refused=refused)
+        problem = shown_problem(error)
+        place = problem.field if problem.field in SCENARIOS else ""
+        return await _refused_simulation(page, {place: problem.beside if place else problem.sentence})
     if page.is_fragment:
         return page.render("new-trial/progress.html", simulation=started)
     return page.redirect(page.address("simulations", started.id))
+
+
+async def _refused_simulation(page: PageRequest, problems: dict[str, str]) -> Response:
+    form = page.form
+    if not page.is_fragment:
+        checked = await page.call("check_design", body={"design": form.get("file", "")})
+        return await _shown(page, 422, form=form, checked=checked, problems=problems)
+    shown = page.render("new-trial/scenarios.html", scenarios={**SCENARIOS, **form}, problems=problems, labels={})
+    shown.headers["hx-retarget"], shown.headers["hx-reswap"] = "#scenarios", "outerHTML"
+    return shown
 
 
 async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], **values: Any) -> Response:
@@ -88,6 +100,8 @@ async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], 
         scenarios={**SCENARIOS, **(in_file or {}), **form},
         common=[one for name in _COMMON for one in policies if one.name == name],
         others=[one for one in policies if one.name not in _COMMON],
-        **{"problem": None, "checked": None, "refused": None, "file_scenarios": None, "is_taken": False, **values},
+        labels={},
+        in_plain_words=in_plain_words,
+        **{"problems": {}, "checked": None, "refused": None, "file_scenarios": None, "is_taken": False, **values},
         are_typed=in_file is not None,
     )

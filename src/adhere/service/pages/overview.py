@@ -18,6 +18,7 @@ from adhere.trial.design import Design
 
 _FIELDS: Final = [field.name for field in msgspec.structs.fields(Design)]
 _CHANGES: Final = ("pause", "resume", "close", "reveal")
+_ACCEPT, _TICK = "end it with accept_open to do without them", "tick the box below"  # in the API, on the page
 
 
 async def overview_page(page: PageRequest) -> Response:
@@ -38,7 +39,10 @@ async def changed_state(page: PageRequest) -> Response:
         await page.call(change, body=body, key=form.get("key", ""))
     except (InputError, ProblemError) as error:
         waiting = await _waiting(page) if isinstance(error, ConflictError) and change == "close" else None
-        return await _shown(page, 422, problem=shown_problem(error), form=form, waiting=waiting)
+        problem = shown_problem(error)
+        if waiting:
+            problem = problem._replace(beside=problem.beside.replace(_ACCEPT, _TICK))
+        return await _shown(page, 422, problem=problem, form=form, waiting=waiting)
     return page.redirect(page.address("trials", page.trial))
 
 

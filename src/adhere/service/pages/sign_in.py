@@ -10,9 +10,9 @@ from adhere.service.pages.dispatch import COOKIE
 from adhere.service.pages.page_request import PageRequest
 from adhere.store import Token
 
-_NOT_VALID = "This token is not valid: it was revoked, has expired, or was mistyped."
+_NOT_VALID = "This access code is not valid: it was revoked, has expired, or was mistyped."
 _USED = "This link was used already, or has expired. Ask whoever sent it for another one."
-_NO_PAGES = "This token is for programs that read metrics; it opens no page."
+_NO_PAGES = "This access code is for programs that read metrics; it opens no page."
 
 
 async def start_page(page: PageRequest) -> Response:

@@ -20,7 +20,7 @@ _BODY = f"""<main>
 taken and what came of it, and learns from both. Everything is kept in a log that can be verified and replayed.</p>
 <ul class="cards">
 <li><a href="app"><b>Sign in</b>
-<span>Your trials in the browser, with a token or a one-time link</span></a></li>
+<span>Your trials in the browser, with an access code or a one-time link</span></a></li>
 <li><a href="docs"><b>The API</b>
 <span>Every request, its fields and answers; with a token you can try them</span></a></li>
 <li><a href="openapi.json"><b>OpenAPI document</b><span>The same for programs</span></a></li>

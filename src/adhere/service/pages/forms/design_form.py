@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from adhere.errors import InputError
 from adhere.service.api.design_views import PolicyView
-from adhere.service.pages.forms.numbers import lines, number, numbers, one_or_all, valued_lines
+from adhere.service.pages.forms.form_reader import FormReader
+from adhere.service.pages.forms.numbers import Kind, lines
 from adhere.service.pages.forms.policy_text import policy_text
 
-_THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
+THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
 # What is refused under one name and typed under another: the longest beginning counts.
 _PLACES: Final = {
     "reward": "reward_values",
@@ -32,65 +32,37 @@ _PLACES: Final = {
     "design": "file",
 }
 DEFAULTS: Final = {"policy": "thompson", "reward_values": "0, 1"}
-N_TRIALS: Final = 1000
-SCENARIOS: Final = {
-    "scenarios.baseline": "0.5",
-    "scenarios.effect": "0.1, 0.2",
-    "scenarios.compliance": "1, 0.7",
-    "scenarios.confounding": "0.2",
-    "n_trials": str(N_TRIALS),
+_WHEN: Final = {
+    "every": "After how many outcomes?",
+    "at": "After how many outcomes? Such as 100, 200, 300.",
+    "days": "After which days? Such as 60, 120.",
 }
 
 
-def design_json(form: Mapping[str, str], policies: Sequence[PolicyView]) -> str:
-    """The design that was typed, as the text of a file in JSON."""
+def design_json(reader: FormReader, policies: Sequence[PolicyView]) -> str:
+    """The design that was typed, as the text of a file in JSON, without the fields that cannot be read."""
+    form = reader.form
     fields: dict[str, Any] = {
-        "name": form.get("name", ""),
-        "policy": policy_text(form, policies),
-        "arms": lines(form.get("arms", "")),
-        "control": form.get("control") or None,
-        "n_patients": number(form.get("n_patients", "")),
-        "reward_values": numbers(form.get("reward_values", "0, 1")),
+        "name": _needed(reader, "name", "Give the trial a name."),
+        "policy": policy_text(reader, policies),
+        "arms": lines(_needed(reader, "arms", "Name at least two arms, one on each line.")),
+        "control": reader.text("control") or None,
+        "n_patients": _n_patients(reader),
+        "reward_values": reader.numbers("reward_values", "share") if reader.text("reward_values") else [0, 1],
         "blinded": "blinded" in form,
         "repeats": "repeats" in form,
         "rehearsal": "rehearsal" in form,
-        "outcome_words": valued_lines(form.get("outcome_words", "")),
-        "strata": lines(form.get("strata", "")),
-        "update": form.get("update") or "every patient",
-        "impute": _impute(form),
-        "looks": _looks(form),
-        "stopping": _stopping(form),
-        "enrolment": _part(per_day=number(form.get("enrolment.per_day", ""))),
-        "delay": _part(days=number(form.get("delay.days", ""))),
-        "missing": _part(outcome=_part(rate=number(form.get("missing.outcome", "")))),
+        "outcome_words": reader.valued_lines("outcome_words"),
+        "strata": _strata(reader),
+        "update": reader.text("update") or "every patient",
+        "impute": _impute(reader),
+        "looks": _looks(reader),
+        "stopping": _stopping(reader),
+        "enrolment": _part(per_day=reader.number("enrolment.per_day")),
+        "delay": _part(days=reader.number("delay.days")),
+        "missing": _part(outcome=_part(rate=reader.number("missing.outcome", "share"))),
     }
     return json.dumps({name: value for name, value in fields.items() if value not in (None, {})})
-
-
-def scenario_table(form: Mapping[str, str]) -> dict[str, Any]:
-    """The grid of scenarios that was typed."""
-    grid = {name: numbers(form.get(f"scenarios.{name}", "")) for name in ("effect", "compliance", "confounding")}
-    return _part(baseline=number(form.get("scenarios.baseline", "")), **grid)
-
-
-def scenario_fields(table: object) -> dict[str, str] | None:
-    """A grid of scenarios that stands in a file, as it is typed; None if it cannot be, such as effects by arm.
-
-    >>> scenario_fields({"effect": [0.1, 0.2], "compliance": 0.7})
-    {'scenarios.baseline': '0.5', 'scenarios.effect': '0.1, 0.2', 'scenarios.compliance': '0.7', \
-'scenarios.confounding': '0'}
-    >>> scenario_fields({"effect": [{"aspirin": 0.1}]})
-    """
-    usual: dict[str, Any] = {"baseline": 0.5, "effect": [], "compliance": 1, "confounding": 0}
-    if not isinstance(table, Mapping) or set(table) - set(usual):
-        return None
-    typed = {}
-    for name, value in {**usual, **table}.items():
-        values = value if isinstance(value, list) else [value]
-        if any(isinstance(one, bool) or not isinstance(one, (int, float)) for one in values):
-            return None
-        typed[f"scenarios.{name}"] = ", ".join(f"{one:.15g}" for one in values)
-    return typed
 
 
 def place_of(field: str, form: Mapping[str, str]) -> str:
@@ -102,10 +74,6 @@ def place_of(field: str, form: Mapping[str, str]) -> str:
     'exp3.gamma'
     """
     name = re.sub(r"\[\d+\]", "", field.removeprefix("design.")).replace(" ", ".", 1)
-    if name == "policy" and form.get("strata", "").strip() and not form.get("burn-in.patients"):
-        return "strata"  # which need a burn-in
-    if name == "policy" and _exceeds(form.get("burn-in.patients", ""), form.get("n_patients", "")):
-        return "burn-in.patients"
     if name in form and not name.startswith("looks"):
         return name
     beginnings = [one for one in _PLACES if name == one or name.startswith(f"{one}.")]
@@ -113,42 +81,72 @@ def place_of(field: str, form: Mapping[str, str]) -> str:
     return name if exact or not beginnings else _PLACES[max(beginnings, key=len)]
 
 
-def _exceeds(text: str, other: str) -> bool:
-    mine, theirs = number(text), number(other)
-    return isinstance(mine, int) and isinstance(theirs, int) and mine > theirs
+def _strata(reader: FormReader) -> list[str]:
+    found = lines(reader.text("strata"))
+    if found and not reader.text("burn-in.patients"):
+        reader.refuse("strata", "strata are balanced in the blocks of a burn-in: type above how many patients it has")
+    return found
 
 
-def _impute(form: Mapping[str, str]) -> dict[str, Any] | None:
+def _n_patients(reader: FormReader) -> int | float | None:
+    found, burn_in = reader.number("n_patients", "whole"), reader.number("burn-in.patients", "whole")
+    if found is not None and burn_in is not None and burn_in > found:
+        reader.refuse("burn-in.patients", f"the burn-in takes {burn_in} patients, more than the trial has, {found}")
+    return found
+
+
+def _needed(reader: FormReader, name: str, otherwise: str) -> str:
+    found = reader.text(name)
+    if not found:
+        reader.refuse(name, otherwise)
+    return found
+
+
+def _impute(reader: FormReader) -> dict[str, Any] | None:
     found = _part(
-        after_days=number(form.get("impute.after_days", "")),
-        reward=number(form.get("impute.reward", "")),
-        took_nothing=True if "impute.took_nothing" in form else None,
+        after_days=reader.number("impute.after_days"),
+        reward=reader.number("impute.reward", "share"),
+        took_nothing=True if "impute.took_nothing" in reader.form else None,
     )
+    assumed = reader.text("impute.reward") or "impute.took_nothing" in reader.form
+    if assumed and not reader.text("impute.after_days"):
+        reader.refuse("impute.after_days", "After how many days?")
     return found or None
 
 
-def _looks(form: Mapping[str, str]) -> dict[str, Any]:
-    kind, found = form.get("looks", ""), numbers(form.get("looks.numbers", ""))
-    if found and not kind:
-        sentence = "numbers are typed here, but the only look is at the end: choose when to look, or empty this field"
-        raise InputError("looks", form["looks.numbers"], "an empty field", sentence)
-    if kind == "every":
-        return {"every": found[0] if len(found) == 1 else found or form.get("looks.numbers", "")}
-    return {kind: found} if kind in ("at", "days") else {}
+def _looks(reader: FormReader) -> dict[str, Any]:
+    kind = reader.text("looks")
+    if not kind:
+        if reader.text("looks.numbers"):
+            sentence = (
+                "numbers are typed here, but the only look is at the end: choose when to look, or empty this field"
+            )
+            reader.refuse("looks.numbers", sentence)
+        return {}
+    if not reader.text("looks.numbers"):
+        reader.refuse("looks.numbers", _WHEN.get(kind, "After how many outcomes?"))
+        return {}
+    found = reader.numbers("looks.numbers", "number" if kind == "days" else "whole")
+    if kind == "every" and len(found) > 1:
+        reader.refuse("looks.numbers", "After how many outcomes? One number, such as 80.")
+        return {}
+    return {kind: found[0] if kind == "every" else found} if found else {}
 
 
-def _stopping(form: Mapping[str, str]) -> dict[str, Any] | None:
-    if not form.get("stopping.by"):
-        for name in (*_THRESHOLDS, "margin", "alpha"):
-            if typed := form.get(f"stopping.{name}", "").strip():
+def _stopping(reader: FormReader) -> dict[str, Any] | None:
+    by = reader.text("stopping.by")
+    if not by:
+        for name in (*THRESHOLDS, "margin", "alpha"):
+            if reader.text(f"stopping.{name}"):
                 sentence = "a number is typed here, but nothing stops the trial: choose by what, or empty this field"
-                raise InputError(f"stopping.{name}", typed, "an empty field", sentence)
+                reader.refuse(f"stopping.{name}", sentence)
         return None
-    found = {name: one_or_all(form.get(f"stopping.{name}", "")) for name in _THRESHOLDS}
-    if form.get("stopping.mirrored"):
+    kind: Kind = "number" if by == "z-test" else "share"
+    found = {name: reader.one_or_all(f"stopping.{name}", kind) for name in THRESHOLDS}
+    if reader.text("stopping.mirrored"):
         found["inferiority"] = "1 - superiority"
-    found |= {name: number(form.get(f"stopping.{name}", "")) for name in ("margin", "alpha")}
-    return _part(by=form["stopping.by"], boundary=form.get("stopping.boundary") or None, **found)
+    found |= {name: reader.number(f"stopping.{name}", "share") for name in ("margin", "alpha")}
+    return _part(by=by, boundary=reader.text("stopping.boundary") or None, **found)
 
 
 def _part(**fields: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is wrong with a form: the sentence, and the field and the part of the page to show it at."""
+"""Problems of a site's form: the sentence in the reader's words, and the field and part of the page to show it at."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import NamedTuple
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError, input_problem
 from adhere.service.pages.problem import shown_problem
+
+_EMPTY = "Nothing was changed. Choose what to correct."
+_NO_KIT = "is not a kit of this trial. Check the pack."
+_NOT_THEIR_KIT = "is not a kit of this site, nor one that this subject took. Check the pack."
 
 
 class FormProblem(NamedTuple):
@@ -22,6 +26,23 @@ def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
     """A refusal of what a part of a page sent."""
     shown = shown_problem(error)
     status = input_problem(error).status if isinstance(error, InputError) else error.status
+    sentence = shown.beside
+    if shown.field == "correction":
+        sentence = _EMPTY
+    elif shown.field == "kit" and isinstance(error, InputError) and status in (404, 422) and error.value:
+        sentence = f"{error.value} {_NOT_THEIR_KIT if status == 404 else _NO_KIT}"
     # A kit is typed into the field of what was taken; only to unblind has it one of its own.
     field = "actual" if shown.field == "kit" and part != "unblinding" else shown.field
-    return FormProblem(part, field, shown.beside, status)
+    return FormProblem(part, field, sentence, status)
+
+
+def already_recorded(problem: FormProblem, taken: str, outcome: str) -> FormProblem:
+    """The same problem; if it is a report that differs from the one recorded, the recorded one and how to change it.
+
+    >>> already_recorded(FormProblem("outcome", "reward", "Conflicts with …", 409), "", "Outcome 1").sentence
+    'Outcome 1 is already recorded. To change it, use Correct a report below.'
+    """
+    recorded = {"reward": outcome, "actual": taken, "took_other": taken}.get(problem.field, "")
+    if problem.status != 409 or not recorded or problem.part not in ("taken", "outcome"):
+        return problem
+    return problem._replace(sentence=f"{recorded} is already recorded. To change it, use Correct a report below.")

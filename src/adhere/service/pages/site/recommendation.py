@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.site.form_problem import FormProblem
+from adhere.service.pages.site.form_problem import FormProblem, already_recorded
 from adhere.service.pages.site.page import new_key
 
+_TAKEN: Final = {"kit": "A kit", "nothing": "Nothing taken", "other": "Something else"}
 _FEW_VALUES = 6  # rewards that have a button each though there are no words for them
 
 
@@ -25,11 +26,12 @@ async def slip_page(page: PageRequest) -> Response:
 
 async def show_recommendation_page(page: PageRequest, problem: FormProblem | None = None, **values: Any) -> Response:
     """The page of a recommendation, after something was done or refused."""
+    facts = await _facts(page)
     return page.render(
         "recommendation.html",
         problem.status if problem else 200,
-        **await _facts(page),
-        problem=problem,
+        **facts,
+        problem=problem and already_recorded(problem, *_recorded(facts)),
         form=page.form,
         key=new_key,
         may_unblind=page.may("unblind"),
@@ -54,3 +56,10 @@ async def _facts(page: PageRequest) -> dict[str, Any]:
         "words": words,
         "own_kit": trial.blinded and page.holder is not None and page.holder.site is not None,
     }
+
+
+def _recorded(facts: dict[str, Any]) -> tuple[str, str]:
+    """The treatment taken and the outcome as they are recorded, in words; empty if not reported."""
+    shown, words = facts["shown"], facts["words"]
+    taken = shown.actual if shown.took == "arm" else _TAKEN.get(shown.took, "")
+    return taken, "" if shown.reward is None else words.get(shown.reward, f"Outcome {shown.reward:g}")

@@ -1,0 +1,54 @@
+"""Read the fields of a form, and note what is wrong with each of them instead of stopping at the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from adhere.errors import InputError
+from adhere.service.pages.forms.numbers import Kind, number, numbers, one_or_all, valued_lines
+
+Value = TypeVar("Value")
+
+
+class FormReader:
+    """The fields of a form; `problems` has a sentence for each field that cannot be read.
+
+    >>> reader = FormReader({"n_patients": "many", "floor.share": "20%"})
+    >>> reader.number("n_patients", "whole"), reader.number("floor.share", "share"), reader.problems
+    (None, 0.2, {'n_patients': '“many” is not a whole number; write digits, such as 400.'})
+    """
+
+    def __init__(self, form: Mapping[str, str]) -> None:
+        self.form, self.problems = form, dict[str, str]()
+
+    def text(self, name: str) -> str:
+        """The text of a field, without the blanks around it; empty if it was not sent."""
+        return self.form.get(name, "").strip()
+
+    def refuse(self, name: str, sentence: str) -> None:
+        """Note a problem of a field; the first one of a field counts."""
+        self.problems.setdefault(name, f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence[-1] in '.?' else '.'}")
+
+    def number(self, name: str, kind: Kind = "number") -> int | float | None:
+        """The number in a field; None if it is empty or wrong."""
+        return self._read(name, lambda text: number(text, kind), None)
+
+    def numbers(self, name: str, kind: Kind = "number", lowest: float = 0.0) -> list[int | float]:
+        """The numbers in a field; none if it is empty or wrong."""
+        return self._read(name, lambda text: numbers(text, kind, lowest), [])
+
+    def one_or_all(self, name: str, kind: Kind = "number") -> Any:
+        """The number in a field, or a list of several; None if it is empty or wrong."""
+        return self._read(name, lambda text: one_or_all(text, kind), None)
+
+    def valued_lines(self, name: str) -> dict[str, float]:
+        """The words in a field, each with its number; none if it is empty or wrong."""
+        return self._read(name, valued_lines, {})
+
+    def _read(self, name: str, read: Callable[[str], Value], otherwise: Value) -> Value:
+        try:
+            return read(self.text(name))
+        except InputError as error:
+            self.refuse(name, error.sentence)
+            return otherwise
