@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +189,60 @@ def test_a_refused_lesson_is_counted_and_told(tmp_path: Path) -> None:
             "lesson-refused",
             "ValueError: over budget, see <path>",
         )
+
+
+HELD = '''
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from numba.extending import overload
+
+from adhere.policies import Learner, choose, implements, learn, policy
+
+GATE = Path({folder!r})
+
+def first():
+    """The first arm; it is compiled once the gate is open."""
+
+@overload(first)
+def first_when_open():
+    (GATE / "compiling").touch()
+    while not (GATE / "open").exists():
+        time.sleep(0.01)
+    return lambda: 0
+
+@policy("held")
+class Held(Learner):
+    """Always the first arm."""
+
+@implements(choose, Held)
+def choose_first(rule, state, memo, weight, rng):
+    return first()
+
+@implements(learn, Held)
+def learn_nothing(rule, state, memo, arm, reward, weight, rng):
+    pass
+'''
+
+
+def test_a_policy_that_must_be_compiled_holds_up_nothing_in_other_trials(tmp_path: Path) -> None:
+    import_policies(in_file_of_its_own(tmp_path, HELD.format(folder=str(tmp_path)), "held"))
+    with in_file(tmp_path / "trials.db") as service, ThreadPoolExecutor(2) as several:
+        quick, site = service.new_trial(policy="thompson/actual"), service.client("site")
+        made = site.recommend(quick, "S-1")
+        site.report(quick, made.id, actual=made.arm, reward=1)
+        assert service.store is not None
+        with service.store.writing() as writing:  # as after a start: created, and not compiled here
+            create_trial(writing, make_design("slow", "held", ARMS), utc_now(), "test").finish()
+        slow = several.submit(service.client("site").recommend, "slow", "S-1")
+        try:
+            wait_until((tmp_path / "compiling").exists, 60)
+            correction = several.submit(site.correct, quick, made.id, reason="a slip", reward=0)
+            assert correction.result(60).at
+            assert site.recommend(quick, "S-2").arm
+            assert service.client().results(quick).recommendations == 2
+            assert not slow.done()
+        finally:
+            (tmp_path / "open").touch()
+        assert slow.result(60).arm == ARMS[0]

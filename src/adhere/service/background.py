@@ -97,8 +97,9 @@ async def _load_all(service: Service) -> None:
     while trials is None:
         await asyncio.sleep(_BETWEEN_TRIES)
         trials = await _trials(service)
-    for live in trials:
-        await service.in_background(partial(_load, service, live))
+    # Those that need no compiler first: Numba loads nothing else while it compiles.
+    for live in sorted(trials, key=lambda live: not live.engine.loads_at_once):
+        await service.in_compiler(partial(_load, service, live))
     service.loaded = True
     for live in trials:
         await _prepare_follow_up(service, live)

@@ -29,7 +29,8 @@ from adhere.trial.results import ResultsCache
 
 Result = TypeVar("Result")
 _READER_THREADS = 4  # for what takes some milliseconds
-_BACKGROUND_THREADS = 2  # for what may take seconds, as compiling does
+_BACKGROUND_THREADS = 2  # for what may take seconds,
+_COMPILER_THREADS = 2  # and for compiling, which nothing else waits behind
 
 
 class Service:
@@ -57,6 +58,7 @@ class Service:
         self.probe = StoreProbe(store.check)
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="reader")
         self._background = ThreadPoolExecutor(_BACKGROUND_THREADS, thread_name_prefix="background")
+        self._compilers = ThreadPoolExecutor(_COMPILER_THREADS, thread_name_prefix="background-compiler")
 
     async def read(self, work: Callable[[ReadTransaction], Result]) -> Result:
         """Call a function with a consistent view of the store, in another thread."""
@@ -79,6 +81,10 @@ class Service:
         """Call a function that may take long in another thread, where no short one waits behind it."""
         return await asyncio.get_running_loop().run_in_executor(self._background, work)
 
+    async def in_compiler(self, work: Callable[[], Result]) -> Result:
+        """Call a function that may have to compile a policy in another thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._compilers, work)
+
     def refresh(self) -> None:
         """Read tokens and sessions again, which another process may have made or ended."""
         self.tokens.refresh()
@@ -94,6 +100,7 @@ class Service:
         self.monitors.close()
         self._readers.shutdown()
         self._background.shutdown(cancel_futures=True)
+        self._compilers.shutdown(cancel_futures=True)
         self.store.close()
 
 

@@ -217,6 +217,18 @@ class PolicySteps:
         own = (buffers.state, buffers.memo, buffers.rng, 0, buffers.shares)
         self._kernels[ALLOCATE_ARM] = ALLOCATE_ARM.compiled(self._rule, *own)
 
+    @property
+    def loads_at_once(self) -> bool:
+        """Whether the steps are compiled, in memory or on disk, and no table has to be computed."""
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng)
+        one_lesson = (*buffers.one_lesson, buffers.done)
+        return (
+            not self._lacks_tables
+            and CHOOSE_ARM.ready(self._rule, *own, 0)
+            and LEARN_LESSONS.ready(self._rule, *own, *one_lesson)
+        )
+
     def _load_steps(self) -> None:
         if self._lacks_tables:
             try:

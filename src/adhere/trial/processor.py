@@ -219,11 +219,16 @@ class CommandProcessor:
     def needs_preparation(self, command: AnyCommand) -> bool:
         """Whether a command may have to load, derive or relearn something, which `prepare` does ahead."""
         live = self._trials.get(command.trial)
-        if live is None or live.n_examined is None or not live.engine.is_loaded:
+        if live is None or not live.is_ready:
             return True
         if isinstance(command, _REPLACES_IMPUTED) and live.design.impute is not None:
             return live.n_examined > 0
         return isinstance(command, Correct)
+
+    def is_ready(self, trial: str) -> bool:
+        """Whether a trial's policy is loaded and its caches are derived; until then `prepare` may take seconds."""
+        live = self._trials.get(trial)
+        return live is not None and live.is_ready
 
     def prepare(self, commands: Sequence[AnyCommand]) -> None:
         """Do ahead, while others write, what some commands would take long for in their transaction.

@@ -50,6 +50,11 @@ class LiveTrial:
     has_lost_records: bool = False  # since the last epoch began
     relearned: Relearned | None = None  # ahead of a correction
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the policy is loaded and the caches are derived."""
+        return self.engine.is_loaded and self.n_examined is not None
+
 
 class TrialTransaction:
     """A trial in a transaction. Nothing of it outlives the transaction, so that a failed commit leaves no trace."""

@@ -50,7 +50,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
         design.engine().load()
         return design
 
-    design = await service.in_background(prepared)
+    design = await service.in_compiler(prepared)
     context.trial = design.name
 
     def created() -> TrialCreated:

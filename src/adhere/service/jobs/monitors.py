@@ -1,4 +1,4 @@
-"""Monitors of trials: made in a process of their own, once for each head of a log, however many ask."""
+"""Monitors of trials, made in a process of their own: those who watch a trial share each computation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _MAX_CACHED = 32
 
 
 class Monitors:
-    """The monitors of a service. Exports have another process, so that nobody who watches waits for them."""
+    """The monitors of a service. Exports have another process, so that nobody who watches waits for them.
+
+    A trial has one computation at a time. Whoever asks takes the result of any computation that began afterwards, so
+    that their number depends on how long one takes and not on how many watch.
+    """
 
     def __init__(self, processor: CommandProcessor) -> None:
         self._processor = processor
@@ -26,26 +30,37 @@ class Monitors:
         self._process = ChildProcess(_MODULE, lambda: child_arguments(processor.store))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="monitors")  # waits for the process
         self._made: OrderedDict[str, Monitor] = OrderedDict()
-        self._being_made: dict[str, asyncio.Task[Monitor]] = {}
+        self._under_way: dict[str, _Computation] = {}
 
     async def get(self, trial: str, head: str) -> Monitor:
-        """A trial's monitor, of this head of its log or a later one."""
+        """Return a trial's monitor at the head given, the head of its log now, or at a later one."""
         known = self._made.get(trial)
         if known is not None and known.head == head:
             return known
-        # Whoever asks while one is made gets that one if it is as new as what they have seen.
-        while (task := self._being_made.get(trial)) is not None:
-            found = await asyncio.shield(task)
-            if found.head == head:
-                return found
-        task = self._being_made[trial] = asyncio.create_task(self._make(trial))
-        task.add_done_callback(lambda _: self._being_made.pop(trial, None))
-        return await asyncio.shield(task)
+        earlier = self._under_way.get(trial)
+        if earlier is not None and earlier.has_begun:  # it may have read the log before it had this head
+            await asyncio.wait([earlier.task])
+            if earlier.has_made(head):
+                return earlier.task.result()
+        computation = self._under_way.get(trial) or self._begin(trial)
+        return await asyncio.shield(computation.task)
 
-    async def _make(self, trial: str) -> Monitor:
+    def _begin(self, trial: str) -> _Computation:
+        computation = self._under_way[trial] = _Computation()
+        computation.task = asyncio.create_task(self._make(trial, computation))
+        computation.task.add_done_callback(lambda _: self._under_way.pop(trial, None))
+        return computation
+
+    async def _make(self, trial: str, computation: _Computation) -> Monitor:
         if self._work is None:
             self._work = self._process.call if self._processor.store.location is not None else self._here()
-        found: Monitor = await asyncio.get_running_loop().run_in_executor(self._thread, self._work, trial)
+        work = self._work
+
+        def compute() -> Monitor:
+            computation.has_begun = True
+            return work(trial)
+
+        found = await asyncio.get_running_loop().run_in_executor(self._thread, compute)
         self._made[trial] = found
         self._made.move_to_end(trial)
         while len(self._made) > _MAX_CACHED:
@@ -53,7 +68,7 @@ class Monitors:
         return found
 
     def _here(self) -> Callable[[str], Monitor]:
-        """What makes monitors of a store in memory, which no other process can read."""
+        """Return the function that makes monitors of a store in memory, which no other process can read."""
         return import_module(_MODULE).RunningMonitors(self._processor).monitor  # type: ignore[no-any-return]
 
     def close(self) -> None:
@@ -61,3 +76,15 @@ class Monitors:
         self._process.kill()
         self._thread.shutdown(cancel_futures=True)
         self._process.close()
+
+
+class _Computation:
+    """A monitor that is being made, or waits for the thread's turn."""
+
+    task: asyncio.Task[Monitor]
+    has_begun = False
+
+    def has_made(self, head: str) -> bool:
+        """Whether it is done and its monitor is of this head."""
+        done = self.task.done() and not self.task.cancelled() and self.task.exception() is None
+        return done and self.task.result().head == head

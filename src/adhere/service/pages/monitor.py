@@ -21,7 +21,8 @@ from adhere.trial.monitoring.monitor import Monitor
 
 _PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; then they follow it
 _MAX_CACHED: Final = 32
-_rendered: OrderedDict[tuple[str, str, str], str] = OrderedDict()  # by root, trial and head
+# The parts by root, trial and head, while they are rendered too.
+_rendered: OrderedDict[tuple[str, str, str], asyncio.Future[str]] = OrderedDict()
 
 
 async def monitor_page(page: PageRequest) -> Response:
@@ -55,14 +56,21 @@ async def monitor_file(page: PageRequest) -> Response:
 
 
 async def _parts(page: PageRequest) -> str:
-    """The parts of the page, rendered once for each head of the log, however many watch."""
+    """Return the parts of the page, rendered once for each head of the log, however many watch."""
     found: Monitor = await page.call("monitor")
     key = (page.root, page.trial, found.head)
-    if key not in _rendered:
-        _rendered[key] = await page.service.in_thread(partial(_rendered_parts, page, found))
+    if (rendering := _rendered.get(key)) is None:
+        work = page.service.in_thread(partial(_rendered_parts, page, found))
+        rendering = _rendered[key] = asyncio.ensure_future(work)
+        rendering.add_done_callback(partial(_forget_failed, key))
         while len(_rendered) > _MAX_CACHED:
             _rendered.popitem(last=False)
-    return _rendered[key]
+    return await asyncio.shield(rendering)
+
+
+def _forget_failed(key: tuple[str, str, str], done: asyncio.Future[str]) -> None:
+    if done.cancelled() or done.exception() is not None:
+        _rendered.pop(key, None)
 
 
 def _rendered_parts(page: PageRequest, found: Monitor) -> str:
