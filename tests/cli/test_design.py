@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars
@@ -57,6 +58,24 @@ def test_the_example_is_a_design_that_is_described(
     Path("mine.toml").write_text(printed.out.replace("effect =", "efect ="))
     check_complaint(in_this_process(capsys, "design", "describe", "mine.toml"), "unknown field 'efect'", "effect")
     assert "adhere design calibrate" in in_this_process(capsys, "design").out
+
+
+def test_lines_of_the_example_that_are_commented_out_are_valid_without_the_hash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = in_this_process(capsys, "design", "example").out
+    commented = re.findall(r"^# (\w+) = .*$", printed, re.MULTILINE)
+    assert {"blinded", "outcome_words", "strata", "impute"} <= set(commented)
+    usual = load_design(printed)
+    for names in (*([name] for name in commented), commented):
+        text = re.sub(rf"^# (?=(?:{'|'.join(names)}) = )", "", printed, flags=re.MULTILINE)
+        made = load_design(text)
+        for name in names:
+            assert getattr(made, name) != getattr(usual, name), name
+        file = tmp_path / "mine.toml"
+        file.write_text(text)
+        described = in_this_process(capsys, "design", "describe", str(file))
+        assert (described.status, described.err) == (0, "")
 
 
 def test_calibrated_sized_and_run(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,21 +27,34 @@ class DemoProcess:
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
 
+    def press_enter(self) -> list[str]:
+        """Ask for fresh links, and read those of all four people."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return [link for _ in self.links for link in _links(self.process, until="http://")]
+
 
 @contextmanager
 def demo_process(folder: Path, *options: str) -> Iterator[DemoProcess]:
     """A demo whose temporary files are in a folder, once it has said how to sign in."""
     environment = {**os.environ, "TMPDIR": str(folder)}
     command = [*_COMMAND, "--no-browser", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         try:
-            assert process.stdout is not None
-            said: list[str] = []
-            while not said or "Ctrl-C" not in said[-1]:
-                line = process.stdout.readline()
-                assert line, said
-                said.append(line.strip())
-            links = [line for line in said if line.startswith("http://")]
+            links = _links(process, until="Ctrl-C")
             yield DemoProcess(process, links[0].partition("/app")[0], links)
         finally:
             process.kill()
+
+
+def _links(process: subprocess.Popen[str], until: str) -> list[str]:
+    """Read what the demo prints until a line with a text, and return the links in it."""
+    assert process.stdout is not None
+    said: list[str] = []
+    while not said or until not in said[-1]:
+        line = process.stdout.readline()
+        assert line, said
+        said.append(line.strip())
+    return [line for line in said if line.startswith("http://")]

@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
+from adhere.demo.player import Pace
 from adhere.demo.schedule import Action, schedule
-from adhere.demo.trials import RICH_AND_POOR, STROKE, TRIALS, DemoTrial
+from adhere.demo.trials import N_PATIENTS, RICH_AND_POOR, STROKE, TRIALS, DemoTrial
 
 
 def by_subject(actions: list[Action]) -> dict[str, list[Action]]:
@@ -26,6 +27,12 @@ def test_everybody_is_recommended_something_before_anything_else_is_sent(trial: 
     assert all([one.call for one in story].index("recommend") == 0 for story in stories.values())
 
 
+@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.name)
+def test_a_trial_lasts_longer_than_an_hour_and_has_words_for_its_outcomes(trial: DemoTrial) -> None:
+    assert (trial.n_patients - Pace().head_start) / Pace().speed > 3600
+    assert sorted(trial.design["outcome_words"].values()) == [0, 1]
+
+
 def test_a_seed_and_a_run_decide_everything() -> None:
     assert schedule(STROKE, 8, 0) == schedule(STROKE, 8, 0)
     assert schedule(STROKE, 8, 0) != schedule(STROKE, 9, 0)
@@ -36,10 +43,10 @@ def test_reports_are_late_missing_doubled_and_corrected() -> None:
     stories = by_subject(schedule(RICH_AND_POOR, 8, 1)).values()
     calls = Counter(action.call for story in stories for action in story)
     outcomes = sum(any("reward" in action.said[0] for action in story) for story in stories)
-    # Of 1,500: 7% have no outcome, 5% a correction, 2% are lost; four standard errors are 2.7%, 2.3% and 1.5%.
-    assert 0.903 < outcomes / 1500 < 0.957
-    assert 0.027 < calls["correct"] / 1500 < 0.073
-    assert 0.005 < calls["withdraw"] / 1500 < 0.035
+    # Of 10,000: 7% have no outcome, 5% a correction, 2% are lost; four standard errors are 1.1%, 0.9% and 0.6%.
+    assert 0.919 < outcomes / N_PATIENTS < 0.941
+    assert 0.041 < calls["correct"] / N_PATIENTS < 0.059
+    assert 0.014 < calls["withdraw"] / N_PATIENTS < 0.026
     assert any(action.twice for story in stories for action in story if action.call == "report")
     waits = [story[-1].time - story[0].time for story in stories if story[-1].call == "report"]
     assert 12 < sum(waits) / len(waits) < 20

@@ -67,6 +67,9 @@ def test_progress_rises_a_second_one_waits_and_both_stop(simulating: Service) ->
     assert (refused.status, refused.headers["retry-after"]) == (429, "2")
     assert "not done yet" in refused.json["detail"]
     second = simulating.send("POST", "/simulations", LONG, role="statistician").json["id"]
+    listed = simulating.client().simulations()[0]
+    assert (listed.id, listed.name, listed.state in ("waiting", "running")) == (number, LONG["design"]["name"], True)
+    assert [one.id for one in simulating.client("statistician").simulations()] == [second]
     process = hold(os.getpid(), number)
     done = [state_of(simulating, number).get("done", 0)]
     for _ in range(2):

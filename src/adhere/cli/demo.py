@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,7 +50,7 @@ def demo(
       stroke          aspirin or not: little effect, and most patients comply
       rich-and-poor   a harmful treatment, which the policy comes to believe in, since it believes what was taken
 
-    Ctrl-C stops the service and deletes the file.
+    Enter prints fresh links. Ctrl-C stops the service and deletes the file.
     """
     if not 0.01 <= speed <= 1000:
         raise InputError("--speed", speed, "a number from 0.01 to 1,000")
@@ -63,14 +65,20 @@ def demo(
     try:
         with _ended_by_signals(), running_demo(port) as running:
             _introduce(running, browser)
+            asked = _asked_for_links()
             with _line() as show:
                 show("creating the trials; the first time, their policies are compiled")
                 players = running.create_trials(seed)
                 for _ in play(players, Pace(speed=speed, patients=patients)):
                     show(" · ".join(_progress(player) for player in players))
+                    if asked.is_set():
+                        asked.clear()
+                        _print_links(running)
             if patients is None:
                 typer.echo("All patients have been played; the pages stay until Ctrl-C.")
-                signal.pause()
+                while asked.wait():
+                    asked.clear()
+                    _print_links(running)
     except KeyboardInterrupt:
         typer.echo("")
     typer.echo("The demo has ended; its service, its trials and its file are gone.")
@@ -104,17 +112,43 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _introduce(running: Demo, browser: bool) -> None:
-    from adhere.demo.people import PEOPLE, STATISTICIAN
+    from adhere.demo.people import STATISTICIAN
 
     typer.echo(f"\nTwo trials with invented patients, at {running.url}/app\n")
+    _print_links(running)
+    typer.echo("\nBegin with Ines and the Monitor of rich-and-poor: the treatment harms, and the policy,")
+    typer.echo("which believes what was taken, recommends it more and more. Explore, in the menu, says why.")
+    typer.echo("\nEnter prints fresh links; Ctrl-C stops it all and deletes the file.\n")
+    if browser and _has_display():
+        webbrowser.open(running.link(STATISTICIAN))
+
+
+def _print_links(running: Demo) -> None:
+    from adhere.demo.people import PEOPLE
+
     typer.echo("Sign in as one of these people; each link works once:\n")
     for person in PEOPLE:
         typer.echo(f"  {person.name}, {person.title} ({person.sees})\n    {running.link(person)}")
-    typer.echo("\nBegin with Ines and the Monitor of rich-and-poor: the treatment harms, and the policy,")
-    typer.echo("which believes what was taken, recommends it more and more. Explore, in the menu, says why.")
-    typer.echo("\nCtrl-C stops it all and deletes the file.\n")
-    if browser and _has_display():
-        webbrowser.open(running.link(STATISTICIAN))
+
+
+def _asked_for_links() -> threading.Event:
+    """An event that is set whenever somebody presses Enter."""
+    asked = threading.Event()
+
+    def listen() -> None:
+        while True:
+            try:
+                typed = os.read(0, 1024)  # not by sys.stdin, whose lock Python would wait for at its end
+            except OSError:  # in the background of a terminal, until it is in front again
+                time.sleep(1.0)
+                continue
+            if not typed:  # there is no more input
+                return
+            asked.set()
+
+    signal.signal(signal.SIGTTIN, signal.SIG_IGN)  # which would stop a demo in the background
+    threading.Thread(target=listen, daemon=True).start()
+    return asked
 
 
 def _has_display() -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from adhere.populations import Population, as_population
 
+N_PATIENTS: Final = 10_000  # with which a trial lasts longer than an hour at the usual pace
 # What a design says of reports, for simulations; the demo plays days in seconds.
 EXPECTED: Final = {
     "enrolment": {"per_day": 2.0, "random": True},
@@ -43,13 +44,13 @@ STROKE: Final = DemoTrial(
     "stroke",
     "stroke-aspirin",
     arms=("no aspirin", "aspirin"),
-    n_patients=1500,
+    n_patients=N_PATIENTS,
     took_other="clopidogrel",
     strata=("under 75", "75 and over"),
     design={
         "outcome_words": {"died within 14 days": 0, "alive after 14 days": 1},
         "policy": "burn-in(floor(thompson, share=0.2), patients=60)",
-        "looks": {"every": 100},
+        "looks": {"every": 250},
         "stopping": {"by": "z-test", "boundary": "obrien-fleming", "alpha": 0.05},
     },
 )
@@ -60,9 +61,10 @@ RICH_AND_POOR: Final = DemoTrial(
     "rich-and-poor",
     "rich-and-poor",
     arms=("control", "treatment"),
-    n_patients=1500,
+    n_patients=N_PATIENTS,
     took_other="a remedy of their own",
     design={
+        "outcome_words": {"did badly": 0, "did well": 1},
         "policy": "floor(thompson/actual, share=0.1)",
         "looks": {"every": 100},
         "stopping": {"by": "belief", "superiority": 0.95},

@@ -28,6 +28,7 @@ from adhere_client.answers.results import Results as Results
 from adhere_client.answers.simulations import Characteristic as Characteristic
 from adhere_client.answers.simulations import SimulatedScenario as SimulatedScenario
 from adhere_client.answers.simulations import Simulation as Simulation
+from adhere_client.answers.simulations import SimulationLine as SimulationLine
 from adhere_client.answers.tokens import IssuedToken as IssuedToken
 from adhere_client.answers.tokens import SignInLink as SignInLink
 from adhere_client.answers.tokens import TokenDetails as TokenDetails

@@ -108,6 +108,7 @@ class AsyncClient(Connection):
     policies = _awaiting(calls.policies)
     start_simulation = _awaiting(calls.start_simulation)
     simulation = _awaiting(calls.simulation)
+    simulations = _awaiting(calls.simulations)
     stop_simulation = _awaiting(calls.stop_simulation)
     simulation_report = _awaiting(calls.simulation_report)
     trials = _awaiting(calls.trials)

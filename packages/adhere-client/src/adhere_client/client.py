@@ -120,6 +120,7 @@ class Client(Connection):
     policies = _blocking(calls.policies)
     start_simulation = _blocking(calls.start_simulation)
     simulation = _blocking(calls.simulation)
+    simulations = _blocking(calls.simulations)
     stop_simulation = _blocking(calls.stop_simulation)
     simulation_report = _blocking(calls.simulation_report)
     trials = _blocking(calls.trials)

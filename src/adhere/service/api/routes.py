@@ -78,6 +78,7 @@ ROUTES: Final = (
         status=201,
         body=requests.NewSimulation,
     ),
+    Route("GET", "/simulations", ANALYST_ROLES, simulations.list_simulations, simulation_views.SimulationList),
     Route("GET", _SIMULATION, ANALYST_ROLES, simulations.show_simulation, simulation_views.SimulationView),
     Route("DELETE", _SIMULATION, ANALYST_ROLES, simulations.stop_simulation, None, status=204),
     Route("GET", f"{_SIMULATION}/report", ANALYST_ROLES, simulations.simulation_report, bytes, media=(HTML,)),
@@ -223,7 +224,7 @@ ROUTES: Final = (
     Route(
         "GET",
         "/explorations",
-        TRIAL_ROLES,
+        ENROLMENT_ROLES,
         explorations.explore,
         Exploration,
         query=explorations.QUERY,

@@ -35,6 +35,21 @@ class ScenarioView(Struct, frozen=True):
     characteristics: list[CharacteristicView]
 
 
+class SimulationLine(Struct, frozen=True):
+    """A simulation in a list: the name of its design, and where it stands."""
+
+    id: int
+    name: str
+    state: State
+    n_trials: Annotated[int, Meta(description="In each scenario.")]
+
+
+class SimulationList(Struct, frozen=True):
+    """The simulations that a token started within the last hour, the newest first."""
+
+    simulations: list[SimulationLine]
+
+
 class SimulationView(Struct, frozen=True, omit_defaults=True):
     """A simulation of a design: where it stands, and at its end what was found."""
 
@@ -53,3 +68,4 @@ class SimulationView(Struct, frozen=True, omit_defaults=True):
     report: Annotated[
         Literal["being made", "ready", "not available"] | None, Meta(description="Of a simulation that is done.")
     ] = None
+    name: Annotated[str, Meta(description="Of the design.")] = ""

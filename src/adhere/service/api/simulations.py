@@ -17,7 +17,7 @@ from adhere.design.scenarios import read_scenarios
 from adhere.errors import InputError, UnknownError
 from adhere.service.api.designs import read_design
 from adhere.service.api.requests import NewSimulation, ScenarioTable, seed_of
-from adhere.service.api.simulation_views import ScenarioView, SimulationView
+from adhere.service.api.simulation_views import ScenarioView, SimulationLine, SimulationList, SimulationView
 from adhere.service.context import RequestContext
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState
 from adhere.trial.design import Design
@@ -41,6 +41,13 @@ async def show_simulation(context: RequestContext) -> SimulationView:
     """Show how far a simulation is, and at its end the operating characteristics."""
     service = context.service
     return await service.in_thread(lambda: _view(*service.simulations.find(context.holder.id, context.id)))
+
+
+async def list_simulations(context: RequestContext) -> SimulationList:
+    """List the simulations that the token started and that are still kept, the newest first."""
+    service = context.service
+    known = await service.in_thread(lambda: service.simulations.of_token(context.holder.id))
+    return SimulationList([SimulationLine(files.id, one.name, one.state, one.n_trials) for files, one in known])
 
 
 async def stop_simulation(context: RequestContext) -> None:
@@ -94,7 +101,7 @@ def _view(files: SimulationFiles, state: SimulationState) -> SimulationView:
     about = files.id, state.state, state.n_trials, str(state.seed)
     if state.state != "done":
         progress = files.progress
-        return SimulationView(*about, progress.done, progress.total, progress.doing, state.reason)
+        return SimulationView(*about, progress.done, progress.total, progress.doing, state.reason, name=state.name)
     found = msgspec.json.decode(files.results)
     progress = files.progress
     return SimulationView(
@@ -106,6 +113,7 @@ def _view(files: SimulationFiles, state: SimulationState) -> SimulationView:
         meanings=found["meanings"],
         notes=tuple(found["notes"]),
         report=_report(files),
+        name=state.name,
     )
 
 

@@ -26,6 +26,7 @@ class SimulationState(msgspec.Struct, frozen=True, omit_defaults=True):
     state: State
     asked_at: float = 0.0
     reason: str = ""
+    name: str = ""  # of the design
 
     @property
     def is_active(self) -> bool:

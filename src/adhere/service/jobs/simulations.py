@@ -43,7 +43,7 @@ class Simulations:
         """Simulate a design for a token, which has one at a time; returns the simulation's number."""
         self._check_room(token)
         files = self._new()
-        files.state = SimulationState(token, n_trials, seed, "waiting", time.time())
+        files.state = SimulationState(token, n_trials, seed, "waiting", time.time(), name=design.name)
         request = pickle.dumps((design, scenarios, n_trials, seed, policy_files(), total))
         thread = threading.Thread(target=self._look_after, args=(files, request), name=f"simulation {files.id}")
         self._threads = [one for one in self._threads if one.is_alive()] + [thread]
@@ -57,6 +57,12 @@ class Simulations:
         if state is None or state.token != token:
             raise UnknownError("simulation", number, "one that this token started, within the last hour")
         return files, state
+
+    def of_token(self, token: int) -> list[tuple[SimulationFiles, SimulationState]]:
+        """The simulations of a token that are not forgotten yet, the newest first, and where each stands."""
+        known = [(files, state) for files in all_in(self._folder) if (state := files.state) is not None]
+        own = [one for one in known if one[1].token == token]
+        return sorted(own, key=lambda one: one[1].asked_at, reverse=True)
 
     def stop(self, token: int, number: int) -> None:
         """Stop a simulation that waits or runs, and forget one that has ended."""

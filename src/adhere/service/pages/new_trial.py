@@ -11,7 +11,7 @@ from adhere.errors import InputError
 from adhere.service.api.design_views import DesignChecked
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.checked_design import check_typed
-from adhere.service.pages.forms.design_form import DEFAULTS
+from adhere.service.pages.forms.design_form import DEFAULTS, place_of
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.policy_words import in_plain_words
 from adhere.service.pages.forms.scenario_form import SCENARIOS, scenario_fields, simulation_fields
@@ -73,7 +73,8 @@ async def started_simulation(page: PageRequest) -> Response:
         started = await page.call("start_simulation", body=body)
     except (InputError, ProblemError) as error:
         problem = shown_problem(error)
-        place = problem.field if problem.field in SCENARIOS else ""
+        place = place_of(problem.field, form)
+        place = place if place in SCENARIOS else ""
         return await _refused_simulation(page, {place: problem.beside if place else problem.sentence})
     if page.is_fragment:
         return page.render("new-trial/progress.html", simulation=started)
@@ -101,6 +102,7 @@ async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], 
         common=[one for name in _COMMON for one in policies if one.name == name],
         others=[one for one in policies if one.name not in _COMMON],
         labels={},
+        simulations=(await page.call("list_simulations")).simulations,
         in_plain_words=in_plain_words,
         **{"problems": {}, "checked": None, "refused": None, "file_scenarios": None, "is_taken": False, **values},
         are_typed=in_file is not None,

@@ -27,6 +27,7 @@ from adhere.service.pages.static_page import static_page
 from adhere.service.pages.trials import trials_page
 
 _TRIAL = "/app/trials/{trial}"
+_DESIGN = ("list_policies", "check_design", "list_simulations")
 _SITE = ("show_trial", "list_waiting", "find_recommendations", "recommend")
 _ONE = ("show_trial", "show_recommendation", "find_recommendations", "report")
 _AT_SITE = f"{_TRIAL}/site"
@@ -40,10 +41,10 @@ PAGES: Final = (
     PageRoute("POST", "/app/sign-in", sign_in, public=True, signs_in=True),
     PageRoute("POST", "/app/sign-out", sign_out, public=True),
     PageRoute("GET", "/app/trials", trials_page, calls=("list_trials",), tab="Trials"),
-    PageRoute("GET", "/app/new-trial", new_trial_page, calls=("list_policies", "check_design"), tab="New trial"),
-    PageRoute("POST", "/app/new-trial", checked_trial, calls=("list_policies", "check_design", "list_trials")),
-    PageRoute("POST", "/app/new-trial/trial", created_trial, calls=("check_design", "create_trial")),
-    PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=("check_design", "start_simulation")),
+    PageRoute("GET", "/app/new-trial", new_trial_page, calls=_DESIGN, tab="New trial"),
+    PageRoute("POST", "/app/new-trial", checked_trial, calls=(*_DESIGN, "list_trials")),
+    PageRoute("POST", "/app/new-trial/trial", created_trial, calls=(*_DESIGN, "create_trial")),
+    PageRoute("POST", "/app/new-trial/simulation", started_simulation, calls=(*_DESIGN, "start_simulation")),
     PageRoute("GET", _TRIAL, overview_page, calls=("show_trial",), tab="Overview"),
     PageRoute("POST", f"{_TRIAL}/state", changed_state, calls=("pause", "resume", "close", "reveal")),
     PageRoute("GET", _AT_SITE, site_page, calls=_SITE, tab="Site"),

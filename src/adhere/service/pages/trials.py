@@ -16,8 +16,10 @@ async def trials_page(page: PageRequest) -> Response:
     trials = list(reversed((await page.call("list_trials")).trials))
     text = page.query.get("from", "0")
     first = min(int(text), len(trials)) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    simulations = (await page.call("list_simulations")).simulations if page.may("list_simulations") else []
     return page.render(
         "trials.html",
+        simulations=[one for one in simulations if one.state in ("waiting", "running")],
         trials=trials[first : first + _PAGE],
         total=len(trials),
         first=first,

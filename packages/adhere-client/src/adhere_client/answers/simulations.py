@@ -31,6 +31,15 @@ class SimulatedScenario(Answer, frozen=True):
     characteristics: list[Characteristic]
 
 
+class SimulationLine(Answer, frozen=True):
+    """A simulation in a list: the name of its design, and where it stands."""
+
+    id: int
+    name: str
+    state: str
+    n_trials: int
+
+
 class Simulation(Answer, frozen=True):
     """A simulation of a design: where it stands (waiting, running, done, failed, stopped), and what was found."""
 
@@ -47,3 +56,4 @@ class Simulation(Answer, frozen=True):
     meanings: dict[str, str] | None = None
     notes: tuple[str, ...] = ()
     report: str | None = None
+    name: str = ""

@@ -28,6 +28,7 @@ from adhere_client.calls.results import results as results
 from adhere_client.calls.simulations import explore as explore
 from adhere_client.calls.simulations import simulation as simulation
 from adhere_client.calls.simulations import simulation_report as simulation_report
+from adhere_client.calls.simulations import simulations as simulations
 from adhere_client.calls.simulations import start_simulation as start_simulation
 from adhere_client.calls.simulations import stop_simulation as stop_simulation
 from adhere_client.calls.tokens import make_link as make_link

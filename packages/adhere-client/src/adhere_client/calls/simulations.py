@@ -7,12 +7,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
+
 from adhere_client.answers.explorations import Exploration
-from adhere_client.answers.simulations import Simulation
+from adhere_client.answers.simulations import Simulation, SimulationLine
 from adhere_client.calls.lists import list_of
 from adhere_client.design_files import AnyDesign, fields_of, scenarios_of
 from adhere_client.errors import InputError
 from adhere_client.request import Request, Steps, ask, get
+
+
+class _SimulationList(msgspec.Struct):
+    simulations: list[SimulationLine]
+
 
 _STRATUM = "three numbers: share, mean reward on control, mean reward on treatment"
 
@@ -32,6 +39,12 @@ def start_simulation(
 def simulation(id: int) -> Steps[Simulation]:  # noqa: A002
     """How far a simulation is, and at its end the operating characteristics."""
     return get(f"/simulations/{id}", Simulation)
+
+
+def simulations() -> Steps[list[SimulationLine]]:
+    """The simulations that this token started within the last hour, the newest first."""
+    found = yield from get("/simulations", _SimulationList)
+    return found.simulations
 
 
 def stop_simulation(id: int) -> Steps[None]:  # noqa: A002
