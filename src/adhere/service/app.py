@@ -73,8 +73,15 @@ class App:
         if scope["type"] != "http":
             await self._starlette(scope, receive, send)
             return
-        begin = time.perf_counter()
         context = RequestContext(self._service)
+        try:
+            await self._answer(scope, receive, send, context)
+        finally:
+            if context.admission is not None:
+                context.admission.end()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, context: RequestContext) -> None:
+        begin = time.perf_counter()
         route: Route | PageRoute | None = None
         response: Any
         try:
@@ -111,7 +118,7 @@ class App:
     ) -> Any:
         headers = parse_headers(scope["headers"])
         if route.roles:
-            context.holder = await self._auth.authenticate(route, headers, scope)
+            context.holder = await self._auth.authenticate(route, headers, scope, context)
         if parameters:
             if "trial" in parameters:
                 context.trial = parse_trial(parameters)

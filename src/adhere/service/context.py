@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from adhere.service.access_log import AccessLog
 from adhere.service.changes import Changes
 from adhere.service.group_commit import GroupCommit
+from adhere.service.http.in_flight import Admission
 from adhere.service.jobs.exploring import Explorer
 from adhere.service.jobs.follow_ups import FollowUps
 from adhere.service.jobs.jobs import Jobs
@@ -110,6 +111,7 @@ class RequestContext:
 
     service: Service
     holder: Token = field(init=False)
+    admission: Admission | None = None  # of a request with a valid token
     trial: str = ""
     id: int = -1  # of a token or a simulation
     recommendation_id: str = ""

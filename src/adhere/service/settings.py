@@ -26,7 +26,8 @@ def _in_existing_folder(file: str) -> bool:
 class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the service behaves; the defaults suit most installations.
 
-    Rates are requests a second, bursts how many may come at once after a rest. Each worker counts for itself.
+    Rates are requests a second, bursts how many may come at once after a rest. Each worker counts for itself,
+    also what is under way.
     """
 
     data: Annotated[
@@ -126,6 +127,16 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     max_body_bytes: Annotated[int, about("Limits", "The largest body of a request.", ge=1024, le=2**30)] = 64 * 1024
     token_rate: Annotated[float, about("Limits", "Requests a second with one token.", gt=0)] = 10_000.0
     token_burst: Annotated[float, about("Limits", "Requests at once with one token after a rest.", ge=1)] = 20_000.0
+    token_requests: Annotated[int, about("Limits", "Requests of one token that are under way at once.", ge=1)] = 128
+    session_requests: Annotated[
+        int, about("Limits", "Requests of one session in a browser that are under way at once.", ge=1)
+    ] = 32
+    token_streams: Annotated[
+        int, about("Limits", "Open monitor pages of one token that are told of news, of all its sessions.", ge=1)
+    ] = 64
+    session_streams: Annotated[
+        int, about("Limits", "Open monitor pages of one session in a browser that are told of news.", ge=1)
+    ] = 16
     failure_rate: Annotated[
         float, about("Limits", "Requests a second without a valid token from one address.", gt=0)
     ] = 2.0
@@ -136,8 +147,10 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         int,
         about(
             "Limits",
-            "Open connections, of all processes together; beyond them the oldest that has shown no valid token is "
-            "closed. 0 takes as many as the limit of open files allows, at most 4096.",
+            "Open connections, of all processes together; beyond them one without a request is closed: of a token "
+            "that has more than half of them, or the oldest that has shown no valid token, or of the token that has "
+            "the most. Requests of one token take a quarter at most, its streams another. 0 takes as many as the "
+            "limit of open files allows, at most 4096.",
             ge=0,
         ),
     ] = 0

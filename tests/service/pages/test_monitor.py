@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adhere.service.pages.dispatch import COOKIE
+from adhere.service.settings import ServiceSettings
 from service.serving import Service, in_file, wait_until
 
 from .person import Person, sign_in
@@ -86,6 +88,31 @@ def test_a_monitor_whose_session_has_ended_leads_to_the_sign_in(browser: Any, se
         page.context.clear_cookies()
         page.evaluate(TURN_AWAY, False)
         page.wait_for_url("**/app/sign-in?next=*")
+
+
+@pytest.mark.slow
+def test_a_monitor_that_may_not_listen_shows_its_numbers_and_tries_again_later(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adhere.service.pages.monitor._RETRY", 1500)
+    with in_file(tmp_path / "trials.db", ServiceSettings(token_streams=1)) as service:
+        trial, site = service.new_trial(policy="thompson"), service.client("site")
+        listening = _listen(service, sign_in(service, "statistician"), trial)
+        assert "event-stream" in _until(listening, "event-stream")
+        with visiting(browser, service, "statistician") as visitor:
+            visitor.expected = ("console: Failed to load resource",)  # 429
+            page, asked = visitor.page, []
+            page.on("request", lambda sent: asked.append(sent.url))
+            visitor.open(f"/app/trials/{trial}/monitor")
+            page.locator("#live", has_text="Not live").wait_for()
+            site.recommend(trial, "S-1")
+            page.locator("#n-patients", has_text="1").wait_for()  # with the next try, though it is refused as well
+            n_tries = sum(url.endswith("/events") for url in asked)
+            listening.close()
+            page.get_by_text("Live", exact=True).wait_for()
+            assert 2 <= n_tries <= 10
+            site.recommend(trial, "S-2")
+            page.locator("#n-patients", has_text="2").wait_for()
 
 
 def test_listeners_are_told_of_changes_and_let_go_at_the_end(tmp_path: Any) -> None:

@@ -7,14 +7,18 @@ from starlette.types import Scope
 from adhere.service.addresses import TrustedProxies, network_of
 from adhere.service.api.calling import check_role
 from adhere.service.api.route import Route
-from adhere.service.context import Service
+from adhere.service.context import RequestContext, Service
 from adhere.service.http.connections import mark_authenticated
+from adhere.service.http.descriptors import max_connections
+from adhere.service.http.in_flight import Admission, InFlight
 from adhere.service.http.problems import ProblemError
 from adhere.service.http.rate_limits import RateLimit, retry_after
 from adhere.sessions import LINK_PREFIX
 from adhere.store import Token
 
 _MAX_TOKEN_LENGTH = 200
+# Of all connections, requests of one token take a quarter at most, and its event streams another; of few, these.
+_SHARE_OF_CONNECTIONS, _OF_FEW = 4, 8
 
 
 class Authenticator:
@@ -28,19 +32,24 @@ class Authenticator:
         # Apart from those: where many sessions have ended, all behind one address can still sign in.
         self._refreshes = RateLimit(settings.failure_rate, settings.failure_burst)
         self._proxies = TrustedProxies(settings.trusted_proxies)
+        most = max(_OF_FEW, max_connections(settings.max_connections, settings.workers) // _SHARE_OF_CONNECTIONS)
+        self._requests = InFlight(min(settings.token_requests, most), min(settings.session_requests, most))
+        self._streams = InFlight(min(settings.token_streams, most), min(settings.session_streams, most))
 
-    async def authenticate(self, route: Route, headers: dict[bytes, bytes], scope: Scope) -> Token:
+    async def authenticate(
+        self, route: Route, headers: dict[bytes, bytes], scope: Scope, context: RequestContext
+    ) -> Token:
         """The holder of the token; raises a `ProblemError` if the request is not allowed."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         token = token.strip()  # the parser leaves the blanks after a header's value
         holder = self._service.tokens.find(token) if scheme.lower() == b"bearer" else None
         if holder is None:
             holder = await self._refresh_and_look(scheme, token, scope)
-        self._admit(holder, scope)
+        self._admit(holder, scope, context)
         check_role(route, holder.role)
         return holder
 
-    async def session(self, secret: str, scope: Scope) -> Token | None:
+    async def session(self, secret: str, scope: Scope, context: RequestContext) -> Token | None:
         """The holder of a session; None if it has ended."""
         sessions = self._service.sessions
         holder = sessions.find(secret)
@@ -48,7 +57,7 @@ class Authenticator:
             await self._service.in_thread(self._service.refresh)  # another process may have opened it
             holder = sessions.find(secret)
         if holder is not None:
-            self._admit(holder, scope)
+            self._admit(holder, scope, context, secret)
         return holder
 
     async def signing_in(self, text: str, scope: Scope) -> Token | None:
@@ -68,14 +77,15 @@ class Authenticator:
             self._failures.refund(self._network(scope))
         return holder
 
-    def _admit(self, holder: Token, scope: Scope) -> None:
-        mark_authenticated(scope)
+    def _admit(self, holder: Token, scope: Scope, context: RequestContext, session: str = "") -> None:
+        mark_authenticated(scope, holder.id)
         if wait := self._limit.wait(holder.id):
             raise ProblemError(
                 "too-many",
                 "too many requests with this token; wait and try again",
                 headers={"retry-after": retry_after(wait)},
             )
+        context.admission = Admission(self._requests, self._streams, holder.id, session)
 
     def is_secure(self, scope: Scope) -> bool:
         """Whether the client came by HTTPS, to us or to a proxy that we trust."""

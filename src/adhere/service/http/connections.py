@@ -16,7 +16,8 @@ from adhere.service.settings import ServiceSettings
 Wait: TypeAlias = Literal["first", "head", "body", "next", "reading", "end"]
 
 _END_SECONDS = 2.0
-EXTENSION: Final = "adhere.connection"  # of a scope: its "authenticate" is called when there was a valid token
+EXTENSION: Final = "adhere.connection"  # of a scope: its "authenticate" is called with the number of a valid token
+_SHARE_OF_TOKEN: Final = 2  # a token that has more than one in so many connections makes room first
 
 
 class Connection(Protocol):
@@ -39,7 +40,8 @@ class Connections:
     """All connections of a process.
 
     Time-outs are enforced by `sweep`, called now and then: a timer for each request would cost more. If there are
-    too many, the oldest that has not yet shown a valid token makes room for a new one.
+    too many, one on which no request is handled makes room for a new one: of a token that has more than half of all,
+    or the oldest that has not yet shown a valid token, or of the token that has the most.
     """
 
     def __init__(self, settings: ServiceSettings) -> None:
@@ -54,28 +56,56 @@ class Connections:
         self._max = max_connections(settings.max_connections, settings.workers)
         self._since: dict[Connection, tuple[tuple[Wait, int] | None, float]] = {}
         self._strangers: OrderedDict[Connection, None] = OrderedDict()  # without a valid token so far, oldest first
+        self._token_of: dict[Connection, int] = {}
+        self._of_token: dict[int, OrderedDict[Connection, None]] = {}  # the least recently used first
 
     def add(self, connection: Connection) -> None:
         """A client has connected."""
         if len(self._since) >= self._max:
-            if not self._strangers:
-                detail = f"{self._max} connections are open, all of them with a valid token"
+            if (victim := self._to_make_room()) is None:
+                detail = f"{self._max} connections are open, all of them with a valid token and a request"
                 connection.turn_away(ProblemError("unavailable", detail, headers={"retry-after": "1"}))
                 return
-            oldest, _ = self._strangers.popitem(last=False)
-            self._since.pop(oldest, None)
-            oldest.abort()
+            self.remove(victim)
+            victim.abort()
         self._since[connection] = (None, 0.0)
         self._strangers[connection] = None
 
-    def authenticate(self, connection: Connection) -> None:
+    def authenticate(self, connection: Connection, token: int) -> None:
         """A request on this connection had a valid token."""
+        if self._token_of.get(connection) == token:
+            self._of_token[token].move_to_end(connection)
+            return
+        if connection not in self._since:  # it was closed meanwhile
+            return
+        self._disown(connection)
         self._strangers.pop(connection, None)
+        self._token_of[connection] = token
+        self._of_token.setdefault(token, OrderedDict())[connection] = None
 
     def remove(self, connection: Connection) -> None:
         """The connection is closed."""
         self._since.pop(connection, None)
         self._strangers.pop(connection, None)
+        self._disown(connection)
+
+    def _disown(self, connection: Connection) -> None:
+        token = self._token_of.pop(connection, None)
+        if token is not None:
+            owned = self._of_token[token]
+            del owned[connection]
+            if not owned:
+                del self._of_token[token]
+
+    def _to_make_room(self) -> Connection | None:
+        """The connection that makes room for a new one, or None if a request is handled on every one of them."""
+        by_size = sorted(self._of_token.values(), key=len, reverse=True)
+        greedy = [owned for owned in by_size[:1] if len(owned) > self._max // _SHARE_OF_TOKEN]
+        for owned in (*greedy, self._strangers, *by_size):
+            for connection in owned:
+                if owned is self._strangers or _is_idle(connection):
+                    return connection
+        return None
 
     @property
     def sweep_every(self) -> float:
@@ -97,7 +127,12 @@ class Connections:
                     connection.abort()
 
 
-def mark_authenticated(scope: Scope) -> None:
+def _is_idle(connection: Connection) -> bool:
+    wait = connection.waiting()
+    return wait is not None and wait[0] != "body"  # whose request is handled already
+
+
+def mark_authenticated(scope: Scope, token: int) -> None:
     """Note that the connection of this request has shown a valid token."""
     if connection := scope.get("extensions", {}).get(EXTENSION):
-        connection["authenticate"]()
+        connection["authenticate"](token)

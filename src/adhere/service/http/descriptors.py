@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 
 try:
     import resource
@@ -39,5 +40,10 @@ def max_connections(wanted: int, workers: int) -> int:
     allowed = max(limit - _RESERVE, limit // 4)
     share = -(-(wanted or min(allowed, _MOST_CONNECTIONS)) // workers)
     if share > allowed:
-        log.warning("max_connections: %d in each process, since it may open only %d files", allowed, limit)
+        _warn_once(allowed, limit)
     return min(share, allowed)
+
+
+@cache
+def _warn_once(allowed: int, limit: int) -> None:
+    log.warning("max_connections: %d in each process, since it may open only %d files", allowed, limit)

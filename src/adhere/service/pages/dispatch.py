@@ -41,7 +41,8 @@ class Pages:
         """The page, or a redirection to the sign-in of someone without a session."""
         page = self._page(scope, route)
         if page.secret and route.handler is not static_page:  # whose files those are does not matter
-            page.holder = await self._auth.session(page.secret, scope)
+            page.holder = await self._auth.session(page.secret, scope, context)
+            page.admission = context.admission
         page.query = _query(scope)
         if "trial" in parameters:
             context.trial = page.trial = parse_trial(parameters)

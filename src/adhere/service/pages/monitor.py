@@ -20,6 +20,7 @@ from adhere.service.pages.rendering import HEADERS, render
 from adhere.trial.monitoring.monitor import Monitor
 
 _PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; then they follow it
+_RETRY: Final = 30_000  # milliseconds after which a page that is not told of news asks again
 _MAX_CACHED: Final = 32
 # The parts by root, trial and head, while they are rendered too.
 _rendered: OrderedDict[tuple[str, str, str], asyncio.Future[str]] = OrderedDict()
@@ -35,12 +36,14 @@ async def monitor_page(page: PageRequest) -> Response:
         parts = await asyncio.wait_for(asyncio.shield(asked), _PATIENCE)
     if parts is None:  # whatever comes of it is told when the page asks
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return page.render("monitor.html", parts=parts)
+    return page.render("monitor.html", parts=parts, retry=_RETRY)
 
 
 async def monitor_events(page: PageRequest) -> Response:
     """Tell an open page whenever the trial has changed, at most every other second."""
     await page.call("show_trial")  # or there is no such trial, for this reader
+    assert page.admission is not None
+    page.admission.become_stream()
     service, secret = page.service, page.secret
     return EventStream(service.changes.heads(page.trial), lambda: service.sessions.find(secret) is not None)
 

@@ -15,6 +15,7 @@ from adhere.service.api.auth import Authenticator
 from adhere.service.api.calling import call, check_role, check_trial
 from adhere.service.api.parsing import BodyDecoder, is_key
 from adhere.service.context import RequestContext, Service
+from adhere.service.http.in_flight import Admission
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_route import OPERATIONS, PageRoute
 from adhere.service.pages.rendering import HEADERS, render
@@ -34,6 +35,7 @@ class PageRequest:
     route: PageRoute
     scope: Scope
     holder: Token | None = None
+    admission: Admission | None = None  # of who has a session
     secret: str = ""  # of the session, or what was sent as one
     trial: str = ""
     rehearsal: bool = False  # whether the trial is one

@@ -51,13 +51,17 @@
   }
   const say = (text) => { if (state.textContent !== text) state.textContent = text; };
 
-  let source = null;
+  let source = null, retry = 0;
   function listen() {
     source = new EventSource(monitor.dataset.events);
     source.addEventListener("open", () => say("Live"));
     source.addEventListener("error", () => {
       say("Not connected");
-      if (source.readyState === EventSource.CLOSED) refresh(); // refused: perhaps the session has ended
+      if (source.readyState !== EventSource.CLOSED) return; // the browser asks again by itself
+      // Refused: the session has ended, which the refreshed page shows, or too many pages listen; then this one asks later.
+      say(`Not live; next update in ${Math.round(monitor.dataset.retry / 1000)} s`);
+      refresh();
+      retry = setTimeout(listen, Number(monitor.dataset.retry));
     });
     source.addEventListener("changed", (event) => {
       if (event.data === monitor.querySelector("[data-head]")?.dataset.head) return;
@@ -67,7 +71,7 @@
   // A page that nobody sees does not listen: over HTTP/1.1 a browser has six connections to a host, for all its tabs.
   function hear() {
     if (document.visibilityState === "visible") { if (!source) listen(); }
-    else { source?.close(); source = null; }
+    else { source?.close(); source = null; clearTimeout(retry); }
   }
   document.addEventListener("visibilitychange", hear);
   hear();
