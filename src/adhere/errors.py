@@ -105,7 +105,11 @@ class StoreError(Exception):
     """A store that cannot be opened, read or written, in one sentence."""
 
 
-class FileInUseError(StoreError):
+class StoreUnavailableError(StoreError):
+    """A store that cannot be opened, read or written for now: the same may succeed later, as things are."""
+
+
+class FileInUseError(StoreUnavailableError):
     """A file of trials that another process writes to; `instead` is how to ask that process, if it is the service."""
 
     def __init__(self, path: str, instead: str = "adhere token make --server URL") -> None:

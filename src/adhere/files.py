@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from adhere.errors import InputError
+
+# The machine's state, which may be another soon: no space, no descriptors, no memory, a disk that fails.
+_DISK: Final = {errno.EBUSY, errno.EIO, errno.ENOSPC, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_PASSING: Final = _DISK | {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 @contextmanager
@@ -60,6 +66,15 @@ def unreadable(field: str, path: object, error: OSError) -> InputError:
     sentence = f"{path} does not exist" if missing else f"{path} cannot be read: {error.strerror or error}"
     named = sentence if field == "file" else f"{field}: {sentence}"
     return InputError(field, str(path), "a file that can be read", named)
+
+
+def may_pass(error: OSError) -> bool:
+    """Return whether an error is about the machine's state for now, and not about the path that was given.
+
+    >>> may_pass(OSError(errno.ENOSPC, "No space left on device")), may_pass(FileNotFoundError(errno.ENOENT, ""))
+    (True, False)
+    """
+    return error.errno in _PASSING
 
 
 def is_device(path: Path) -> bool:

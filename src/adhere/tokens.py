@@ -116,14 +116,19 @@ class Tokens:
         self._note(token)
         return token, text
 
-    def make_first(self) -> str | None:
-        """The text of a new admin token, which does not expire, if the store never had a token, else None."""
+    def make_first(self, deliver: Callable[[str], None] | None = None) -> str | None:
+        """The text of a new admin token, which does not expire, if the store never had a token, else None.
+
+        `deliver` gets the text before the token is stored: if it raises, there is no token that nobody has.
+        """
         token, text = self._new(Token(0, b"", "admin", None, None, "the first admin", ""))
         with self._store.writing() as writing:
             writing.wait_turn()  # or two services that start at once would each make one
             if writing.tokens():
                 return None
             token = writing.add_token(token)
+            if deliver is not None:
+                deliver(text)
         self._note(token)
         return text
 

@@ -63,6 +63,24 @@ def test_nohup_keeps_it() -> None:
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == expected
 
 
+def test_a_signal_that_comes_before_the_server_runs_ends_it(tmp_path: Path) -> None:
+    code = """if True:
+        import os, signal
+        from adhere.service.http.http_server import HttpServer
+        from adhere.service.serve import serve
+        from adhere.service.settings import ServiceSettings
+
+        run = HttpServer.run
+        def run_late(self, sockets):
+            os.kill(os.getpid(), signal.SIGTERM)
+            run(self, sockets)
+        HttpServer.run = run_late
+        serve(ServiceSettings(data="adhere.db", port=0, admin_token_file="token"))
+    """
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_hangup_ends_all_workers(database_url: str, tmp_path: Path) -> None:
     with as_process(database_url, tmp_path, "--workers", "2", by=DEFAULT) as running:
         wait_until(lambda: len(workers(running)) == 2, 60)

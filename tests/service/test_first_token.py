@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import subprocess
@@ -68,3 +69,32 @@ def test_a_file_that_cannot_be_made_leaves_no_token_behind(tmp_path: Path, place
         announce_first_token(store, str(tmp_path / place))
     assert not Tokens(store).all()
     assert (tmp_path / "there").read_text() == "precious"
+
+
+def test_a_disk_that_fills_up_leaves_no_token_that_nobody_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, path = open_store(), tmp_path / "token"
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            announce_first_token(store, str(path))
+    assert not Tokens(store).all()
+    assert not list(tmp_path.iterdir())
+    announce_first_token(store, str(path))  # there is space again
+    assert Tokens(store).find(path.read_text().strip().encode()) is not None
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_a_machine_that_stops_before_the_token_is_in_its_place(tmp_path: Path, is_stored: bool) -> None:
+    store, part = open_store(), tmp_path / "token.new"
+    text = Tokens(store).make_first() if is_stored else "adh_never-stored"
+    part.write_text(f"{text}\n")
+    announce_first_token(store, str(tmp_path / "token"))
+    assert Tokens(store).find((tmp_path / "token").read_text().strip().encode()) is not None
+    assert len(Tokens(store).all()) == 1
+    assert not part.exists()

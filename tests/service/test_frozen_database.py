@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 import psycopg
 import pytest
 
-from adhere.store import StoreError, open_store
+from adhere.store import StoreError, StoreUnavailableError, open_store, postgres
 from adhere.store.postgres import MIGRATING, PostgresStore
 from adhere.trial.log.chain import verify
 from service.hammering import Hammer, n_acknowledged
@@ -108,6 +108,25 @@ def test_what_is_slow_but_not_silent_is_waited_for(database_url: str) -> None:
         other.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
         threading.Timer(0.8, other.rollback).start()
         PostgresStore(database_url, deadline=0.5).close()
+
+
+def test_a_process_that_never_ends_its_migration_is_not_waited_for_without_end(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_SECONDS_TO_MIGRATE", 0.3)
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
+        with pytest.raises(StoreUnavailableError, match="another process brings its tables up to date"):
+            PostgresStore(database_url)
+
+
+def test_a_server_that_freezes_while_a_store_is_opened(database_url: str) -> None:
+    """The tables are up to date, so that nothing may take longer than the deadline."""
+    PostgresStore(database_url).close()
+    with psycopg.connect(database_url) as other, closing(PostgresProxy(database_url)) as proxy:
+        other.execute("LOCK TABLE adhere_schema")  # the first statement waits, for longer than the server lets it
+        with pytest.raises(StoreUnavailableError):
+            PostgresStore(proxy.url, deadline=1.0)
 
 
 def _timed_recommend(service: Service, number: int) -> tuple[Reply, float]:

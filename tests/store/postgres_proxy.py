@@ -20,16 +20,18 @@ class PostgresProxy:
     """Forwards connections to the server of an address. With a `fault`, the next commit suffers it, once.
 
     A commit is known by its text, which is sent only when it is prepared: `hang_up` makes the client connect anew.
+    While it is `silent`, new connections are accepted and not forwarded.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, port: int = 0) -> None:
         query = parse_qs(urlsplit(url).query)
         folder = query["host"][0]
         self._server = str(Path(folder) / ".s.PGSQL.5432")
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening = socket.create_server(("127.0.0.1", port))
         port = self._listening.getsockname()[1]
         self.url = url.replace(f"host={folder}", f"host=127.0.0.1&port={port}")
         self.fault: Fault | None = None
+        self.silent = False
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -41,6 +43,8 @@ class PostgresProxy:
 
     def close(self) -> None:
         """Forward no more."""
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)  # or the thread that accepts would keep it open
         self._listening.close()
         self.hang_up()
 
@@ -49,6 +53,9 @@ class PostgresProxy:
             while True:
                 client = self._listening.accept()[0]
                 server = socket.socket(socket.AF_UNIX)
+                if self.silent:
+                    self._pairs.append((client, server))
+                    continue
                 server.connect(self._server)
                 self._pairs.append((client, server))
                 threading.Thread(target=self._forward, args=(client, server), daemon=True).start()

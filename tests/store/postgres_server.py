@@ -52,12 +52,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers. What it does for safety (fsync) stays as it is for everybody."""
-        command = [program("postgres"), "-D", f"{self.folder}/data", "-h", "", "-k", f"{self.folder}"]
-        with (self.folder / "log").open("ab") as log:
-            # A session of its own: Ctrl-C at the tests must not reach it before its keeper.
-            self._process = subprocess.Popen(
-                command, user=self._user, cwd=self.folder, stdout=log, stderr=log, start_new_session=True
-            )
+        self._begin()
         deadline = time.monotonic() + 60.0
         while True:
             try:
@@ -68,6 +63,23 @@ class PostgresServer:
                 time.sleep(0.02)
             else:
                 return
+
+    def start_in_recovery(self) -> Path:
+        """Start it so that it is "starting up" until the file that this returns exists, as after a long power cut."""
+        go, wanted = self.folder / "go", self.folder / "data/recovery.signal"
+        wanted.touch()
+        if self._user is not None:
+            shutil.chown(wanted, self._user)
+        self._begin("-c", f"restore_command=while [ ! -e {go} ]; do sleep 0.1; done; false")
+        return go
+
+    def _begin(self, *options: str) -> None:
+        command = [program("postgres"), "-D", f"{self.folder}/data", "-h", "", "-k", f"{self.folder}", *options]
+        with (self.folder / "log").open("ab") as log:
+            # A session of its own: Ctrl-C at the tests must not reach it before its keeper.
+            self._process = subprocess.Popen(
+                command, user=self._user, cwd=self.folder, stdout=log, stderr=log, start_new_session=True
+            )
 
     @property
     def pid(self) -> int:

@@ -9,7 +9,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from adhere.store import OutcomeUnknownError, StoreError
+from adhere.store import OutcomeUnknownError, StoreError, StoreUnavailableError
 from adhere.store.postgres import PostgresStore
 
 from .places import fill, make_trial, record
@@ -40,7 +40,7 @@ def test_what_the_server_itself_refuses_is_known(proxy: PostgresProxy) -> None:
         trial = make_trial(store)
         with pytest.raises(StoreError) as caught:
             fill(store, trial, record(1, "same"), record(2, "same"))
-        assert type(caught.value) is StoreError
+        assert type(caught.value) is StoreUnavailableError
 
 
 def test_a_connection_that_breaks_before_the_commit_is_known(proxy: PostgresProxy) -> None:
@@ -55,7 +55,7 @@ def test_a_connection_that_breaks_before_the_commit_is_known(proxy: PostgresProx
 
         with pytest.raises(StoreError) as caught:
             break_it()
-        assert type(caught.value) is StoreError
+        assert type(caught.value) is StoreUnavailableError
 
 
 def test_a_lock_is_waited_for_only_within_the_deadline(database_url: str) -> None:
@@ -70,6 +70,6 @@ def test_a_lock_is_waited_for_only_within_the_deadline(database_url: str) -> Non
 
         with pytest.raises(StoreError, match="lock timeout") as caught:
             write()
-        assert type(caught.value) is StoreError
+        assert type(caught.value) is StoreUnavailableError
         assert time.monotonic() - begin < 3.0
         store.check()

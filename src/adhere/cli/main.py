@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from adhere.cli.endings import BrokenLogError, Stopped
+from adhere.cli.endings import BrokenLogError, EndedError, Stopped
 from adhere.errors import InputError, StoreError, UnavailableError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
@@ -97,6 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenLogError as error:
         _print_error(str(error))
         return BROKEN
+    except EndedError as error:
+        _print_error(str(error))
+        return error.status
     except UsageError as error:
         return _print_error(_INVALID.sub(r"\1: ", error.format_message()))  # type: ignore[attr-defined]
     except BrokenPipeError:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from adhere.cli.endings import EndedError
 from adhere.cli.serve_options import GroupedCommand, with_settings
-from adhere.errors import InputError
+from adhere.errors import InputError, StoreError
 from adhere.service.settings_sources import check_settings, read_settings
 from adhere.service.settings_text import settings_toml
 
@@ -46,6 +47,9 @@ def serve(
 
     Every setting is a flag, over an environment variable (ADHERE_PORT for --port), over a line of the settings file
     (port = 8000), over its default. Lists are separated by commas. docs/operations.md says more.
+
+    Exit status: 2 for wrong settings; 65 for a database that a person must look at (damaged, records missing); 75 for
+    what may pass (a database that is away, a port or a file in use, a full disk), after --start-seconds of tries.
     """
     read = read_settings(flags, file)
     if show_settings:
@@ -54,9 +58,15 @@ def serve(
         return
     try:
         from adhere.service.serve import serve as run
+        from adhere.service.starting import LATER, REFUSED, StartError
     except ImportError:
         sentence = (
             "`adhere serve` needs the service extra: pip install 'adhere[service]' (in a checkout: '.[service]')"
         )
         raise InputError("serve", None, "the service extra", sentence) from None
-    run(read.settings)
+    try:
+        run(read.settings)
+    except StartError as error:
+        raise EndedError(str(error), LATER) from None
+    except StoreError as error:
+        raise EndedError(str(error), REFUSED) from None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from adhere.errors import InputError, UnavailableError
+from adhere.errors import InputError, StoreError, UnavailableError
 
 _ADDRESS: Final = "Serving on "
 _TOKEN: Final = "admin-token"
@@ -80,6 +80,7 @@ def main(folder: str, port: int) -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     from adhere.service.serve import serve
     from adhere.service.settings import ServiceSettings
+    from adhere.service.starting import StartError
 
     place = Path(folder)
     try:
@@ -90,10 +91,11 @@ def main(folder: str, port: int) -> None:
                 admin_token_file=str(place / _TOKEN),
                 log_level="warning",
                 last_use_every=5.0,  # seen on the page Access
+                start_seconds=0.0,  # whoever tries it is told at once
                 shutdown_seconds=1,  # pages that listen would hold it up
             )
         )
-    except InputError as error:
+    except (InputError, StoreError, StartError) as error:
         sys.exit(str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

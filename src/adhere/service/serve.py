@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import signal
@@ -9,7 +10,8 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing import parent_process
 from multiprocessing.process import BaseProcess
@@ -19,22 +21,24 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.config import STARTUP_FAILURE
 
-from adhere.errors import InputError
+from adhere.errors import InputError, StoreUnavailableError, UnavailableError
+from adhere.files import may_pass
 from adhere.policies import import_policies
 from adhere.service.api.router import Router
 from adhere.service.app import make_app
 from adhere.service.first_token import announce_first_token
 from adhere.service.heads_file import check_heads_file
 from adhere.service.http.http_server import HttpServer
-from adhere.service.http.signals import ignore_repeated
+from adhere.service.http.signals import end_by
 from adhere.service.http.tls import check_certificate
 from adhere.service.http.workers import Workers
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
 from adhere.service.settings import ServiceSettings
-from adhere.service.settings_sources import check_settings
+from adhere.service.settings_sources import HIDDEN, check_settings
+from adhere.service.starting import StartError, start
 from adhere.service.table import ROUTES
-from adhere.store import Store, StoreError, open_store
+from adhere.store import Store, StoreError, check_place, open_store
 from adhere.trial.epochs import begin_epochs_after_restore
 from adhere.trial.processor import utc_now
 
@@ -45,6 +49,7 @@ def serve(settings: ServiceSettings | None = None) -> None:
     """Serve the trials in a SQLite file or in PostgreSQL (``postgresql://…``).
 
     A store that has no token yet gets an admin token, shown once on the terminal or written to `admin_token_file`.
+    What may pass is tried again for `start_seconds`, then raises a `StartError`.
     Returns after SIGTERM, SIGINT or SIGHUP, once every open request was answered.
     """
     settings = settings or ServiceSettings()
@@ -54,27 +59,59 @@ def serve(settings: ServiceSettings | None = None) -> None:
         check_certificate(settings.tls_certificate, settings.tls_key)
     if settings.verify_heads is not None:
         check_heads_file(Path(settings.verify_heads))
+    _check_place(settings)
     _prepare(settings)
-    store = _open(settings)
-    try:
-        if store.secret_file is not None:
-            _move_secrets(store)
-        begin_epochs_after_restore(store, utc_now())  # once, before there are several workers
-        listening = _bound(settings.host, settings.port)
-        _announce(store, settings, listening.getsockname()[1])
-    except BaseException:
-        store.discard()
-        raise
     if settings.workers == 1:
-        _run(make_app(store, settings), settings, listening)
+        app, listening = start(partial(_single, settings), settings.start_seconds)
+        _run(app, settings, listening)
         return
-    store.close()
-    temporary = tempfile.TemporaryDirectory
-    with temporary(prefix="adhere-metrics-") as folder, temporary(prefix="adhere-simulations-") as shared:
+    with ExitStack() as stack:
+        listening, folder, shared = start(partial(_shared, settings, stack), settings.start_seconds)
         os.environ[FOLDER_VARIABLE] = folder
         workers = Workers(partial(_work, settings, listening, shared), settings.workers, settings.shutdown_seconds)
         if not workers.run():
             sys.exit(STARTUP_FAILURE)
+
+
+def _check_place(settings: ServiceSettings) -> None:
+    """Refuse a file or an address that cannot be one, whatever the state of the machine."""
+    try:
+        check_place(settings.store, settings.secret_file)
+    except StoreUnavailableError:
+        return  # the start says so, and tries again
+    except StoreError as error:
+        raise InputError("store", HIDDEN, "a place for the trials", str(error)) from None
+
+
+def _single(settings: ServiceSettings) -> tuple[ASGIApp, socket.socket]:
+    """Return the service for one process, and its socket."""
+    with _started(settings) as (store, listening):
+        return make_app(store, settings), listening
+
+
+def _shared(settings: ServiceSettings, stack: ExitStack) -> tuple[socket.socket, str, str]:
+    """Return the socket that several processes share, and folders for their metrics and simulations."""
+    with _started(settings) as (store, listening):
+        prefixes = ("adhere-metrics-", "adhere-simulations-")
+        folders = [stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix)) for prefix in prefixes]
+    store.close()
+    return listening, folders[0], folders[1]
+
+
+@contextmanager
+def _started(settings: ServiceSettings) -> Iterator[tuple[Store, socket.socket]]:
+    """The store and the socket; both are given up if the block raises."""
+    store = _open(settings)
+    with ExitStack() as undo:
+        undo.callback(store.discard)
+        if store.secret_file is not None:
+            _move_secrets(store)
+        begin_epochs_after_restore(store, utc_now())  # once, before there are several workers
+        listening = undo.enter_context(_bound(settings.host, settings.port))
+        announce_first_token(store, settings.admin_token_file)
+        yield store, listening
+        _announce(settings, listening.getsockname()[1])
+        undo.pop_all()
 
 
 def _open(settings: ServiceSettings) -> Store:
@@ -102,8 +139,8 @@ def _work(settings: ServiceSettings, listening: socket.socket, shared: str, on_s
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     try:
         _prepare(settings)
-        app = make_app(_open(settings), settings, shared)
-    except (InputError, StoreError) as error:
+        app = start(partial(_worker_app, settings, shared), settings.start_seconds)
+    except (InputError, StoreError, StartError) as error:
         log.error("worker cannot start: %s", error)
     except Exception:
         log.exception("worker cannot start")
@@ -113,11 +150,21 @@ def _work(settings: ServiceSettings, listening: socket.socket, shared: str, on_s
     sys.exit(STARTUP_FAILURE)
 
 
+def _worker_app(settings: ServiceSettings, shared: str) -> ASGIApp:
+    store = _open(settings)
+    try:
+        return make_app(store, settings, shared)
+    except BaseException:
+        store.close()
+        raise
+
+
 def _run(
     app: ASGIApp, settings: ServiceSettings, listening: socket.socket, on_started: Callable[[], None] | None = None
 ) -> None:
-    ignore_repeated()
-    HttpServer(_config(app, settings), settings, on_started).run(sockets=[listening])
+    server = HttpServer(_config(app, settings), settings, on_started)
+    end_by(server.handle_exit)
+    server.run(sockets=[listening])
 
 
 def _end_with(parent: BaseProcess | None) -> None:
@@ -149,12 +196,20 @@ def _bound(host: str, port: int) -> socket.socket:
         listening = socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
+        if isinstance(error, OSError) and _may_pass(error):
+            raise UnavailableError(f"{host}:{port} cannot be listened on: {reason}") from None
         raise InputError("address", f"{host}:{port}", f"one to listen on ({reason})") from None
     listening.set_inheritable(True)
     return listening
 
 
-def _announce(store: Store, settings: ServiceSettings, port: int) -> None:
-    announce_first_token(store, settings.admin_token_file)
+def _may_pass(error: OSError) -> bool:
+    """Return whether an address may be free, be the machine's own, or be found by its name later."""
+    if isinstance(error, socket.gaierror):
+        return error.errno == socket.EAI_AGAIN
+    return error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL) or may_pass(error)
+
+
+def _announce(settings: ServiceSettings, port: int) -> None:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     print(f"Serving on {'https' if settings.tls_key else 'http'}://{host}:{port}", flush=True)

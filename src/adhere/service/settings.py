@@ -95,6 +95,15 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         str | None, about("Address", "The certificate (PEM, with its chain) for HTTPS.", metavar="FILE")
     ] = None
     tls_key: Annotated[str | None, about("Address", "The certificate's private key (PEM).", metavar="FILE")] = None
+    start_seconds: Annotated[
+        float,
+        about(
+            "Address",
+            "Seconds for which a start is tried again while the database, its file or the port cannot be had.",
+            ge=0,
+            le=86400,
+        ),
+    ] = 30.0
     shutdown_seconds: Annotated[
         int, about("Address", "Seconds that open requests get to end when the service stops.", ge=1, le=3600)
     ] = 30

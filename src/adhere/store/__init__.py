@@ -3,6 +3,8 @@
 from adhere.errors import OutcomeUnknownError as OutcomeUnknownError
 from adhere.errors import RecordsLostError as RecordsLostError
 from adhere.errors import StoreError as StoreError
+from adhere.errors import StoreUnavailableError as StoreUnavailableError
+from adhere.store.opening import check_place as check_place
 from adhere.store.opening import open_store as open_store
 from adhere.store.records import Fetched as Fetched
 from adhere.store.records import Head as Head

@@ -10,6 +10,7 @@ import filelock
 
 from adhere.errors import FileInUseError, StoreError
 from adhere.files import make_private
+from adhere.store.file_errors import file_error
 
 log = logging.getLogger("adhere.store")
 
@@ -47,7 +48,7 @@ def check_path(path: Path, *, must_exist: bool) -> None:
         if not path.parent.is_dir():
             raise StoreError(f"{path} cannot be written: folder {path.parent} does not exist")
     except OSError as error:
-        raise StoreError(f"{path} cannot be reached: {error.strerror}") from None
+        raise file_error(f"{path} cannot be reached", error) from None
 
 
 def lock_writer(path: Path) -> filelock.BaseFileLock:
@@ -58,7 +59,7 @@ def lock_writer(path: Path) -> filelock.BaseFileLock:
     except filelock.Timeout:
         raise FileInUseError(str(path)) from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from None
+        raise file_error(f"{path} cannot be written", error) from None
     return lock
 
 
@@ -87,7 +88,7 @@ def make_file(path: Path) -> bool:
             log.warning("%s can be read by every user of this machine (mode %s): chmod 600 it", path, mode)
         return False
     except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from None
+        raise file_error(f"{path} cannot be written", error) from None
 
 
 def delete_file(path: Path) -> None:

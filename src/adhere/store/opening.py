@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 from adhere.errors import StoreError
+from adhere.store.database_file import check_path, followed
 from adhere.store.secret_file import SecretFile
 from adhere.store.sqlite import SqliteStore
 from adhere.store.store import DEADLINE, Store
@@ -34,17 +36,32 @@ def open_store(
     return store
 
 
+def check_place(where: str | Path, secret_file: str | Path | None = None) -> None:
+    """Raise a `StoreError` if the path or the address cannot be that of a store, or the file one of secrets."""
+    if secret_file is not None:
+        SecretFile(secret_file)
+    if isinstance(where, str) and where.startswith(_POSTGRES):
+        _postgres().parse_url(where)
+    elif isinstance(where, Path):
+        check_path(followed(where), must_exist=False)
+
+
+def _postgres() -> ModuleType:
+    try:
+        from adhere.store import postgres
+    except ImportError:
+        raise StoreError(
+            "PostgreSQL needs a driver: pip install 'adhere[service]' (in a checkout: '.[service]')"
+        ) from None
+    return postgres
+
+
 def _opened(where: str | Path | None, read_only: bool, deadline: float) -> Store:
     if where is None:
         return SqliteStore(None)
     if isinstance(where, str) and where.startswith(_POSTGRES):
-        try:
-            from adhere.store.postgres import PostgresStore
-        except ImportError:
-            raise StoreError(
-                "PostgreSQL needs a driver: pip install 'adhere[service]' (in a checkout: '.[service]')"
-            ) from None
-        return PostgresStore(where, read_only=read_only, deadline=deadline)
+        opened: Store = _postgres().PostgresStore(where, read_only=read_only, deadline=deadline)
+        return opened
     if isinstance(where, str) and "://" in where:
         raise StoreError(f"{where.partition('://')[0]}:// is not supported: give a file or postgresql://…")
     return SqliteStore(Path(where), read_only=read_only)

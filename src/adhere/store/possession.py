@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from adhere.errors import OutcomeUnknownError, RecordsLostError, StoreError
 from adhere.store.database_file import PROGRESS, beside
+from adhere.store.file_errors import file_error
 from adhere.store.progress_file import Mark, ProgressFile
 from adhere.store.records import Installation
 from adhere.store.sqlite_transaction import SqliteTransaction
@@ -64,7 +65,10 @@ class Possession:
         self._where = where
         self._name = beside(path, PROGRESS)
         self._file = ProgressFile(self._name)
-        self._left = self._file.read()  # by the last writer
+        try:
+            self._left = self._file.read()  # by the last writer
+        except OSError as error:
+            raise file_error(f"{self._name} cannot be read", error) from None
         self._opening = secrets.token_hex(16)  # the same for each try: one whose commit failed may be found later
         self._mark: Mark | None = None  # of this writer, once it has possession
         self._n_records: int | None = None  # None: unknown, since a commit failed
@@ -127,7 +131,7 @@ class Possession:
         try:
             self._file.write(self._left, sync=True)
         except OSError as error:
-            raise StoreError(f"{self._name} cannot be written: {error.strerror}") from None
+            raise file_error(f"{self._name} cannot be written", error) from None
 
     def after_commit(self, transaction: SqliteTransaction) -> None:
         """Write the count into the marker, before anything is acknowledged."""

@@ -29,8 +29,8 @@ from typing import Any
 import psycopg
 from psycopg.pq import PipelineStatus
 
-from adhere.errors import OutcomeUnknownError, StoreError
-from adhere.store.migrations import check_format, migrate
+from adhere.errors import OutcomeUnknownError, StoreError, StoreUnavailableError
+from adhere.store.migrations import FORMAT, check_format, known_format, migrate
 from adhere.store.postgres_connection import (
     Connection,
     Silence,
@@ -56,6 +56,7 @@ MIGRATING = 0x616468657265  # the number of the lock that one process at a time 
 _IDLE = 4  # connections kept for views
 _SECONDS_TO_CHECK = 1.0
 _SECONDS_BETWEEN_TRIES = 0.1
+_SECONDS_TO_MIGRATE = 30.0  # for which one process waits for another that does it
 
 
 class PostgresStore(Store):
@@ -95,12 +96,16 @@ class PostgresStore(Store):
 
     def _migrate(self) -> None:
         """Bring the tables to this version, one process at a time. That may take longer than any deadline."""
+        until = time.monotonic() + _SECONDS_TO_MIGRATE
         with self.writing() as writing:
             while not writing.run("SELECT pg_try_advisory_xact_lock(?)", (MIGRATING,)).fetchone()[0]:
+                if time.monotonic() > until:
+                    raise StoreUnavailableError(f"{self._where}: another process brings its tables up to date")
                 time.sleep(_SECONDS_BETWEEN_TRIES)
             assert self._writer is not None
-            writing.run("SET LOCAL statement_timeout = 0")
-            self._writer.seconds = None
+            if known_format(writing, self._where) != FORMAT:
+                writing.run("SET LOCAL statement_timeout = 0")
+                self._writer.seconds = None
             migrate(writing, self._where)
             self._writer.seconds = self._deadline
             self._identity = writing.identity()
@@ -214,7 +219,7 @@ class PostgresStore(Store):
             roll_back(connection)
             if isinstance(error, psycopg.Error):
                 self._silence.noticed(error)
-                raise self._failed(error, OutcomeUnknownError if unknown else StoreError) from None
+                raise self._failed(error, OutcomeUnknownError if unknown else StoreUnavailableError) from None
             raise
 
     @contextmanager
@@ -234,7 +239,7 @@ class PostgresStore(Store):
     def _ready(self, connection: Connection | None, *, writes: bool = False) -> Connection:
         """A connection to use now, unless the server was silent a moment ago."""
         if self._silence.lasts():
-            raise StoreError(f"{self._where} does not answer")
+            raise StoreUnavailableError(f"{self._where} does not answer")
         try:
             return self._good(connection, seconds=self._deadline, writes=writes)
         except psycopg.Error as error:
@@ -251,8 +256,11 @@ class PostgresStore(Store):
             raise StoreError(f"{self._where} was closed")
         return connect(self._settings, seconds, writes=writes)
 
-    def _failed(self, error: psycopg.Error, kind: type[StoreError] = StoreError) -> StoreError:
-        """The error in one sentence, without details of rows, which may name people, and without the password."""
+    def _failed(self, error: psycopg.Error, kind: type[StoreError] = StoreUnavailableError) -> StoreError:
+        """The error in one sentence, without details of rows, which may name people, and without the password.
+
+        Whatever the server says may pass: a role, a database or a right that is missing may be made later.
+        """
         text = error.diag.message_primary or " ".join(str(error).split())
         password = self._settings.get("password")
         return kind(f"{self._where}: {text.replace(password, '***') if password else text}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import select
 import time
 from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg.waiting import Ready, Wait
 
@@ -108,6 +109,19 @@ def roll_back(connection: Connection) -> None:
         connection.close()
 
 
+def _wrong_option(settings: dict[str, Any]) -> str | None:
+    """Return the option with an impossible value, such as sslmode; empty if there is none, None for a port.
+
+    libpq finds out before it connects, here to no server: the host is a folder that does not exist.
+    """
+    nowhere = ",".join("/nonexistent" for _ in str(settings.get("host", "")).split(","))
+    options = {**settings, "host": nowhere, "hostaddr": "", "passfile": ""}
+    said = psycopg.pq.PGconn.connect_start(make_conninfo(**options).encode()).error_message.decode(errors="replace")
+    if not said.startswith("invalid "):
+        return ""
+    return named[1] if (named := re.match(r"invalid (\w+) value: ", said)) else None
+
+
 class Silence:
     """Whether the server was silent a moment ago: then nobody else is made to wait for it.
 
@@ -145,7 +159,9 @@ def parse_url(url: str) -> dict[str, Any]:
         settings = conninfo_to_dict(url, client_encoding="utf8")
     except psycopg.Error:
         settings = {"host": "@"}
-    if any("@" in str(settings.get(part, "")) for part in ("host", "port", "dbname")):
+    if option := _wrong_option(settings):
+        raise StoreError(f"the address of the PostgreSQL database: {option} has a value that is not known")
+    if option is None or any("@" in str(settings.get(part, "")) for part in ("host", "port", "dbname")):
         raise StoreError(
             "not the address of a PostgreSQL database: expected postgresql://user:password@host/database, "
             "where @ : / and % in a password are written %40 %3A %2F and %25"

@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from adhere.files import replacing
+from adhere.files import may_pass, replacing
 
 _SECONDS_BETWEEN_SYNCS = 1.0
 _MAGIC, _NOTHING, _UNKNOWN = "adhere-progress-1", "-", "?"
@@ -53,11 +53,16 @@ class ProgressFile:
         self._synced_at = 0.0
 
     def read(self) -> Mark | None:
-        """Return what was written last, or None if there is no marker or it is damaged."""
+        """Return what was written last, or None if there is no marker or it is damaged.
+
+        Raises an `OSError` if it could not be read for a reason that may pass.
+        """
         try:
             with self._path.open("rb") as file:
                 return _decode(file.read(_SIZE + 1))
-        except OSError:
+        except OSError as error:
+            if may_pass(error):
+                raise
             return None
 
     def write(self, mark: Mark, *, sync: bool = False) -> None:

@@ -9,7 +9,8 @@ from threading import Lock
 
 import filelock
 
-from adhere.errors import StoreError
+from adhere.errors import StoreError, StoreUnavailableError
+from adhere.store.file_errors import file_error
 
 _LINE = re.compile(r"^([0-9a-f]{64}) ([0-9a-f]{64})$", re.MULTILINE)  # a commitment and its secret
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -52,13 +53,15 @@ class SecretFile:
                     if not _ends_in_newline(file):  # a line was cut off, of which this one must not become a part
                         line = b"\n" + line
                     if os.write(file, line) != len(line):
-                        raise StoreError(f"the file of secrets {self.path} could not be written: the disk is full")
+                        raise StoreUnavailableError(
+                            f"the file of secrets {self.path} could not be written: the disk is full"
+                        )
                     os.fsync(file)
                 finally:
                     os.close(file)
                 self._known[commitment] = secret
         except OSError as error:
-            raise StoreError(f"the file of secrets {self.path} cannot be written: {error.strerror}") from None
+            raise file_error(f"the file of secrets {self.path} cannot be written", error) from None
 
     def _read(self) -> None:
         try:
@@ -66,9 +69,10 @@ class SecretFile:
                 return
             self._check_mode()
             text = self.path.read_text("ascii")
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "it is not text"
-            raise StoreError(f"the file of secrets {self.path} cannot be read: {why}") from None
+        except OSError as error:
+            raise file_error(f"the file of secrets {self.path} cannot be read", error) from None
+        except UnicodeDecodeError:
+            raise StoreError(f"the file of secrets {self.path} cannot be read: it is not text") from None
         # A line that a full disk cut off belongs to a transaction that failed.
         self._known |= {commitment: bytes.fromhex(secret) for commitment, secret in _LINE.findall(text)}
 

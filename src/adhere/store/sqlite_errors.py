@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
 
-from adhere.errors import DamagedStoreError, StoreError
+from adhere.errors import DamagedStoreError, StoreError, StoreUnavailableError
+
+_PASSING: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    }
+)
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -21,10 +36,11 @@ def leaves_doubt(error: BaseException) -> bool:
 
 
 def in_words(error: sqlite3.Error, where: str, otherwise: str) -> StoreError:
-    """The error of a store: damage, or else what `otherwise` says of it."""
+    """The error of a store: damage, something that may pass, or else what `otherwise` says of it."""
     if is_damage(error):
         return DamagedStoreError(f"{where} is damaged: {error}. Restore a backup: adhere trial restore.")
-    return StoreError(f"{where}{otherwise}: {error}")
+    kind = StoreUnavailableError if _kind(error) in _PASSING else StoreError
+    return kind(f"{where}{otherwise}: {error}")
 
 
 def _kind(error: BaseException) -> int:

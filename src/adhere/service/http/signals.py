@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
+from types import FrameType
 from typing import Final
 
 
@@ -23,7 +25,11 @@ def is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def ignore_repeated() -> None:
-    """Ignore the signal that ended the server when uvicorn raises it once more: there is nothing left to do."""
+def end_by(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Call a handler at each signal that ends the service.
+
+    It is set before the server sets its own, so that no signal is lost meanwhile, and stays when the server has
+    removed those, since uvicorn then raises the signal that ended it once more.
+    """
     for number in ENDING_SIGNALS if is_main_thread() else ():
-        signal.signal(number, lambda _signal, _frame: None)
+        signal.signal(number, handler)
