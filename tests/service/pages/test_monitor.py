@@ -40,17 +40,18 @@ def test_the_page_has_the_numbers_of_the_api(as_role: Callable[[str | None], Vis
 def test_an_open_page_shows_what_is_new_and_keeps_what_is_open(browser: Any, service: Service) -> None:
     trial = service.new_trial(policy="thompson")
     site = service.client("site")
-    given = site.recommend(trial, "S-1")
+    first, given = site.recommend(trial, "S-0"), site.recommend(trial, "S-1")
+    site.report(trial, first.id, actual=first.arm, reward=1)
     with visiting(browser, service, "statistician") as visitor:
         page = visitor.page
         visitor.open(f"/app/trials/{trial}/monitor")
         page.locator("#n-patients").wait_for()
-        assert page.locator("#n-outcomes").inner_text() == "0"
+        assert page.locator("#n-outcomes").inner_text() == "1"
         page.evaluate("window.loadedOnce = true")
         page.locator("#part-effects details summary").first.click()
         page.get_by_text("Live", exact=True).wait_for()
         site.report(trial, given.id, actual=given.arm, reward=1)
-        page.locator("#n-outcomes", has_text="1").wait_for()
+        page.locator("#n-outcomes", has_text="2").wait_for()
         assert page.locator("#compliance").inner_text() == "100%"
         assert page.evaluate("window.loadedOnce")
         assert page.locator("#part-effects details").first.evaluate("one => one.open")

@@ -17,6 +17,7 @@ from adhere.service.pages.charts.surplus import surplus_chart
 from adhere.service.pages.event_stream import EventStream
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import HEADERS, render
+from adhere.service.pages.stop_direction import points_the_other_way
 from adhere.trial.monitoring.monitor import Monitor
 
 _PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; then they follow it
@@ -37,6 +38,12 @@ async def monitor_page(page: PageRequest) -> Response:
     if parts is None:  # whatever comes of it is told when the page asks
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
     return page.render("monitor.html", parts=parts, retry=_RETRY)
+
+
+async def stop_direction_part(page: PageRequest) -> Response:
+    """A sentence for the banner of a recommended stop if intention-to-treat contradicts it, or nothing."""
+    found: Monitor = await page.call("monitor")
+    return page.render("parts/stop-direction.html", other_way=points_the_other_way(found))
 
 
 async def monitor_events(page: PageRequest) -> Response:
@@ -84,4 +91,5 @@ def _rendered_parts(page: PageRequest, found: Monitor) -> str:
         "posteriors": posterior_charts(found.beliefs.posteriors),
         "surplus": surplus_chart(found.surplus) if found.surplus else None,
     }
-    return render("parts/monitor.html", page, monitor=found, charts=charts)
+    other_way = points_the_other_way(found)
+    return render("parts/monitor.html", page, monitor=found, charts=charts, other_way=other_way)

@@ -8,7 +8,7 @@ from adhere.service.pages.access import access_page, link_of_token, new_token, r
 from adhere.service.pages.audit import audit_page, derivation_part, verification_part, why_page
 from adhere.service.pages.enrolment import enrolment_page
 from adhere.service.pages.explore.page import explore_page
-from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page
+from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page, stop_direction_part
 from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
 from adhere.service.pages.overview import changed_state, overview_page
 from adhere.service.pages.page_route import PageRoute
@@ -63,6 +63,7 @@ PAGES: Final = (
     PageRoute("GET", f"{_TRIAL}/monitor", monitor_page, calls=("monitor",), tab="Monitor"),
     PageRoute("GET", f"{_TRIAL}/monitor/events", monitor_events, calls=("monitor", "show_trial")),
     PageRoute("GET", f"{_TRIAL}/monitor/file", monitor_file, calls=("export", "analysis")),
+    PageRoute("GET", f"{_TRIAL}/stop-direction", stop_direction_part, calls=("monitor",)),
     PageRoute("GET", f"{_TRIAL}/audit", audit_page, calls=("list_records",), tab="Audit"),
     PageRoute("GET", f"{_TRIAL}/audit/verification", verification_part, calls=("verify_log",)),
     PageRoute(
