@@ -21,6 +21,7 @@ from adhere.store.sessions import Session, add_link, add_session, drop_session, 
 from adhere.tokens import Tokens
 
 LINK_PREFIX = "lnk_"
+LINK_FRAGMENT = "#link="  # before the secret in a link: browsers send a fragment to nobody
 
 
 class Sessions:

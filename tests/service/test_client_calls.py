@@ -208,7 +208,7 @@ def test_tokens_and_kits(service: Service, make: MakeClient) -> None:
             kit = site.recommend(trial, "S-1").kit
             assert kit is not None
             assert type(admin.unblind(trial, kit, "an emergency")) is IssuedRecommendation
-            assert admin.make_link(made.id).path.startswith("/app/sign-in?link=lnk_")
+            assert admin.make_link(made.id).path.startswith("/app/sign-in#link=lnk_")
             new = admin.rotate_token(made.id)
             with pytest.raises(adhere.ServiceError, match="401"):
                 site.trials()

@@ -90,12 +90,20 @@ def test_what_is_not_valid_opens_nothing(browser: Browser) -> None:
 
 
 def test_a_link_works_once(browser: Browser) -> None:
-    link = browser.service.client().make_link(1).path
-    secret = link.partition("link=")[2]
-    assert browser.get(link).status == 200  # a preview uses nothing up
+    path, _, secret = browser.service.client().make_link(1).path.partition("#link=")
+    assert browser.get(path).status == 200  # a preview uses nothing up, and is not told the secret
+    assert browser.get(f"{path}?link={secret}").body == browser.get(path).body
     assert browser.post("/app/sign-in", csrf="", link=secret).status == 303
     assert browser.get("/app/access").status == 200
     again = Browser(browser.service).post("/app/sign-in", csrf="", link=secret)
+    assert again.status == 403
+    assert b"used already" in again.body
+
+
+def test_a_whole_link_may_be_typed_as_an_access_code(browser: Browser) -> None:
+    link = browser.service.client().make_link(1)
+    assert browser.sign_in(f" https://trials.example{link.path} ").status == 303
+    again = Browser(browser.service).sign_in(f"https://trials.example{link.path}")
     assert again.status == 403
     assert b"used already" in again.body
 

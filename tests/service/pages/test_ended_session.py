@@ -90,18 +90,43 @@ def test_a_tap_whose_session_has_ended_leads_to_the_sign_in_and_is_then_sent(bro
     assert service.client().trial(trial).recommendations == 1
 
 
-def test_a_link_signs_in_by_itself_but_not_who_is_signed_in(service: Service, admin: Visitor) -> None:
-    """Or anybody could send a link by which one works under another name without noticing."""
+def test_a_link_signs_in_by_its_button_alone_and_its_secret_is_nowhere_else(service: Service, admin: Visitor) -> None:
     made = service.client().make_token("statistician", "whose link it is")
     page, link = admin.page, service.client().make_link(made.id).path
-    admin.open(link)
+    secret = link.partition("link=")[2]
+    asked: list[str] = []
+    page.on("request", lambda sent: asked.append(f"{sent.url} {sent.headers}"))
+    admin.open(link)  # or anybody could send a link by which one works under another name without noticing
     assert "You are signed in as the first admin" in page.inner_text("main")
     admin.open("/app/access")
-    assert admin.page.locator("h1").inner_text() == "Access"
+    assert page.locator("h1").inner_text() == "Access"
     page.context.clear_cookies()
-    admin.open(link)
+    admin.open(link)  # as a preview does that runs scripts
+    page.locator("button:has-text('Sign in with this link')").wait_for()
+    assert not page.locator("#token").is_visible()
+    assert page.url == f"{service.url}/app/sign-in"
+    page.evaluate("link => { location.hash = link; }", link.partition("#")[2])  # opened again in the same tab
+    page.wait_for_url(f"{service.url}/app/sign-in")
+    page.click("button:has-text('Sign in with this link')")
     page.wait_for_url("**/app/trials")
     assert "whose link it is" in page.inner_text("header")
+    assert asked
+    assert not [one for one in asked if secret in one]
+
+
+def test_without_scripts_a_link_is_copied_into_the_field(browser: Any, service: Service) -> None:
+    link = f"{service.url}{service.client().make_link(1).path}"
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        page = context.new_page()
+        page.goto(link)
+        assert "copy the whole link into the field below" in page.inner_text("main")
+        assert not page.get_by_text("You have a link").is_visible()
+        page.fill("#token", link)
+        page.click("#by-code button")
+        page.wait_for_url("**/app/trials")
+    finally:
+        context.close()
 
 
 CLICK_TWICE = """button => {

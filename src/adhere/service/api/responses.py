@@ -226,7 +226,10 @@ class TokenCreated(Struct, frozen=True, omit_defaults=True):
 class LinkCreated(Struct, frozen=True):
     """A one-time link to sign in, with the rights of a token. It is shown only here."""
 
-    path: Annotated[str, Meta(description="Its path on this service; open it in a browser.")]
+    path: Annotated[
+        str,
+        Meta(description="Its path on this service, with its secret in the fragment, which browsers send to nobody."),
+    ]
     expires_at: str
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from adhere.service.api.responses import LinkCreated, TokenCreated, TokenLine, TokenList
 from adhere.service.context import RequestContext, reading
+from adhere.sessions import LINK_FRAGMENT
 from adhere.store import ReadTransaction, Token
 
 
@@ -34,7 +35,7 @@ async def make_link(context: RequestContext) -> LinkCreated:
     """Make a link by which the holder of a token signs in to the pages, once."""
     service, minutes = context.service, context.body.minutes
     text, end = await service.group_commit.run(lambda: service.sessions.make_link(context.id, minutes))
-    return LinkCreated(f"{service.settings.root_path}/app/sign-in?link={text}", end)
+    return LinkCreated(f"{service.settings.root_path}/app/sign-in{LINK_FRAGMENT}{text}", end)
 
 
 @reading

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from adhere.service.pages.dispatch import COOKIE
 from adhere.service.pages.page_request import PageRequest
+from adhere.sessions import LINK_FRAGMENT, LINK_PREFIX
 from adhere.store import Token
 
 _NOT_VALID = "This access code is not valid: it was revoked, has expired, or was mistyped."
@@ -22,18 +23,20 @@ async def start_page(page: PageRequest) -> Response:
 
 async def sign_in_page(page: PageRequest) -> Response:
     """The form to sign in. A link is used up by its button only, so that no preview of it does."""
-    return page.render("sign-in.html", link=page.query.get("link", ""), next=_next(page, page.query), problem="")
+    return page.render("sign-in.html", next=_next(page, page.query), problem="")
 
 
 async def sign_in(page: PageRequest) -> Response:
     """Open a session, and go where one wanted to."""
-    link, token = page.form.get("link", ""), page.form.get("token", "")
-    holder = await page.auth.signing_in(link or token, page.scope)
-    problem = "" if holder else (_USED if link else _NOT_VALID)
+    given = page.form.get("link", "") or page.form.get("token", "")
+    if LINK_FRAGMENT in given:  # the whole link was copied into the field
+        given = given.rpartition(LINK_FRAGMENT)[2]
+    holder = await page.auth.signing_in(given, page.scope)
+    problem = "" if holder else (_USED if given.startswith(LINK_PREFIX) else _NOT_VALID)
     if holder is not None and holder.role == "metrics":
         problem = _NO_PAGES
     if holder is None or problem:
-        return page.render("sign-in.html", 403, link="", next=_next(page, page.form), problem=problem)
+        return page.render("sign-in.html", 403, next=_next(page, page.form), problem=problem)
     return await _opened(page, holder)
 
 

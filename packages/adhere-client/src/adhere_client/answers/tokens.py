@@ -26,7 +26,10 @@ class IssuedToken(Answer, frozen=True):
 
 
 class SignInLink(Answer, frozen=True):
-    """A one-time link to sign in to the pages: its path on the service, and when it expires."""
+    """A one-time link to sign in to the pages: its path on the service, and when it expires.
+
+    Its secret is in the path's fragment, which browsers send to nobody: append the path to the service's address.
+    """
 
     path: str
     expires_at: str
