@@ -57,7 +57,7 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     summary = page.get_by_role("alert")
     assert summary.evaluate("one => one === document.activeElement")
     assert summary.inner_text().splitlines()[0] == "One thing is not right yet."
-    page.get_by_role("link", name="Largest number of patients").click()
+    page.get_by_role("link", name="Largest number of patients:").click()
     assert wrong.evaluate("one => one === document.activeElement")
     assert wrong.input_value() == "many"
     assert page.get_by_label("Arms, one on each line").input_value() == "walk\naspirin"

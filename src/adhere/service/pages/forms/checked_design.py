@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -56,6 +57,12 @@ async def _answer(page: PageRequest, text: str, form: Mapping[str, str]) -> Desi
 
 
 def _in_the_forms_words(sentence: str) -> str:
+    """A sentence of the API in the words of the form.
+
+    >>> _in_the_forms_words("Got 'a/b', expected a name without a slash.")
+    "Type a name without a slash, not 'a/b'."
+    """
     for name, label in _WORDS.items():
         sentence = sentence.replace(name, label)
+    sentence = re.sub(r"^Got (.*?), expected (.*)\.$", r"Type \2, not \1.", sentence, flags=re.DOTALL)
     return f"{sentence[:1].upper()}{sentence[1:]}"

@@ -45,7 +45,7 @@ def design_json(reader: FormReader, policies: Sequence[PolicyView]) -> str:
     fields: dict[str, Any] = {
         "name": _needed(reader, "name", "Give the trial a name."),
         "policy": policy_text(reader, policies),
-        "arms": lines(_needed(reader, "arms", "Name at least two arms, one on each line.")),
+        "arms": _arms(reader),
         "control": reader.text("control") or None,
         "n_patients": _n_patients(reader),
         "reward_values": reader.numbers("reward_values", "share") if reader.text("reward_values") else [0, 1],
@@ -79,6 +79,13 @@ def place_of(field: str, form: Mapping[str, str]) -> str:
     beginnings = [one for one in _PLACES if name == one or name.startswith(f"{one}.")]
     exact = name.startswith("stopping.") or name in ("impute.after_days", "impute.reward", "reward_values")
     return name if exact or not beginnings else _PLACES[max(beginnings, key=len)]
+
+
+def _arms(reader: FormReader) -> list[str]:
+    found = lines(reader.text("arms"))
+    if len(found) < 2:
+        reader.refuse("arms", "name at least two arms, one on each line")
+    return found
 
 
 def _strata(reader: FormReader) -> list[str]:

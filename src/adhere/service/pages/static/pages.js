@@ -42,6 +42,9 @@
     else if (others.length) localStorage.setItem("adhere-unsent", JSON.stringify(others));
     else localStorage.removeItem("adhere-unsent");
   });
+  // The tabs of a trial scroll sideways on a phone: show the one of this page.
+  const tabs = document.querySelector(".tabs"), tab = tabs?.querySelector("[aria-current]");
+  if (tab) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;
   document.addEventListener("htmx:load", (event) => showTimes(event.target));
   showTimes(document);
 })();
