@@ -34,6 +34,11 @@ def as_it_is(page: Page) -> None:
     """Photograph a page as it opens."""
 
 
+def settled(page: Page) -> None:
+    """Wait until the page takes clicks: for a second after it was shown or changed it ignores them."""
+    page.wait_for_function("() => !document.querySelector('.settling')")
+
+
 def until(selector: str) -> Callable[[Page], None]:
     """Wait until something is there."""
     return lambda page: cast(None, page.wait_for_selector(selector, timeout=60_000))
@@ -44,8 +49,10 @@ def simulate_a_design(page: Page) -> None:
     page.get_by_text("From a design file").click()
     example = files("adhere.design") / "example.toml"
     page.get_by_label("Text of the file").fill(example.read_text(encoding="utf-8").partition("# No part of")[0])
+    settled(page)
     with page.expect_navigation(wait_until="load"):
         page.get_by_role("button", name="Check the file").click()
+    settled(page)
     page.get_by_label("Trials in each scenario").fill("2000")
     page.get_by_role("button", name="Simulate").click()
     page.get_by_text("Done: 2,000 trials").wait_for(timeout=120_000)
@@ -133,7 +140,9 @@ def window(browser: Browser, demo: Demo, shot: Shot) -> Iterator[Page]:
 def photograph(page: Page, demo: Demo, shot: Shot) -> bytes:
     """A picture of the page, drawn to the end."""
     page.goto(demo.url + shot.path, wait_until="load")
+    settled(page)
     shot.prepare(page)
+    settled(page)
     page.wait_for_function(
         "() => [...document.querySelectorAll('figure.chart')].every(one => 'drawn' in one.dataset)"
     )

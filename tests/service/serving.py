@@ -178,8 +178,8 @@ def in_thread(store: Store, settings: ServiceSettings | None = None, loop: Loop 
 def serving_again(
     store: Store, token: str, settings: ServiceSettings | None = None, loop: Loop = "asyncio"
 ) -> Iterator[Service]:
-    """Serve a store that has an admin token from a thread of this process."""
-    settings = settings or ServiceSettings()
+    """Serve a store that has an admin token from a thread of this process; without settings, pages do not wait."""
+    settings = settings or ServiceSettings(tap_delay=0)
     config = uvicorn.Config(
         make_app(store, settings), ws="none", loop=loop, log_config=None, access_log=False, proxy_headers=False
     )

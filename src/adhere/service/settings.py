@@ -133,6 +133,16 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         float, about("Proxies and browsers", "Hours after which people sign in to the pages again.", gt=0, le=720)
     ] = 12.0
 
+    tap_delay: Annotated[
+        float,
+        about(
+            "Proxies and browsers",
+            "Seconds for which a page that was just shown, or a button that just moved, ignores taps and keys.",
+            ge=0,
+            le=10,
+        ),
+    ] = 1.0
+
     max_body_bytes: Annotated[int, about("Limits", "The largest body of a request.", ge=1024, le=2**30)] = 64 * 1024
     token_rate: Annotated[float, about("Limits", "Requests a second with one token.", gt=0)] = 10_000.0
     token_burst: Annotated[float, about("Limits", "Requests at once with one token after a rest.", ge=1)] = 20_000.0

@@ -121,9 +121,12 @@ def assert_fits(visitor: Visitor) -> None:
 
 
 @contextmanager
-def visiting(browser: Any, service: Service, role: str | None, *, phone: bool = False) -> Iterator[Visitor]:
-    """A browser context of its own, signed in with the token of a role."""
-    context = browser.new_context(viewport=PHONE if phone else LAPTOP, has_touch=phone, base_url=service.url)
+def visiting(
+    browser: Any, service: Service, role: str | None, *, phone: bool = False, width: int = PHONE["width"]
+) -> Iterator[Visitor]:
+    """A browser context of its own, signed in with the token of a role; `width` is that of a phone."""
+    size = {**PHONE, "width": width} if phone else LAPTOP
+    context = browser.new_context(viewport=size, has_touch=phone, base_url=service.url)
     context.set_default_timeout(60_000)  # in a fresh clone policies are compiled first
     person = sign_in(service, role) if role is not None else Person(service.port)
     if role is not None:
