@@ -20,6 +20,7 @@ from adhere.service.api.route import Route
 from adhere.service.table import ROUTES
 from adhere.store import StoreError, open_store
 from cli.running import check_complaint, in_this_process
+from service.pages.person import sign_in
 from service.serving import Reply, Service, in_thread, path_of
 from service.test_roles import BODIES
 
@@ -130,13 +131,28 @@ def test_reads_of_results_and_of_the_trial_are_counted_in_ten_minutes(
     ]
 
 
-def test_of_a_trial_that_is_not_blinded_results_and_exports_are_logged(service: Service, tmp_path: Path) -> None:
-    trial = service.new_trial()
-    recommendation = service.client("site").recommend(trial, "S-1")
-    service.client().recommendation(trial, recommendation.id)
+def test_reads_of_a_trial_that_is_not_blinded_are_logged_too(service: Service, tmp_path: Path) -> None:
+    trial, site = service.new_trial(), service.client("site")
+    made = site.recommend(trial, "S-1").id
+    site.recommendation(trial, made)  # which was told the arm
+    service.client().recommendation(trial, made)
     service.client().results(trial)
     service.client().export(trial, tmp_path / "trial.csv")
-    assert [row[1] for row in rows(service, trial)] == ["results", "export"]
+    assert service.send("GET", f"/trials/{trial}/recommendations/{made}/derivation").status == 200
+    reads = [("recommendation", made), ("results", None), ("export", None), ("derivation", made)]
+    assert [row[1:3] for row in rows(service, trial)] == reads
+
+
+def test_a_recommendation_that_is_read_on_a_page_is_logged_blinded_or_not(service: Service) -> None:
+    person, label = sign_in(service, "statistician"), "the statistician of the tests"
+    for trial in (service.new_trial(), service.new_trial(blinded=True)):
+        made = service.client("site").recommend(trial, "S-1").id
+        before = rows(service, trial)
+        for path in ("", "/derivation"):
+            assert person.get(f"/app/trials/{trial}/audit/{made}{path}").status == 200
+        assert rows(service, trial)[len(before) :] == [
+            (label, kind, made, 1) for kind in ("recommendation", "derivation")
+        ]
 
 
 def test_what_the_answer_to_an_admins_report_tells_is_logged(service: Service) -> None:

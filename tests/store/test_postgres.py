@@ -193,6 +193,14 @@ def test_no_server_and_no_address(url: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_words_with_the_letters_of_the_password_are_not_garbled(database_url: str) -> None:
+    url = database_url.replace("postgres@/postgres?", "postgres:a@/nothing?")
+    with pytest.raises(
+        StoreError, match=r"the PostgreSQL database 'nothing' at .*: .*database \"nothing\" does not exist"
+    ):
+        open_store(url)
+
+
 def test_a_database_that_is_not_there(database_url: str) -> None:
     with pytest.raises(StoreError, match=r"the PostgreSQL database 'nothing' at .*does not exist"):
         open_store(database_url.replace("/postgres?", "/nothing?"))

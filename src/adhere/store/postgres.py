@@ -38,6 +38,7 @@ from adhere.store.postgres_connection import (
     has_news,
     parse_url,
     roll_back,
+    without_passwords,
 )
 from adhere.store.postgres_transaction import PostgresTransaction, are_same
 from adhere.store.store import DEADLINE, Store
@@ -262,8 +263,7 @@ class PostgresStore(Store):
         Whatever the server says may pass: a role, a database or a right that is missing may be made later.
         """
         text = error.diag.message_primary or " ".join(str(error).split())
-        password = self._settings.get("password")
-        return kind(f"{self._where}: {text.replace(password, '***') if password else text}")
+        return kind(f"{self._where}: {without_passwords(text)}")
 
 
 def _committed(end: psycopg.Cursor[tuple[Any, ...]]) -> bool:

@@ -29,6 +29,8 @@ _EVENTS: Final = {
     Wait.W: select.POLLOUT,
     Wait.RW: select.POLLIN | select.POLLOUT,
 }
+_IN_ADDRESS: Final = re.compile(r"(\w+://[^\s:/@\"']*):[^\s\"']*@")
+_IN_SETTING: Final = re.compile(r"(\w*password)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s&\"']*)", re.IGNORECASE)
 _HOLD = 2.0  # seconds for which a server that did not answer is asked no more, unless a check finds it well
 
 Result = TypeVar("Result")
@@ -151,6 +153,15 @@ class Silence:
         self._since = now if self._since is None else self._since
         if self.lasts() or now - self._since > self._patience:
             self._until = now + _HOLD
+
+
+def without_passwords(text: str) -> str:
+    """Hide passwords where an address or a setting has its password; other words stay, whatever the password is.
+
+    >>> without_passwords("postgresql://a:a@b/a or password=a or sslpassword='a b': a role is missing")
+    'postgresql://a:***@b/a or password=*** or sslpassword=***: a role is missing'
+    """
+    return _IN_SETTING.sub(r"\1=***", _IN_ADDRESS.sub(r"\1:***@", text))
 
 
 def parse_url(url: str) -> dict[str, Any]:

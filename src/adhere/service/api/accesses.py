@@ -25,7 +25,7 @@ TRIAL, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblindi
 RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS = "results", "looks", "export", "monitor", "analysis"
 RECORDS, DERIVATION = "records", "derivation"
 # What is logged of a trial that is not blinded.
-_OF_UNBLINDED: Final = frozenset({RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS, RECORDS})
+_OF_UNBLINDED: Final = frozenset({RECOMMENDATION, RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS, RECORDS, DERIVATION})
 _COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS, MONITOR, RECORDS})  # one row for all of a token in ten minutes
 _WINDOW_MINUTES: Final = 10
 _PAGE: Final = 1000

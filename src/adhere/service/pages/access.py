@@ -14,10 +14,11 @@ from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
 from adhere.tokens import Role
 
+_MAX_DAYS: Final = 3650
 _MEANINGS: Final = {
-    "site": "recommends and reports for one site; sees its own subjects only",
+    "site": "recommends and reports for one site, and unblinds a kit of its own; sees its own subjects only",
     "coordinator": "sees enrolment and waiting reports of all sites; no outcomes, no allocation",
-    "statistician": "sees results, looks and the log; changes nothing",
+    "statistician": "sees results, looks and the log; simulates designs, unblinds kits by the API; nothing else",
     "admin": "may do everything, in every trial",
     "metrics": "a program that reads metrics; opens no page",
 }
@@ -81,6 +82,9 @@ async def _shown(
 
 
 def _in_days(text: str) -> str:
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) <= 3650):
-        raise InputError("expires_at", text, "a whole number of days from 1 to 3650")
-    return (datetime.now(UTC) + timedelta(days=int(text))).isoformat(timespec="seconds")
+    digits = text.lstrip("0")
+    if not (
+        digits.isascii() and digits.isdigit() and len(digits) <= len(str(_MAX_DAYS)) and int(digits) <= _MAX_DAYS
+    ):
+        raise InputError("expires_at", text, f"a whole number of days from 1 to {_MAX_DAYS}")
+    return (datetime.now(UTC) + timedelta(days=int(digits))).isoformat(timespec="seconds")
