@@ -22,6 +22,7 @@ from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
 from adhere.sessions import Sessions
+from adhere.site_zones import SiteZones
 from adhere.store import ReadTransaction, Store, Token
 from adhere.tokens import Tokens
 from adhere.trial.commands import AnyCommand, Response
@@ -52,7 +53,7 @@ class Service:
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)
         self.monitors = Monitors(self.processor)
-        self.follow_ups = FollowUps(self.jobs)
+        self.follow_ups = FollowUps(self.jobs, SiteZones(settings.time_zones))
         self.changes = Changes(self.head_of)
         self.loaded = False  # whether it was tried to load the policy of every open trial
         self.unservable: set[str] = set()  # trials whose policy is not known here

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from adhere.service.addresses import are_networks, are_origins, is_file_name, is_postgres, is_root_path
 from adhere.service.setting import Setting, about, declared
+from adhere.site_zones import are_time_zones
 
 
 def _in_existing_folder(file: str) -> bool:
@@ -126,6 +127,17 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             metavar="ORIGIN,…",
             check=are_origins,
             expected="origins such as https://trial.example.org, or *",
+        ),
+    ] = ()
+
+    time_zones: Annotated[
+        tuple[str, ...],
+        about(
+            "Proxies and browsers",
+            "Time zones in which the days of sites are counted: one for all sites, SITE=ZONE for one; else UTC.",
+            metavar="ZONE,SITE=ZONE,…",
+            check=are_time_zones,
+            expected="time zones such as Europe/London, or Oslo=Europe/Oslo for the site Oslo, each site once",
         ),
     ] = ()
 

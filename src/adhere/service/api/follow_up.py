@@ -72,7 +72,8 @@ def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, f
     for number in follow_up.waiting():
         oldest.setdefault(follow_up.site(number), number)
     named = sorted(zip(follow_up.sites, follow_up.counts, strict=True), key=lambda one: one[0])
-    sites = [_site(follow_up, name, counts, oldest.get(name)) for name, counts in named]
+    zones = context.service.follow_ups.zones
+    sites = [_site(follow_up, name, counts, oldest.get(name), zones.name(name)) for name, counts in named]
     days = [DayEnrolment(day, name, n) for name, counts in named for day, n in counts.days.items()]
     return EnrolmentView(
         trial=context.trial,
@@ -89,7 +90,7 @@ def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, f
     )
 
 
-def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None) -> SiteEnrolment:
+def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None, time_zone: str) -> SiteEnrolment:
     known = counts.known
     return SiteEnrolment(
         site=name,
@@ -103,6 +104,7 @@ def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None
         entered_in_error=known[IN_ERROR],
         last_activity=counts.last_activity,
         oldest_waiting=None if oldest is None else follow_up.at(oldest),
+        time_zone=time_zone,
     )
 
 

@@ -24,10 +24,11 @@ class SiteEnrolment(Struct, frozen=True, omit_defaults=True):
     oldest_waiting: (
         Annotated[datetime, Meta(description="When the oldest one that waits was recommended.")] | None
     ) = None
+    time_zone: Annotated[str, Meta(description="In which its days are counted (the setting time_zones).")] = "UTC"
 
 
 class DayEnrolment(Struct, frozen=True):
-    """The recommendations of a site on a day, in UTC."""
+    """The recommendations of a site on a day, in the time zone of the site."""
 
     day: str
     site: str

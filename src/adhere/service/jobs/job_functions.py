@@ -65,12 +65,11 @@ def verify_trial(processor: CommandProcessor, trial: str, head: str | None = Non
         return verify(view, view.trials()[trial], head)
 
 
-def follow_up(processor: CommandProcessor, trial: str, known: FollowUp | None) -> FollowUp:
-    """What is known of a trial's follow-up, brought up to date."""
-    found = known or FollowUp()
+def follow_up(processor: CommandProcessor, trial: str, known: FollowUp) -> FollowUp:
+    """Bring what is known of a trial's follow-up up to date."""
     with processor.store.reading() as view:
-        found.catch_up(view, view.trials()[trial])
-    return found
+        known.catch_up(view, view.trials()[trial])
+    return known
 
 
 def derivation(

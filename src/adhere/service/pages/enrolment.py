@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 
 from starlette.responses import Response
 
-from adhere.service.api.follow_up_views import EnrolmentView, WaitingList
+from adhere.service.api.follow_up_views import EnrolmentView, SiteEnrolment, WaitingList
 from adhere.service.pages.charts.enrolment import COLUMNS, daily_chart, enrolment_values, is_weekly, total_chart
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import plural
+from adhere.site_zones import DEFAULT
 
 
 async def enrolment_page(page: PageRequest) -> Response:
@@ -18,9 +20,9 @@ async def enrolment_page(page: PageRequest) -> Response:
     found: EnrolmentView = await page.call("enrolment")
     after: Mapping[str, str] = {"after": page.query["after"]} if "after" in page.query else {}
     waiting: WaitingList = await page.call("list_waiting", query=after)
-    now = datetime.now(UTC)
-    last = max((site.last_activity for site in found.sites), default=now) if found.status == "closed" else now
-    values = enrolment_values(found.days, last.date())
+    now, zones = datetime.now(UTC), page.service.follow_ups.zones
+    ends = [(one.site, one.last_activity if found.status == "closed" else now) for one in found.sites]
+    values = enrolment_values(found.days, max((zones.day(*end) for end in ends), default=now.date()))
     return page.render(
         "enrolment.html",
         enrolment=found,
@@ -30,15 +32,26 @@ async def enrolment_page(page: PageRequest) -> Response:
         daily=daily_chart(values) if values else None,
         per="week" if is_weekly(values) else "day",
         columns=COLUMNS,
-        age=lambda at: _age(now, at),
+        age=lambda at, site: _age(zones.day(site, now), zones.day(site, at)),
+        days=_zones_in_words(found.sites),
     )
 
 
-def _age(now: datetime, at: datetime) -> str:
-    """How long ago something was.
+def _zones_in_words(sites: Sequence[SiteEnrolment]) -> str:
+    """The time zones in which days are counted, in words."""
+    names = Counter(site.time_zone for site in sites)
+    if len(names) <= 1:
+        return f"Days in {next(iter(names), DEFAULT)}"
+    (most, _), *_ = names.most_common(1)
+    others = [f"{site.site or 'no site'} in {site.time_zone}" for site in sites if site.time_zone != most]
+    return f"Days in the time zone of each site: {', '.join(others)}, all others in {most}"
 
-    >>> _age(datetime(2026, 3, 4, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC))
-    '3 days'
+
+def _age(today: date, day: date) -> str:
+    """How many days ago something was, as days are counted at its site.
+
+    >>> _age(date(2026, 3, 4), date(2026, 3, 1)), _age(date(2026, 3, 4), date(2026, 3, 4))
+    ('3 days', 'today')
     """
-    days = (now - at).days
+    days = (today - day).days
     return plural(days, "day") if days > 0 else "today"

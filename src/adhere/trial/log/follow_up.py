@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from adhere.site_zones import SiteZones
 from adhere.store import ReadTransaction, Record
 
 TAKEN, OUTCOME, LOST, IN_ERROR = 1, 2, 4, 8  # what is known of a recommendation, as bits
@@ -45,7 +46,7 @@ class SiteCounts:
     """What is counted of a site."""
 
     def __init__(self) -> None:
-        self.days: Counter[str] = Counter()  # recommendations by date, in UTC
+        self.days: Counter[str] = Counter()  # recommendations by date, in the time zone of the site
         self.known: Counter[int] = Counter()  # recommendations by what is known of them
         self.last_activity = datetime.min.replace(tzinfo=UTC)
 
@@ -53,7 +54,8 @@ class SiteCounts:
 class FollowUp:
     """What is known of each recommendation of a trial, up to a record: its site, its time, what is reported."""
 
-    def __init__(self) -> None:
+    def __init__(self, zones: SiteZones | None = None) -> None:
+        self._zones = zones or SiteZones()
         self.position, self._hash = 0, b""
         self.sites: list[str] = []
         self.counts: list[SiteCounts] = []
@@ -67,7 +69,7 @@ class FollowUp:
         if view.head(trial).position < self.position:  # a view that was opened before another brought this up to date
             return
         if self.position and not self._is_of(view.records(trial, self.position - 1, 1)):
-            self.__init__()  # type: ignore[misc]
+            self.__init__(self._zones)  # type: ignore[misc]
         while some := view.records(trial, self.position, _AT_ONCE):
             for record in some:
                 self._follow(_decode(record.body))
@@ -109,7 +111,7 @@ class FollowUp:
         self._known.append(0)
         self._waiting[number] = None
         counts = self.counts[index]
-        counts.days[said.at.astimezone(UTC).date().isoformat()] += 1
+        counts.days[self._zones.day(said.site, said.at).isoformat()] += 1
         counts.known[0] += 1
 
     @property

@@ -119,10 +119,11 @@ class SiteEnrolment(Answer, frozen=True):
     entered_in_error: int
     last_activity: datetime
     oldest_waiting: datetime | None = None
+    time_zone: str = "UTC"
 
 
 class DayEnrolment(Answer, frozen=True):
-    """The recommendations of a site on a day, in UTC."""
+    """The recommendations of a site on a day, in the time zone of the site."""
 
     day: str
     site: str
