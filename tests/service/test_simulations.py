@@ -23,7 +23,7 @@ from service.test_jobs import nicer_than
 DESIGN: dict[str, Any] = {"name": "never made", "policy": "thompson", "arms": ARMS, "n_patients": 100}
 GRID = {"effect": [0.3], "compliance": [0.8]}
 OF_A_FILE = 'name = "a"\npolicy = "uniform"\narms = ["a", "b"]\n[scenarios]\npopulations = ["/etc/hosts"]'
-LONG = {"design": {**DESIGN, "n_patients": 2_000}, "scenarios": {}, "n_trials": 5_000}
+LONG: dict[str, Any] = {"design": {**DESIGN, "n_patients": 2_000}, "scenarios": {}, "n_trials": 5_000}
 
 
 @pytest.fixture(scope="module")

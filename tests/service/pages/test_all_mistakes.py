@@ -240,3 +240,41 @@ def test_scenarios_are_checked_all_at_once_and_in_their_place(browser: Any, empt
         assert "“70” is more than 1; write 0.7 or 70%." in page.locator("#scenarios").inner_text()
         assert visitor.axe_issues() == []
         assert visitor.faults == []
+
+
+def test_a_correction_lists_all_that_is_wrong_with_it(service: Service) -> None:
+    site, trial = sign_in(service, "site"), service.new_trial()
+    made = service.client("site").recommend(trial, "S-1")
+    here = f"/app/trials/{trial}/recommendations/{made.id}"
+    assert site.send(f"{here}/report", {"key": "one", "actual": "walk"}).status == 303
+    assert site.send(f"{here}/report", {"key": "two", "reward": "20%"}).status == 303
+    assert service.client("site").recommendation(trial, made.id).reward == 0.2
+    for typed, expected in (
+        ({"taken": "took_other", "outcome": "other"}, {"took_other", "reward", "reason"}),
+        ({"words": "tea", "outcome": "other", "reward": "2,5", "reason": "x"}, {"took_other", "reward"}),
+        ({}, {"correction", "reason"}),
+        ({"outcome": "other", "reward": "1,2", "reason": ""}, {"reward", "reason"}),
+    ):
+        reply = site.send(f"{here}/correction", {"key": "three", **typed})
+        found = set(re.findall(r'id="problem-correction-(\w+)"', reply.body.decode()))
+        assert reply.status == 422
+        assert found == expected - {"correction"}, typed
+        assert (b"Nothing was changed. Choose what to correct." in reply.body) == ("correction" in expected)
+        described = re.findall(
+            r'aria-invalid="true" aria-describedby="problem-correction-(\w+)"', reply.body.decode()
+        )
+        assert set(described) == found
+    corrected = {"key": "four", "outcome": "other", "reward": "0,5", "reason": "misread"}
+    assert site.send(f"{here}/correction", corrected).status == 303
+    assert service.client("site").recommendation(trial, made.id).reward == 0.5
+
+
+def test_an_unblinding_asks_for_code_and_reason_at_once(service: Service) -> None:
+    site, trial = sign_in(service, "site"), service.new_trial(blinded=True)
+    made = service.client("site").recommend(trial, "S-1")
+    reply = site.send(f"/app/trials/{trial}/recommendations/{made.id}/unblinding", {"key": "one"})
+    assert reply.status == 422
+    assert set(re.findall(r'id="problem-unblinding-(\w+)"', reply.body.decode())) == {"kit", "reason"}
+    assert not service.client().accesses(trial) or all(
+        line.kind != "unblinding" for line in service.client().accesses(trial)
+    )

@@ -150,7 +150,7 @@ def _plain(text: str) -> str:
 
 def _refused(text: str, kind: Kind, lowest: float = 0.0) -> InputError:
     expected = _EXPECTED[kind].replace("from 0", f"from {lowest:g}")
-    if kind == "share" and re.fullmatch(r"\d{1,2}|100", text) and 1 < int(text) <= 100:
+    if kind == "share" and re.fullmatch(r"[1-9]\d|100", text):
         return _error(text, expected, f"“{text}” is more than 1; write {int(text) / 100:g} or {text}%")
     return _error(text, expected, f"“{_short(text)}” is not {expected}")
 

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError, input_problem
 from adhere.service.pages.problem import shown_problem
 
-_EMPTY = "Nothing was changed. Choose what to correct."
+NOTHING_CHANGED = "Nothing was changed. Choose what to correct."
 _NO_KIT = "is not a kit of this trial. Check the pack."
 _NOT_THEIR_KIT = "is not a kit of this site, nor one that this subject took. Check the pack."
 
 
-class FormProblem(NamedTuple):
-    """A refusal as a page shows it."""
+@dataclass(frozen=True)
+class FormProblem:
+    """What is wrong with a part of a page: a sentence for each field, and the status of the answer."""
 
     part: str
-    field: str
-    sentence: str
-    status: int
+    sentences: Mapping[str, str]
+    status: int = 422
+
+    @property
+    def field(self) -> str:
+        """The first field that is wrong."""
+        return next(iter(self.sentences))
+
+    @property
+    def sentence(self) -> str:
+        """All sentences."""
+        return " ".join(self.sentences.values())
 
 
 def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
@@ -28,21 +39,22 @@ def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
     status = input_problem(error).status if isinstance(error, InputError) else error.status
     sentence = shown.beside
     if shown.field == "correction":
-        sentence = _EMPTY
+        sentence = NOTHING_CHANGED
     elif shown.field == "kit" and isinstance(error, InputError) and status in (404, 422) and error.value:
         sentence = f"{error.value} {_NOT_THEIR_KIT if status == 404 else _NO_KIT}"
     # A kit is typed into the field of what was taken; only to unblind has it one of its own.
     field = "actual" if shown.field == "kit" and part != "unblinding" else shown.field
-    return FormProblem(part, field, sentence, status)
+    return FormProblem(part, {field: sentence}, status)
 
 
 def already_recorded(problem: FormProblem, taken: str, outcome: str) -> FormProblem:
     """The same problem; if it is a report that differs from the one recorded, the recorded one and how to change it.
 
-    >>> already_recorded(FormProblem("outcome", "reward", "Conflicts with …", 409), "", "Outcome 1").sentence
+    >>> already_recorded(FormProblem("outcome", {"reward": "Conflicts …"}, 409), "", "Outcome 1").sentence
     'Outcome 1 is already recorded. To change it, use Correct a report below.'
     """
     recorded = {"reward": outcome, "actual": taken, "took_other": taken}.get(problem.field, "")
     if problem.status != 409 or not recorded or problem.part not in ("taken", "outcome"):
         return problem
-    return problem._replace(sentence=f"{recorded} is already recorded. To change it, use Correct a report below.")
+    said = f"{recorded} is already recorded. To change it, use Correct a report below."
+    return replace(problem, sentences={problem.field: said})

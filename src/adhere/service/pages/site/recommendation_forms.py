@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError
+from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.site.form_problem import form_problem
+from adhere.service.pages.site.form_problem import NOTHING_CHANGED, FormProblem, form_problem
 from adhere.service.pages.site.recommendation import show_recommendation_page
 
+_REASON: Final = "Give a reason."
+_OUTCOME: Final = "Type the outcome, from 0 to 1."
+_WORDS: Final = {"actual": "Type the code of the kit.", "took_other": "Say what was taken."}
 _CLOCKS = timedelta(minutes=1)  # by which a device's clock may differ from the service's
 
 
@@ -25,7 +29,7 @@ async def report_from_page(page: PageRequest) -> Response:
         body["took_nothing"] = True
     try:
         if "reward" in form:
-            body["reward"] = _number(form["reward"])
+            body["reward"] = _outcome(form["reward"])
         body["happened"] = await _tapped(page, form.get("happened", ""))
     except InputError as error:
         return await show_recommendation_page(page, form_problem(part, error))
@@ -46,19 +50,44 @@ async def correction_from_page(page: PageRequest) -> Response:
         body[taken] = words
     parts = (("actual", taken), ("reward", outcome), ("withdrawal", lost))
     body["retract"] = [name for name, given in parts if given == "retract"]
-    try:
-        for field, typed, unused in (
-            ("took_other", words, taken not in ("actual", "took_other")),
-            ("reward", form.get("reward", ""), outcome != "other"),
-        ):
-            if typed.strip() and unused:
-                sentence = f"{typed!r} is typed here, and not chosen above it: choose it there, or empty this field"
-                raise InputError(field, typed, "an empty field", sentence)
-        if outcome not in ("", "retract"):
-            body["reward"] = _number(form.get("reward", "") if outcome == "other" else outcome)
-    except InputError as error:
-        return await show_recommendation_page(page, form_problem(part, error))
+    reader = FormReader(form)
+    if outcome not in ("", "retract"):
+        chosen = FormReader({"reward": reader.text("reward") if outcome == "other" else outcome})
+        body["reward"] = chosen.number("reward", "share")
+        reader.problems |= chosen.problems
+    _check_correction(reader, taken, outcome)
+    if not any((taken, outcome, lost)) and not reader.problems:
+        reader.refuse("correction", NOTHING_CHANGED)
+    _check_given(reader, reason=_REASON)
+    if reader.problems:
+        return await show_recommendation_page(page, FormProblem(part, reader.problems))
     return await _sent(page, part, "correct", body)
+
+
+def _check_correction(reader: FormReader, taken: str, outcome: str) -> None:
+    """Note what is chosen and not typed, or typed and not chosen."""
+    for field, name, is_chosen, needed in (
+        (
+            "actual" if taken == "actual" else "took_other",
+            "words",
+            taken in ("actual", "took_other"),
+            _WORDS.get(taken, ""),
+        ),
+        ("reward", "reward", outcome == "other", _OUTCOME),
+    ):
+        typed = reader.text(name)
+        if typed and not is_chosen:
+            sentence = f"“{typed}” is typed here, and not chosen above it: choose it there, or empty this field"
+            reader.refuse(field, sentence)
+        elif is_chosen and not typed:
+            reader.refuse(field, needed)
+
+
+def _check_given(reader: FormReader, **needed: str) -> None:
+    """Note which fields are empty; each has a sentence that asks for it."""
+    for name, sentence in needed.items():
+        if not reader.text(name):
+            reader.refuse(name, sentence)
 
 
 async def withdrawal_from_page(page: PageRequest) -> Response:
@@ -73,6 +102,10 @@ async def error_from_page(page: PageRequest) -> Response:
 
 async def unblinding_from_page(page: PageRequest) -> Response:
     """Unblind a kit of this site, or one that this subject has taken; the arm is on this answer only."""
+    reader = FormReader(page.form)
+    _check_given(reader, kit="Type the code on the pack.", reason=_REASON)
+    if reader.problems:
+        return await show_recommendation_page(page, FormProblem("unblinding", reader.problems))
     body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {
         "recommendation_id": page.recommendation_id
     }
@@ -93,14 +126,11 @@ async def _sent(page: PageRequest, part: str, operation: str, body: dict[str, An
     return page.redirect(page.address("trials", page.trial, "recommendations", page.recommendation_id))
 
 
-def _number(text: str) -> float:
-    expected = "a number from 0 to 1"
-    try:
-        value = float(text.replace(",", "."))
-    except ValueError:
-        raise InputError("reward", text, expected) from None
-    if not 0 <= value <= 1:  # NaN neither
-        raise InputError("reward", text, expected)
+def _outcome(text: str) -> int | float:
+    reader = FormReader({"reward": text})
+    value = reader.number("reward", "share")
+    if value is None:
+        raise InputError("reward", text, "a number from 0 to 1", reader.problems.get("reward", _OUTCOME))
     return value
 
 
