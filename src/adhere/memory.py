@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import mmap
 import os
 from contextlib import suppress
 from pathlib import Path
+
+# Said by Python's threads and by the loader of libraries, each with an error of its own kind.
+_SHORTAGE = ("can't start new thread", "failed to map segment", "annot allocate memory")
 
 
 def available_memory() -> int | None:
@@ -21,6 +26,25 @@ def available_memory() -> int | None:
         with suppress(OSError, ValueError, AttributeError):  # other kinds of Unix
             known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     return min(known, default=None)
+
+
+def check_room(n_bytes: int) -> None:
+    """Raise a `MemoryError` if this process cannot get so much address space: some libraries end it in that case."""
+    try:
+        mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE).close()
+    except (OSError, ValueError):
+        raise MemoryError(f"no room for {bytes_text(n_bytes)}") from None
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Return whether something failed for lack of memory, or of room for a thread or a library.
+
+    >>> is_shortage(RuntimeError("can't start new thread")), is_shortage(ImportError("no module named x"))
+    (True, False)
+    """
+    if isinstance(error, (RuntimeError, ImportError)):
+        return any(words in str(error) for words in _SHORTAGE)
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
 def bytes_text(n_bytes: float) -> str:

@@ -17,6 +17,10 @@ from adhere.compilation.compile_errors import as_compile_error
 from adhere.compilation.static import type_for
 from adhere.compilation.storage import cache_folder, cache_in
 from adhere.errors import CompileError, UnavailableError
+from adhere.memory import check_room
+
+_ROOM_TO_LOAD = 48 << 20  # bytes of address space: code from disk takes some 10 MB of it
+_ROOM_TO_COMPILE = 256 << 20  # which takes some 200 MB of it, and keeps less
 
 
 class Kernel:
@@ -60,6 +64,8 @@ class Kernel:
         return None
 
     def _compile(self, signature: tuple[Any, ...], rule: Any, *arguments: Any) -> Any:
+        is_stored = any(self._is_ready(allocates, rule, *arguments) for allocates in (False, True))
+        check_room(_ROOM_TO_LOAD if is_stored else _ROOM_TO_COMPILE)  # without it LLVM ends the process
         # Most rules need no memory of their own; a user's policy that makes arrays is compiled with it.
         for allocates in (True,) if self._is_ready(True, rule, *arguments) else (False, True):
             dispatcher = self._of(rule, allocates)

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adhere.errors import InputError, SecretUnknownError, UnavailableError, UnknownPolicyError
+from adhere.memory import is_shortage
 from adhere.service.api.auth import Authenticator
 from adhere.service.api.calling import call, check_trial
 from adhere.service.api.openapi import document
@@ -48,6 +49,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _NO_STORE = (b"cache-control", b"no-store")
 _JSON = (b"content-type", b"application/json")
 _UNMATCHED = "unmatched"
+_NO_RESOURCES = "the machine is out of resources for now; send the same request again"
 
 log = logging.getLogger("adhere.service")
 encode = msgspec.json.Encoder().encode
@@ -76,6 +78,11 @@ class App:
         context = RequestContext(self._service)
         try:
             await self._answer(scope, receive, send, context)
+        except Exception as error:
+            if not is_shortage(error):
+                raise
+            for message in _NO_MEMORY:  # unless the response has begun, which uvicorn then breaks off
+                await send(message)
         finally:
             if context.admission is not None:
                 context.admission.end()
@@ -106,7 +113,8 @@ class App:
         if isinstance(response, Response):
             await response(scope, receive, send)
         else:
-            await _send(send, status, response)
+            for message in _messages(status, response):
+                await send(message)
         seconds = time.perf_counter() - begin
         method = scope["method"] if scope["method"] in _METHODS else "other"
         template = route.path if route is not None else _UNMATCHED
@@ -159,7 +167,7 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
         return error
     if isinstance(error, InputError):
         return input_problem(error)
-    if isinstance(error, (StoreError, ShutdownError, UnavailableError, MemoryError)):
+    if isinstance(error, (StoreError, ShutdownError, UnavailableError)) or is_shortage(error):
         if isinstance(error, StoreError):  # its first line: others may tell whose data it was about
             log.warning(
                 "%s was answered 503: %s", route.path if route else "a request", str(error).partition("\n")[0]
@@ -180,13 +188,13 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
         )
     if isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
         log.error("out of resources", exc_info=error)
-        detail = "the machine is out of resources for now; send the same request again"
-        return ProblemError("unavailable", detail, headers={"retry-after": "1"})
+        return ProblemError("unavailable", _NO_RESOURCES, headers={"retry-after": "1"})
     log.error("unhandled exception", exc_info=error)
     return ProblemError("internal", "an error in the service; it was logged there")
 
 
-async def _send(send: Send, status: int, response: Any) -> None:
+def _messages(status: int, response: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the server sends for a response, all of it made before anything is sent."""
     if isinstance(response, ProblemError):
         body = response.encoded()
         headers = [(b"content-type", MEDIA_TYPE.encode()), _NO_STORE]
@@ -197,5 +205,9 @@ async def _send(send: Send, status: int, response: Any) -> None:
         body, headers = encode(response), [_JSON, _NO_STORE]
     if status != 204:
         headers.append((b"content-length", b"%d" % len(body)))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    head = {"type": "http.response.start", "status": status, "headers": headers}
+    return head, {"type": "http.response.body", "body": body}
+
+
+# Made in advance: when it is needed, there may be no memory to make it.
+_NO_MEMORY: Final = _messages(503, ProblemError("unavailable", _NO_RESOURCES, headers={"retry-after": "1"}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from adhere.service.jobs.simulations import Simulations
 from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
+from adhere.service.threads import Threads
 from adhere.sessions import Sessions
 from adhere.site_zones import SiteZones
 from adhere.store import ReadTransaction, Store, Token
@@ -58,9 +58,9 @@ class Service:
         self.loaded = False  # whether it was tried to load the policy of every open trial
         self.unservable: set[str] = set()  # trials whose policy is not known here
         self.probe = StoreProbe(store.check)
-        self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="reader")
-        self._background = ThreadPoolExecutor(_BACKGROUND_THREADS, thread_name_prefix="background")
-        self._compilers = ThreadPoolExecutor(_COMPILER_THREADS, thread_name_prefix="background-compiler")
+        self._readers = Threads(_READER_THREADS, "reader")
+        self._background = Threads(_BACKGROUND_THREADS, "background")
+        self._compilers = Threads(_COMPILER_THREADS, "background-compiler")
 
     async def read(self, work: Callable[[ReadTransaction], Result]) -> Result:
         """Call a function with a consistent view of the store, in another thread."""

@@ -16,11 +16,13 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias, TypeVar
 
+from adhere.errors import UnavailableError
+from adhere.memory import is_shortage
 from adhere.service.metrics import Metrics
 from adhere.service.preparer import Preparer
+from adhere.service.threads import Threads
 from adhere.store import OutcomeUnknownError, StoreError
 from adhere.trial.commands import AnyCommand, Response
 from adhere.trial.processor import CommandProcessor
@@ -46,7 +48,7 @@ class GroupCommit:
     def __init__(self, processor: CommandProcessor, metrics: Metrics) -> None:
         self._processor, self._metrics = processor, metrics
         self._queue: deque[Waiting] = deque()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._thread = Threads(1, "writer")
         self._preparer = Preparer(processor, self._enqueue)
         self._busy = False  # a batch is being executed, or is about to be
         self._failed_at: float | None = None
@@ -89,16 +91,31 @@ class GroupCommit:
             return
         loop = asyncio.get_running_loop()
         batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_BATCH))]
-        if all(not callable(work) and self._processor.is_quick(work) for work, _ in batch):
+        try:
+            if not all(not callable(work) and self._processor.is_quick(work) for work, _ in batch):
+                answers = loop.run_in_executor(self._thread, self._work, batch)
+                answers.add_done_callback(lambda done: self._after_thread(batch, done))
+                return
             _resolve(batch, self._work(batch))
-            loop.call_soon(self._gather, _LOOP_ROUNDS)
-            return
-        answers = loop.run_in_executor(self._thread, self._work, batch)
-        answers.add_done_callback(lambda done: self._after_thread(batch, done))
+        except UnavailableError as error:  # there is no thread to do it
+            _resolve(batch, [error] * len(batch))
+        except MemoryError as error:  # the next batch must have its turn
+            _resolve(batch, [self._doubt(error)] * len(batch))
+        loop.call_soon(self._gather, _LOOP_ROUNDS)
 
     def _after_thread(self, batch: Sequence[Waiting], done: asyncio.Future[list[Any]]) -> None:
-        _resolve(batch, done.result())
+        error = done.exception()
+        if error is None:
+            _resolve(batch, done.result())
+        else:
+            _resolve(batch, [self._doubt(error)] * len(batch))
         self._gather(_LOOP_ROUNDS)
+
+    def _doubt(self, error: BaseException) -> OutcomeUnknownError:
+        """The answer to what may have been written before the machine ran out of memory."""
+        unknown = OutcomeUnknownError(f"{type(error).__name__} while it was written")
+        self._fail(unknown)
+        return unknown
 
     def close(self) -> None:
         """Finish what is queued, and stop. Blocks until that is done."""
@@ -130,7 +147,7 @@ class GroupCommit:
             return [error] * len(commands)
         except Exception as error:
             if len(commands) == 1:
-                return [error]
+                return [self._doubt(error) if is_shortage(error) else error]
             # One command's error must not fail the others of its batch.
             return [answer for command in commands for answer in self._commit([command])]
         self._failed_at = None
@@ -144,7 +161,7 @@ class GroupCommit:
             self._fail(error)
             return error
         except Exception as error:
-            return error
+            return self._doubt(error) if is_shortage(error) else error
 
     def _fail(self, error: StoreError) -> None:
         self._failed_at = time.monotonic()

@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
+from adhere.errors import UnavailableError
+from adhere.service.threads import Threads
 from adhere.trial.commands import AnyCommand
 from adhere.trial.processor import CommandProcessor
 
@@ -31,8 +32,8 @@ class Preparer:
     def __init__(self, processor: CommandProcessor, hand_on: Callable[[Sequence[WaitingCommand]], None]) -> None:
         self._processor, self._hand_on = processor, hand_on
         self._queues: dict[str, _Queue] = {}  # of the trials with commands that are not answered
-        self._learners = ThreadPoolExecutor(_LEARNERS, thread_name_prefix="preparer")
-        self._loaders = ThreadPoolExecutor(_LOADERS, thread_name_prefix="preparer-loader")
+        self._learners = Threads(_LEARNERS, "preparer")
+        self._loaders = Threads(_LOADERS, "preparer-loader")
         self._closed = False
 
     def put(self, waiting: WaitingCommand) -> None:
@@ -53,13 +54,17 @@ class Preparer:
         queue.under_way = [queue.waiting.popleft() for _ in range(min(len(queue.waiting), _AT_ONCE))]
         commands = [command for command, _ in queue.under_way]
         threads = self._learners if self._processor.is_ready(queue.trial) else self._loaders
-        prepared = asyncio.get_running_loop().run_in_executor(threads, self._processor.prepare, commands)
-        prepared.add_done_callback(lambda done: self._after(queue, done))
+        try:
+            prepared = asyncio.get_running_loop().run_in_executor(threads, self._processor.prepare, commands)
+        except UnavailableError as error:
+            self._after(queue, error)
+        else:
+            prepared.add_done_callback(lambda done: self._after(queue, done.exception()))
 
-    def _after(self, queue: _Queue, prepared: asyncio.Future[None]) -> None:
+    def _after(self, queue: _Queue, error: BaseException | None) -> None:
         if self._closed:
             return
-        if (error := prepared.exception()) is not None:  # they are executed all the same, and tell why they cannot be
+        if error is not None:  # they are executed all the same, and tell why they cannot be
             log.warning("commands could not be prepared: %s", type(error).__name__)
         ready, queue.under_way = queue.under_way, []
         queue.n_unanswered = len(ready)

@@ -82,6 +82,7 @@ class PostgresStore(Store):
         self._idle: list[Connection] = []
         self._idle_turn = threading.Lock()
         self._closed = False
+        self._is_writing = False
         self._lsn: int = 0  # how far the server's log is known to have come: it only grows
         self._is_set_back = False
         self._identity = ""  # of the tables that were opened to write
@@ -147,15 +148,17 @@ class PostgresStore(Store):
         with self._turn:
             if self._read_only:
                 raise StoreError(f"{self._where} was opened only to be read")
-            if self._writer and not self._writer.closed and self._writer.pgconn.pipeline_status != PipelineStatus.OFF:
+            if self._is_writing:
                 raise StoreError(f"{self._where}: one transaction cannot be begun within another")
             before, self._writer = self._writer, self._ready(self._writer, writes=True)
+            self._is_writing = True
             try:
                 with self._transaction(self._writer, _WRITE, [_FLUSH]) as writing:
                     if self._writer is not before:
                         self._check_identity(self._writer, writing)
                     yield writing
             finally:
+                self._is_writing = False
                 if self._is_set_back:
                     self._disown(self._writer)
             if writing.has_possession is not None:
@@ -248,9 +251,10 @@ class PostgresStore(Store):
             raise self._failed(error) from None
 
     def _good(self, connection: Connection | None, *, seconds: float, writes: bool = False) -> Connection:
-        """The connection, or a new one if it broke while idle."""
+        """The connection, or a new one if it broke while idle, or could not be rolled back for lack of memory."""
         if connection is not None:
-            if not connection.closed and not has_news(connection):
+            is_good = not connection.closed and not has_news(connection)
+            if is_good and connection.pgconn.pipeline_status == PipelineStatus.OFF:
                 return connection
             connection.close()
         if self._closed:

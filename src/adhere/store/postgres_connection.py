@@ -107,7 +107,7 @@ def roll_back(connection: Connection) -> None:
     """End a transaction, or the connection if that is not possible."""
     try:
         connection.execute("ROLLBACK")
-    except psycopg.Error:
+    except (psycopg.Error, MemoryError):
         connection.close()
 
 

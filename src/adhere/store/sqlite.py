@@ -55,6 +55,7 @@ class SqliteStore(Store):
         self._lock, self._watch, self._made = None, None, False
         self._possession: Possession | None = None
         self._owes_move = False  # whether the possession is not yet in the database itself
+        self._is_writing = False  # whether this process has a transaction under way
         with ExitStack() as undo:
             if self._path is not None:
                 check_path(self._path, must_exist=read_only)
@@ -153,7 +154,7 @@ class SqliteStore(Store):
         Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
         """
         watch = self._watch
-        with self._turn:
+        with self._turn, self._only_transaction():
             transaction = self._begun()
             if watch is None:
                 with self._transaction(self._connection, "BEGIN IMMEDIATE"):
@@ -175,6 +176,21 @@ class SqliteStore(Store):
                 self._move_log()
                 watch.remember()
             self._after_commit(transaction)
+
+    @contextmanager
+    def _only_transaction(self) -> Iterator[None]:
+        """End a transaction that could not be rolled back for lack of memory, before the next one begins."""
+        if self._is_writing:  # SQLite refuses it, and must not lose the outer one
+            yield
+            return
+        with suppress(sqlite3.ProgrammingError):  # it was closed, as the next statement says
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        self._is_writing = True
+        try:
+            yield
+        finally:
+            self._is_writing = False
 
     def _begun(self) -> SqliteTransaction:
         claim = self._possession.claim if self._possession else ""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
+from adhere.errors import UnavailableError
 from adhere.exploration.results import Exploration
 from adhere.exploration.settings import Settings
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.job_process import JobProcessError
+from adhere.service.threads import Threads
 
 _MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each
 
@@ -33,7 +34,7 @@ class Explorer:
 
     def __init__(self) -> None:
         self._process = ChildProcess(__name__)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="exploring")  # waits for the process
+        self._thread = Threads(1, "exploring")  # waits for the process
         self._waiting: dict[int, tuple[Settings, asyncio.Future[Exploration]]] = {}
         self._kept: OrderedDict[Settings, Exploration] = OrderedDict()
         self._busy = False
@@ -70,8 +71,12 @@ class Explorer:
             if settings in self._kept:  # two pages may ask for the same
                 future.set_result(self._kept[settings])
                 continue
+            try:
+                work = asyncio.get_running_loop().run_in_executor(self._thread, self._process.call, settings)
+            except UnavailableError as error:
+                future.set_exception(error)
+                continue
             self._busy = True
-            work = asyncio.get_running_loop().run_in_executor(self._thread, self._process.call, settings)
             work.add_done_callback(partial(self._done, settings, future))
 
     def _done(self, settings: Settings, future: asyncio.Future[Exploration], work: asyncio.Future[Any]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from adhere.service.jobs import job_functions
 from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.service.jobs.job_process import broken_off
+from adhere.service.threads import Threads
 from adhere.store import Store
 from adhere.trial.processor import CommandProcessor
 
@@ -39,8 +39,8 @@ class Jobs:
 
     def __init__(self, processor: CommandProcessor) -> None:
         self._processor, self._location = processor, processor.store.location
-        self._large = ThreadPoolExecutor(1, thread_name_prefix="jobs")  # waits for the process
-        self._small = ThreadPoolExecutor(1, thread_name_prefix="small-jobs")
+        self._large = Threads(1, "jobs")  # waits for the process
+        self._small = Threads(1, "small-jobs")
         self._busy: set[int] = set()
         self._process = ChildProcess(job_functions.__name__, lambda: child_arguments(processor.store))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
 from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.jobs import child_arguments
+from adhere.service.threads import Threads
 from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.processor import CommandProcessor
 
@@ -28,7 +28,7 @@ class Monitors:
         self._processor = processor
         self._work: Callable[[str], Monitor] | None = None
         self._process = ChildProcess(_MODULE, lambda: child_arguments(processor.store))
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="monitors")  # waits for the process
+        self._thread = Threads(1, "monitors")  # waits for the process
         self._made: OrderedDict[str, Monitor] = OrderedDict()
         self._under_way: dict[str, _Computation] = {}
 

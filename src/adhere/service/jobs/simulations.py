@@ -16,11 +16,12 @@ from typing import IO, Any
 
 from msgspec.structs import replace
 
-from adhere.errors import UnknownError
+from adhere.errors import UnavailableError, UnknownError
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.jobs import policy_files
 from adhere.service.jobs.simulation_child import end, has_ended, started
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState, State, all_in
+from adhere.service.threads import start_thread
 from adhere.trial.design import Design
 
 _MAX_WAITING = 8
@@ -46,8 +47,12 @@ class Simulations:
         files.state = SimulationState(token, n_trials, seed, "waiting", time.time(), name=design.name)
         request = pickle.dumps((design, scenarios, n_trials, seed, policy_files(), total))
         thread = threading.Thread(target=self._look_after, args=(files, request), name=f"simulation {files.id}")
-        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
-        thread.start()
+        try:
+            start_thread(thread)
+        except UnavailableError:
+            files.delete()  # or the token would have to wait for it
+            raise
+        self._threads = [*(one for one in self._threads if one.is_alive()), thread]
         return files.id
 
     def find(self, token: int, number: int) -> tuple[SimulationFiles, SimulationState]:
