@@ -121,6 +121,12 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (!form.matches("[data-unsent]") || event.defaultPrevented) return;
+    if (form.noValidate && !form.checkValidity()) { // incomplete: it is not kept, and the answer says all that is missing
+      if (navigator.onLine) return;
+      event.preventDefault();
+      form.reportValidity();
+      return;
+    }
     const fields = new FormData(form, event.submitter);
     const at = new Date();
     if ("happened" in form.dataset && ahead !== null) fields.set("happened", new Date(at - ahead).toISOString());
