@@ -278,3 +278,26 @@ def test_an_unblinding_asks_for_code_and_reason_at_once(service: Service) -> Non
     assert not service.client().accesses(trial) or all(
         line.kind != "unblinding" for line in service.client().accesses(trial)
     )
+
+
+def test_an_incomplete_form_is_not_kept_on_the_device(browser: Any, service: Service) -> None:
+    trial, client = service.new_trial(), service.client("site")
+    made = client.recommend(trial, "S-1")
+    client.report(trial, made.id, actual="walk", reward=1)
+    with visiting(browser, service, "site", phone=True) as visitor:
+        page = visitor.page
+        visitor.expected = ("console: Failed to load resource",)
+        visitor.open(f"/app/trials/{trial}/recommendations/{made.id}")
+        page.get_by_text("Correct a report").click()
+        page.locator("#correct-outcome").select_option("retract")
+        page.context.set_offline(True)
+        page.get_by_role("button", name="Correct", exact=True).click()
+        focused = "document.querySelector('#reason-correction') === document.activeElement"
+        page.wait_for_function(focused)
+        assert page.evaluate("localStorage.getItem('adhere-unsent')") in (None, "[]")
+        page.context.set_offline(False)
+        with page.expect_navigation():
+            page.get_by_role("button", name="Correct", exact=True).click()
+        assert page.locator("#problem-correction-reason").inner_text() == "Give a reason."
+        assert page.locator("#correct-outcome").input_value() == "retract"
+        assert page.evaluate("localStorage.getItem('adhere-unsent')") in (None, "[]")
