@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import http.client
 import json
 import os
 import tempfile
@@ -13,12 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import urlencode
 
 from benchmarks.cpu.measuring import Spread
 from benchmarks.monitor.blinding import aucs
+from benchmarks.monitor.fifty import Fifty, fifty_monitors
 from benchmarks.monitor.first_paint import Visits, visit
-from benchmarks.monitor.listening import listeners
+from benchmarks.monitor.listening import listeners, signed_in
 from benchmarks.monitor.long_trial import TRIAL, make_long_trial
 from benchmarks.monitor.site import Site
 from benchmarks.pages import Bar, table_of_bars, times
@@ -35,9 +34,16 @@ def main() -> int:
     """Measure, then write what was found."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.monitor", description=__doc__)
     parser.add_argument("--out", type=Path, default=_RESULTS, help="folder for the results (benchmarks/results)")
-    out: Path = parser.parse_args().out
+    parser.add_argument("--fifty", action="store_true", help="only the fifty who watch; nothing is written")
+    given = parser.parse_args()
+    out: Path = given.out
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="adhere-bench-monitor-") as folder:
+        fifty = fifty_monitors(Path(folder))
+        if given.fifty:
+            print(table_of_bars(fifty.bars()))
+            print(f"load {before:.1f} before, {os.getloadavg()[0]:.1f} after")
+            return 0
         file = Path(folder) / "trials.db"
         tokens = make_long_trial(file, PATIENTS)
         print(f"a trial of {PATIENTS:,} patients is made", flush=True)
@@ -46,7 +52,7 @@ def main() -> int:
             print(f"visits: {visits}", flush=True)
             pairs = _pairs(server.port, tokens)
         found, of_trials = aucs(Path(folder), REQUESTS)
-    bars = _bars(visits, pairs, found, of_trials)
+    bars = _bars(visits, pairs, fifty, found, of_trials)
     header = f"{datetime.date.today().isoformat()}. {machine()}."
     load = f"the machine's load was {before:.1f} before and {os.getloadavg()[0]:.1f} after"
     note = f"Written by `python -m benchmarks.monitor`; the trial has {PATIENTS:,} patients, {load}."
@@ -57,6 +63,7 @@ def main() -> int:
         "machine": machine(),
         "visits": asdict(visits),
         "pairs": pairs,
+        "fifty": asdict(fifty),
         "aucs": found,
         "aucs_of_trials": of_trials,
     }
@@ -67,12 +74,12 @@ def main() -> int:
 
 def _pairs(port: int, tokens: dict[str, str]) -> list[tuple[float, float]]:
     """The median milliseconds of a recommendation with nobody watching and with ten, in alternating order."""
-    cookie, site, found = _cookie(port, tokens["statistician"]), Site(port, tokens["site"]), []
+    cookie, site, found = signed_in(port, tokens["statistician"]), Site(port, tokens["site"]), []
     _median(site)
     for pair in range(PAIRS):
         both = {}
         for n in (0, LISTENERS) if pair % 2 else (LISTENERS, 0):
-            with listeners(port, cookie, TRIAL, n):
+            with listeners(port, [cookie] * n, TRIAL):
                 both[n] = _median(site)
         found.append((both[0], both[LISTENERS]))
         print(
@@ -89,15 +96,12 @@ def _median(site: Site) -> float:
     return median(taken)
 
 
-def _cookie(port: int, token: str) -> str:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    connection.request("POST", "/app/sign-in", urlencode({"token": token}), headers)
-    return str(connection.getresponse().getheader("set-cookie")).partition(";")[0]
-
-
 def _bars(
-    visits: Visits, pairs: list[tuple[float, float]], found: dict[str, float], of_trials: dict[str, float]
+    visits: Visits,
+    pairs: list[tuple[float, float]],
+    fifty: Fifty,
+    found: dict[str, float],
+    of_trials: dict[str, float],
 ) -> list[Bar]:
     charts, paints = ([getattr(one, name) for one in visits.later] for name in ("chart", "paint"))
     weight, sent = (max(getattr(one, name) for one in visits.later) / 1e6 for name in ("loaded", "sent"))
@@ -112,6 +116,7 @@ def _bars(
         ),
         Bar("page with all it loads: ≤ 1.5 MB", f"{weight:.2f} MB, sent as {sent:.2f} MB", weight <= 1.5),
         Bar(f"recommend p50 with {LISTENERS} watching: ≤ 1.2×", times(ratio), ratio.median <= 1.2),
+        *fifty.bars(),
         Bar(
             f"AUC of the arm from latency, {REQUESTS:,} requests of a kind: 0.5 ± 0.03",
             f"{kinds} (of the trial, whichever its arm: {places})",

@@ -1,6 +1,6 @@
 """People who watch a trial: each listens for changes and then asks for the parts of the page, as its script does.
 
-They are a process of their own: `python -m benchmarks.monitor.listening PORT COOKIE TRIAL N`, until its input ends.
+They are a process of their own: `python -m benchmarks.monitor.listening PORT TRIAL COOKIE…`, until its input ends.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import http.client
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from urllib.parse import urlencode
 
 
 def _listen(port: int, cookie: str, trial: str) -> None:
@@ -27,15 +28,23 @@ def _listen(port: int, cookie: str, trial: str) -> None:
                 sys.stdout.flush()
 
 
+def signed_in(port: int, token: str) -> str:
+    """The cookie of a new session."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    connection.request("POST", "/app/sign-in", urlencode({"token": token}), headers)
+    return str(connection.getresponse().getheader("set-cookie")).partition(";")[0]
+
+
 @contextmanager
-def listeners(port: int, cookie: str, trial: str, n: int) -> Iterator[None]:
-    """So many who watch for as long as the block lasts; it begins once each has the page."""
-    command = [sys.executable, "-m", __name__, str(port), cookie, trial, str(n)]
+def listeners(port: int, cookies: Sequence[str], trial: str) -> Iterator[None]:
+    """Watch with each of these sessions for as long as the block lasts; it begins once each has the page."""
+    command = [sys.executable, "-m", __name__, str(port), trial, *cookies]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        for _ in range(n):
+        for _ in cookies:
             assert process.stdout.readline() == b"refreshed\n"
         drain = threading.Thread(target=process.stdout.read, daemon=True)
         drain.start()
@@ -47,8 +56,8 @@ def listeners(port: int, cookie: str, trial: str, n: int) -> Iterator[None]:
 
 def main() -> None:
     """Listen until the input ends."""
-    port, cookie, trial, n = sys.argv[1:]
-    for _ in range(int(n)):
+    port, trial, *cookies = sys.argv[1:]
+    for cookie in cookies:
         threading.Thread(target=_listen, args=(int(port), cookie, trial), daemon=True).start()
     sys.stdin.read()
 

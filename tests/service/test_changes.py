@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
+import pytest
+
 from adhere.errors import StoreError
 from adhere.service.changes import Changes
 
@@ -60,3 +62,23 @@ def test_all_are_let_go_at_the_end_and_nobody_is_taken_after_it() -> None:
         return [head async for head in changes.heads("u")]
 
     asyncio.run(asyncio.wait_for(watch(), 5))
+
+
+def test_many_are_told_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each asks for a page then, and requests of others come between."""
+    monkeypatch.setattr("adhere.service.changes._BETWEEN_LISTENERS", 0.5)
+
+    async def watch() -> None:
+        log = Log()
+        changes = Changes(log.head_of, every=1.0)
+        heads = [changes.heads("t") for _ in range(4)]
+        assert [await anext(one) for one in heads] == ["a"] * 4
+        log.head = "b"
+        waiting = [asyncio.ensure_future(anext(one)) for one in heads]
+        assert await waiting[0] == "b"
+        assert not waiting[-1].done()
+        assert await asyncio.gather(*waiting) == ["b"] * 4
+        for one in heads:
+            await one.aclose()
+
+    asyncio.run(watch())

@@ -142,7 +142,7 @@ def test_a_computation_that_failed_fails_only_those_whose_it_is(
         counted.may_go.set()
         found = await asyncio.gather(first, second, return_exceptions=True)
         monitors.close()
-        return found
+        return list(found)
 
     first, second = asyncio.run(main())
     assert isinstance(first, ZeroDivisionError)

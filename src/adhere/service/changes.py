@@ -13,6 +13,9 @@ from contextlib import aclosing, asynccontextmanager
 from adhere.errors import StoreError, UnavailableError
 
 EVERY = 2.0  # seconds between two looks, and so at least between two changes that are told
+_BETWEEN_LISTENERS = (
+    0.04  # seconds, less if there are many: each then asks for a page, and other requests come between
+)
 _QUIET = 10.0  # seconds after which a listener is told that nothing has changed, or proxies would hang up
 
 log = logging.getLogger("adhere.service")
@@ -63,27 +66,32 @@ class _Watched:
         self.n_listeners = 0
         self._head: str | None = None
         self._ended = False
-        self._news = asyncio.Event()  # a new one for each change
+        self._news: list[asyncio.Event] = []  # of each listener, set once it may look at the head
         self._task = asyncio.create_task(self._look())
 
     async def heads(self) -> AsyncGenerator[str | None]:
         """As `Changes.heads`."""
-        told = None
-        while not self._ended:
-            news = self._news
-            if self._head is not None and self._head != told:
-                told = self._head
-                yield told
-                continue
-            try:
-                await asyncio.wait_for(news.wait(), _QUIET)
-            except TimeoutError:
-                yield None
+        told, news = None, asyncio.Event()
+        self._news.append(news)
+        try:
+            while not self._ended:
+                news.clear()
+                if self._head is not None and self._head != told:
+                    told = self._head
+                    yield told
+                    continue
+                try:
+                    await asyncio.wait_for(news.wait(), _QUIET)
+                except TimeoutError:
+                    yield None
+        finally:
+            self._news.remove(news)
 
     def end(self) -> None:
         """Let all listeners go."""
         self._ended = True
-        self._tell()
+        for news in self._news:
+            news.set()
 
     def stop(self) -> None:
         """Look no longer."""
@@ -102,5 +110,7 @@ class _Watched:
             await asyncio.sleep(self._every)
 
     def _tell(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        """Tell the listeners one after the other, all of them before the next look."""
+        between = min(_BETWEEN_LISTENERS, self._every / max(1, len(self._news)))
+        for place, news in enumerate(self._news):
+            asyncio.get_running_loop().call_later(place * between, news.set)

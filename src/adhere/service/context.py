@@ -28,6 +28,7 @@ from adhere.tokens import Tokens
 from adhere.trial.commands import AnyCommand, Response
 from adhere.trial.processor import CommandProcessor
 from adhere.trial.results import ResultsCache
+from adhere.trial.transaction import LiveTrial
 
 Result = TypeVar("Result")
 _READER_THREADS = 4  # for what takes some milliseconds
@@ -52,7 +53,7 @@ class Service:
         self.jobs = Jobs(self.processor)
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)
-        self.monitors = Monitors(self.processor)
+        self.monitors = Monitors(self.processor, self.metrics.monitor_seconds.observe)
         self.follow_ups = FollowUps(self.jobs, SiteZones(settings.time_zones))
         self.changes = Changes(self.head_of)
         self.loaded = False  # whether it was tried to load the policy of every open trial
@@ -70,6 +71,11 @@ class Service:
                 return work(view)
 
         return await self.in_thread(reading)
+
+    async def trial(self, name: str) -> LiveTrial:
+        """A trial by its name, from memory unless this process has not seen it yet."""
+        known = self.processor.known(name)
+        return await self.in_thread(partial(self.processor.trial, name)) if known is None else known
 
     async def head_of(self, trial: str) -> str:
         """The hash of the last record of a trial."""

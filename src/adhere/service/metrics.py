@@ -39,6 +39,7 @@ class Metrics:
         self._commits = counter("adhere_commits", "Transactions with requests in them")
         self._sizes = histogram("adhere_commit_requests", "Requests in a transaction", buckets=_SIZES)
         self._commit_seconds = histogram("adhere_commit_seconds", "From taking a batch to its commit")
+        self.monitor_seconds = histogram("adhere_monitor_seconds", "Computing a trial's monitor", buckets=_SECONDS)
         self.failed_commits = counter("adhere_failed_commits", "Transactions that could not be written")
         self._fallbacks = counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed")
         self._refused_lessons = counter("adhere_refused_lessons", "Lessons skipped because the policy failed at them")

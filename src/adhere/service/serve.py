@@ -42,6 +42,8 @@ from adhere.store import Store, StoreError, check_place, open_store
 from adhere.trial.epochs import begin_epochs_after_restore
 from adhere.trial.processor import utc_now
 
+_SWITCH_SECONDS = 0.0005
+
 log = logging.getLogger("adhere.service")
 
 
@@ -129,6 +131,9 @@ def _move_secrets(store: Store) -> None:
 
 
 def _prepare(settings: ServiceSettings) -> None:
+    # A thread that computes, as to render a page or to compile, hands the interpreter on more often: an answer waits
+    # for it at each statement to the store, and by default up to five milliseconds each time.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     set_up_logging(settings.log_level, settings.log_file)
     for file in settings.imports:
         import_policies(Path(file))

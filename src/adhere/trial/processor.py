@@ -222,7 +222,7 @@ class CommandProcessor:
         if live is None or not live.is_ready:
             return True
         if isinstance(command, _REPLACES_IMPUTED) and live.design.impute is not None:
-            return live.n_examined > 0
+            return bool(live.n_examined)
         return isinstance(command, Correct)
 
     def is_ready(self, trial: str) -> bool:
@@ -262,6 +262,11 @@ class CommandProcessor:
                 with suppress(InputError):  # which `execute` will report
                     self._execute_one(transaction, command)
             return transaction.learn_ahead()
+
+    def known(self, name: str) -> LiveTrial | None:
+        """A trial that this process has seen, without a look into the store; None if it would take one."""
+        live = self._trials.get(name)
+        return live if live is not None and (live.kits.usable or not live.design.blinded) else None
 
     def trial(self, name: str) -> LiveTrial:
         """A trial by its name."""

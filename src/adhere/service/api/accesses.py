@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from functools import partial
 from typing import Any, Final
 
 from adhere.errors import ConflictError, OutcomeUnknownError, StoreError
@@ -51,7 +50,7 @@ async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: R
 
 async def _log(context: RequestContext, kind: str, recommendation_id: str | None) -> None:
     service, token = context.service, context.holder.id
-    live = await service.in_thread(partial(service.processor.trial, context.trial))
+    live = await service.trial(context.trial)
     if not live.design.blinded and kind not in _OF_UNBLINDED:
         return
     try:

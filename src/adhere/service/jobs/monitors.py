@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from importlib import import_module
@@ -24,8 +25,8 @@ class Monitors:
     that their number depends on how long one takes and not on how many watch.
     """
 
-    def __init__(self, processor: CommandProcessor) -> None:
-        self._processor = processor
+    def __init__(self, processor: CommandProcessor, on_made: Callable[[float], None] = lambda seconds: None) -> None:
+        self._processor, self._on_made = processor, on_made
         self._work: Callable[[str], Monitor] | None = None
         self._process = ChildProcess(_MODULE, lambda: child_arguments(processor.store))
         self._thread = Threads(1, "monitors")  # waits for the process
@@ -58,7 +59,10 @@ class Monitors:
 
         def compute() -> Monitor:
             computation.has_begun = True
-            return work(trial)
+            begin = time.perf_counter()
+            made = work(trial)
+            self._on_made(time.perf_counter() - begin)
+            return made
 
         found = await asyncio.get_running_loop().run_in_executor(self._thread, compute)
         self._made[trial] = found

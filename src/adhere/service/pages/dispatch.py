@@ -97,7 +97,7 @@ class Pages:
     async def _is_rehearsal(self, trial: str) -> bool:
         """Whether every page of a trial says that it is a rehearsal; of one that cannot be shown, none does."""
         with suppress(UnknownError, UnavailableError):
-            return await self._service.in_thread(lambda: self._service.processor.trial(trial).design.rehearsal)
+            return (await self._service.trial(trial)).design.rehearsal
         return False
 
     async def _form(self, receive: Receive, page: PageRequest) -> Mapping[str, list[str]]:
