@@ -59,7 +59,7 @@ class Preparer:
         except UnavailableError as error:
             self._after(queue, error)
         else:
-            prepared.add_done_callback(lambda done: self._after(queue, None if done.cancelled() else done.exception()))
+            prepared.add_done_callback(lambda done: done.cancelled() or self._after(queue, done.exception()))
 
     def _after(self, queue: _Queue, error: BaseException | None) -> None:
         if self._closed:
