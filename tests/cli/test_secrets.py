@@ -14,7 +14,7 @@ import pytest
 from adhere import Trial
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store import open_store
-from adhere.trial.commands import ChangeStatus, Recommend, RecommendationResponse, Report, Unblind
+from adhere.trial.commands import ChangeStatus, Recommend, RecommendationResponse, Report, Unblind, UnblindingResponse
 from adhere.trial.events import EpochBegun, Recommended, decode
 from adhere.trial.log.chain import walk
 from adhere.trial.log.log_file import secrets_of
@@ -161,7 +161,7 @@ def test_ids_and_kits_from_before_the_export_lead_back_and_later_ones_nowhere(
             send(processor, Unblind(trial="headache", request_id="u", kit=str(after.kit), reason="emergency"))
         send(processor, about(before, kit=before.kit))
         told = send(processor, Unblind(trial="headache", request_id="v", kit=str(before.kit), reason="emergency"))
-        assert isinstance(told, RecommendationResponse)
+        assert isinstance(told, UnblindingResponse)
         assert told.recommendation_id == before.recommendation_id
 
 

@@ -31,10 +31,12 @@ from adhere_client import (
     IssuedToken,
     RecommendationDetails,
     Recorded,
+    RecordedLine,
     Results,
     TokenDetails,
     TrialDetails,
     TrialEnrolment,
+    Unblinding,
     calls,
 )
 from service.both_clients import BOTH, MakeClient
@@ -207,7 +209,7 @@ def test_tokens_and_kits(service: Service, make: MakeClient) -> None:
         with make(service.url, f"\t{made.token}\n") as site:  # as read from a file
             kit = site.recommend(trial, "S-1").kit
             assert kit is not None
-            assert type(admin.unblind(trial, kit, "an emergency")) is IssuedRecommendation
+            assert type(admin.unblind(trial, kit, "an emergency")) is Unblinding
             assert admin.make_link(made.id).path.startswith("/app/sign-in#link=lnk_")
             new = admin.rotate_token(made.id)
             with pytest.raises(adhere.ServiceError, match="401"):
@@ -254,6 +256,8 @@ def test_answers_hold_what_the_service_sends() -> None:
         IssuedRecommendation: commands.RecommendationResponse,
         IssuedToken: responses.TokenCreated,
         RecommendationDetails: responses.RecommendationView,
+        RecordedLine: responses.RecordedLine,
+        Unblinding: commands.UnblindingResponse,
         Recorded: commands.Receipt,
         Results: results.Results,
         TokenDetails: responses.TokenLine,

@@ -163,4 +163,14 @@ class Examined(msgspec.Struct, frozen=True):
     next_index: int | None = None
 
 
-Response: TypeAlias = RecommendationResponse | Receipt | Examined
+class UnblindingResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The arm in a kit, and when its disclosure was recorded; `repeated` if it was answered before under this key."""
+
+    recommendation_id: str
+    arm: str
+    kit: str
+    at: datetime
+    repeated: bool = False
+
+
+Response: TypeAlias = RecommendationResponse | UnblindingResponse | Receipt | Examined

@@ -31,6 +31,7 @@ from adhere.trial.commands import (
     Report,
     Response,
     Unblind,
+    UnblindingResponse,
     Withdraw,
 )
 from adhere.trial.creation import WHY_NO_SEED, check_seed_of, create_trial
@@ -48,7 +49,6 @@ from adhere.trial.verbs.context import Change, Context, needed_recommendations
 from adhere.trial.verbs.impute_missing import due, next_batch
 
 # As tuples: `isinstance` would make a union type anew at each command.
-_ABOUT_ARM = (Recommend, Unblind)
 _USES_POLICY = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)
 _REPORTS = (Report, Correct, MarkInError)
 _REPLACES_IMPUTED = (Report, MarkInError)
@@ -162,7 +162,8 @@ class CommandProcessor:
         at = self._now()
         if transaction.is_live and transaction.state.looks is not None and transaction.engine.is_loaded:
             transaction.look(at)  # those by day whose day is over, before anything of a later day counts
-        if (event := transaction.recorded(command.request_id)) is None:
+        event = known = transaction.recorded(command.request_id)
+        if event is None:
             if not transaction.is_live:
                 raise _not_live(transaction.state.design.name)
             if transaction.state.status == "closed" and not command.when_closed:
@@ -196,7 +197,7 @@ class CommandProcessor:
             sentence = "this Idempotency-Key (request id) was used before for another request; use a new one"
             raise ConflictError("request id", command.request_id, "an id that was not used before", sentence)
         assert event is not None
-        return _respond(transaction, command, event)
+        return _respond(transaction, command, event, is_repeated=event is known)
 
     def _impute(self, transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Examined:
         """Go through the next recommendations; the response names the one to go on with, if more may be due."""
@@ -322,7 +323,9 @@ def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailabl
     return None
 
 
-def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -> Response:
+def _respond(
+    transaction: TrialTransaction, command: Command, event: AnyEvent, *, is_repeated: bool = False
+) -> Response:
     """The response to a command: the recommendation, or when and where the command is recorded."""
     index: int | None = getattr(event, "recommendation_index", None)
     recommendation_id = None
@@ -331,13 +334,13 @@ def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent) -
             transaction.load([index])
         history = transaction.state.histories[index]
         recommendation_id = history.recommendation_id
-    if recommendation_id is None or not isinstance(command, _ABOUT_ARM):
-        return Receipt(event.at, event.position if command.site is None else None, recommendation_id)
     design = transaction.state.design
-    shown = isinstance(command, Unblind) or not design.blinded
-    hidden = isinstance(command, Unblind) or design.blinded
-    return RecommendationResponse(
-        recommendation_id,
-        design.arms[history.chosen] if shown else None,
-        transaction.kits.code(history.epoch, history.recommendation_index) if hidden else None,
-    )
+    if recommendation_id is None or not isinstance(command, Recommend | Unblind):
+        return Receipt(event.at, event.position if command.site is None else None, recommendation_id)
+    arm, kit = design.arms[history.chosen], None
+    if design.blinded:
+        kit = transaction.kits.code(history.epoch, history.recommendation_index)
+    if isinstance(command, Unblind):
+        assert kit is not None  # since only a kit of a blinded trial can be unblinded
+        return UnblindingResponse(recommendation_id, arm, kit, event.at, is_repeated)
+    return RecommendationResponse(recommendation_id, None if design.blinded else arm, kit)

@@ -165,7 +165,7 @@ def test_who_was_lost_to_follow_up_may_be_heard_of_again(service: Service, perso
     assert person.send(form.action, {**form.fields, **back}).status == 303
     assert [line.state for line in site.waiting(trial)] == ["waiting"]
     assert person.send(f"{here}/report", {"key": "three", "reward": "1"}).status == 303
-    assert b"Not lost to follow-up" not in person.get(here).body
+    assert b'id="reason-return"' not in person.get(here).body
 
 
 def test_who_is_lost_to_follow_up_is_asked_about_before_another_recommendation(

@@ -21,6 +21,8 @@ from adhere_client.answers.recommendations import HistoryLine as HistoryLine
 from adhere_client.answers.recommendations import IssuedRecommendation as IssuedRecommendation
 from adhere_client.answers.recommendations import ListedRecommendation as ListedRecommendation
 from adhere_client.answers.recommendations import RecommendationDetails as RecommendationDetails
+from adhere_client.answers.recommendations import RecordedLine as RecordedLine
+from adhere_client.answers.recommendations import Unblinding as Unblinding
 from adhere_client.answers.results import ArmEstimate as ArmEstimate
 from adhere_client.answers.results import Compliance as Compliance
 from adhere_client.answers.results import Monitor as Monitor

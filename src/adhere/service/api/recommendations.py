@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
+from adhere.service.api.recorded import WORDS, kit_code, named_kits, recorded_lines, taken_as_shown
 from adhere.service.api.responses import Derivation, HistoryLine, RecommendationView
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
-from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
 from adhere.trial.design import Design
 from adhere.trial.events import AnyEvent, Recommended
-from adhere.trial.history import History, Part, history_of
+from adhere.trial.history import History, history_of
 from adhere.trial.log.recommendation import events_about
 from adhere.trial.verbs.context import unknown_recommendation
-
-_WORDS = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 
 
 async def recommend(context: RequestContext) -> Response:
@@ -58,7 +56,12 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
         None if to_site and part and part.imputed else part for part in (history.actual, history.reward)
     )
     kit = live.kits.code(first.epoch, first.recommendation_index) if live.kits.usable else None
-    took, taken = _taken(design, actual, hidden=to_site and design.blinded)
+    recorded = recorded_lines(view, live, events, site)
+    took = taken = words = None
+    if actual is not None:
+        named = kit_code(live, named_kits(view, live, events), actual.kit)
+        took, taken = taken_as_shown(design, int(actual.value), named, hidden=to_site and design.blinded)
+        words = next((line.took_other for line in reversed(recorded) if line.took is not None), None)
     return RecommendationView(
         recommendation_id=first.recommendation_id,
         at=first.at,
@@ -69,21 +72,12 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
         kit=kit,
         took=took,
         actual=taken,
+        took_other=words if took == "other" else None,
+        recorded=recorded,
         reward=reward.value if reward else None,
         stratum=None if first.stratum is None else design.strata[first.stratum],
         derivation=None if to_site else _derivation(design, first, history, events, kit),
     )
-
-
-def _taken(design: Design, part: Part | None, *, hidden: bool) -> tuple[str | None, str | None]:
-    """What was taken: its kind, and the arm unless that is hidden."""
-    if part is None:
-        return None, None
-    taken = int(part.value)
-    if taken in _WORDS:
-        return _WORDS[taken], None
-    # Not even the kit is shown: whether another kit held the same arm is what blinding hides.
-    return ("kit", None) if hidden else ("arm", design.arms[taken])
 
 
 def _derivation(
@@ -115,6 +109,6 @@ def _line(design: Design, event: AnyEvent) -> HistoryLine:
         event=str(event.__struct_config__.tag),
         at=event.at,
         by=event.by,
-        actual=None if actual is None else _WORDS.get(actual) or design.arms[actual],
+        actual=None if actual is None else WORDS.get(actual) or design.arms[actual],
         **{name: getattr(event, name) for name in names if hasattr(event, name)},
     )

@@ -172,6 +172,26 @@ class Derivation(Struct, frozen=True, omit_defaults=True):
     imputed: Annotated[tuple[str, ...], Meta(description="What was imputed.")] = ()
 
 
+class RecordedLine(Struct, frozen=True, omit_defaults=True):
+    """One record about a recommendation: reported, corrected, withdrawn, entered-in-error or unblinded."""
+
+    event: str
+    at: datetime
+    by: Annotated[str, Meta(description="The label of the token; to a site, the role of anybody else.")]
+    took: Annotated[str, Meta(description="arm, kit, nothing or other")] | None = None
+    actual: (
+        Annotated[str, Meta(description="The arm; in a blinded trial a site is shown the kit that was named.")] | None
+    ) = None
+    took_other: Annotated[str, Meta(description="The words for something else, unless they were erased.")] | None = (
+        None
+    )
+    kit: Annotated[str, Meta(description="The kit that was named, or unblinded.")] | None = None
+    reward: float | None = None
+    happened: datetime | None = None
+    retract: tuple[str, ...] = ()
+    reason: Annotated[str, Meta(description="In a blinded trial a site is shown its own reasons only.")] | None = None
+
+
 class RecommendationView(Struct, frozen=True, omit_defaults=True):
     """A recommendation and its reports; took is arm, kit, nothing or other."""
 
@@ -183,9 +203,18 @@ class RecommendationView(Struct, frozen=True, omit_defaults=True):
     arm: str | None = None
     kit: str | None = None
     took: str | None = None
-    actual: str | None = None
+    actual: (
+        Annotated[str, Meta(description="The arm; in a blinded trial a site is shown the kit that was named.")] | None
+    ) = None
+    took_other: Annotated[str, Meta(description="The words for something else, unless they were erased.")] | None = (
+        None
+    )
     reward: float | None = None
     stratum: str | None = None
+    recorded: Annotated[
+        tuple[RecordedLine, ...],
+        Meta(description="What was recorded since; to a site, what it or an admin recorded."),
+    ] = ()
     derivation: Annotated[Derivation, Meta(description="Not for sites.")] | None = None
 
 

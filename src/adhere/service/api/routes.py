@@ -39,7 +39,7 @@ from adhere.service.api.route import (
     Route,
 )
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
-from adhere.trial.commands import Receipt, RecommendationResponse
+from adhere.trial.commands import Receipt, RecommendationResponse, UnblindingResponse
 from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.results import Results
 
@@ -118,7 +118,7 @@ ROUTES: Final = (
         f"{_TRIAL}/unblindings",
         RECOMMENDATION_ROLES,
         trials.unblind,
-        RecommendationResponse,
+        UnblindingResponse,
         requests.NewUnblinding,
         accesses.UNBLINDING,
     ),

@@ -17,6 +17,36 @@ class IssuedRecommendation(Answer, frozen=True):
     kit: str | None = None
 
 
+class Unblinding(Answer, frozen=True):
+    """The arm in a kit, and when its disclosure was recorded; `repeated` if it was answered before under this ID."""
+
+    id: str = msgspec.field(name="recommendation_id")
+    arm: str
+    kit: str
+    at: datetime
+    repeated: bool = False
+
+
+class RecordedLine(Answer, frozen=True):
+    """One thing that was recorded about a recommendation, as the token may see it.
+
+    `event` is reported, corrected, withdrawn, entered-in-error or unblinded; `actual` the arm or, for a site of a
+    blinded trial, the kit.
+    """
+
+    event: str
+    at: datetime
+    by: str
+    took: str | None = None
+    actual: str | None = None
+    took_other: str | None = None
+    kit: str | None = None
+    reward: float | None = None
+    happened: datetime | None = None
+    retract: tuple[str, ...] = ()
+    reason: str | None = None
+
+
 class HistoryLine(Answer, frozen=True):
     """One record about a recommendation."""
 
@@ -61,8 +91,10 @@ class RecommendationDetails(Answer, frozen=True):
     kit: str | None = None
     took: str | None = None
     actual: str | None = None
+    took_other: str | None = None
     reward: float | None = None
     stratum: str | None = None
+    recorded: tuple[RecordedLine, ...] = ()
     derivation: Derivation | None = None
 
 

@@ -10,7 +10,12 @@ from urllib.parse import urlencode
 import msgspec
 
 from adhere_client.answers.answer import Recorded
-from adhere_client.answers.recommendations import IssuedRecommendation, ListedRecommendation, RecommendationDetails
+from adhere_client.answers.recommendations import (
+    IssuedRecommendation,
+    ListedRecommendation,
+    RecommendationDetails,
+    Unblinding,
+)
 from adhere_client.calls.lists import list_of
 from adhere_client.errors import InputError
 from adhere_client.request import Steps, get, recommendation_path, trial_path, write
@@ -128,10 +133,10 @@ def unblind(
     *,
     id: str | None = None,  # noqa: A002
     request_id: str | None = None,
-) -> Steps[IssuedRecommendation]:
+) -> Steps[Unblinding]:
     """Unblind a kit, which is recorded; a site its own, or one that the subject of its recommendation `id` took."""
     body = {"kit": kit, "reason": reason} | ({} if id is None else {"recommendation_id": id})
-    return write(trial_path(trial, "unblindings"), IssuedRecommendation, body, request_id)
+    return write(trial_path(trial, "unblindings"), Unblinding, body, request_id)
 
 
 def erase(trial: str, subject: str, *, site: str | None = None, request_id: str | None = None) -> Steps[Recorded]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from starlette.responses import Response
 
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.site.form_problem import FormProblem, already_recorded
 from adhere.service.pages.site.page import new_key
+from adhere.service.pages.site.recorded import entries, outcome_text, taken_text
 
-_TAKEN: Final = {"kit": "A kit", "nothing": "Nothing taken", "other": "Something else"}
 _FEW_VALUES = 6  # rewards that have a button each though there are no words for them
 
 
@@ -54,6 +54,8 @@ async def _facts(page: PageRequest) -> dict[str, Any]:
         "given": shown.kit or shown.arm,
         "rewards": sorted(rewards) if words or len(rewards) <= _FEW_VALUES else [],
         "words": words,
+        "taken": taken_text(shown, shown.kit) if shown.took else "",
+        "recorded": entries(shown, words),
         "own_kit": trial.blinded and page.holder is not None and page.holder.site is not None,
     }
 
@@ -61,5 +63,5 @@ async def _facts(page: PageRequest) -> dict[str, Any]:
 def _recorded(facts: dict[str, Any]) -> tuple[str, str]:
     """The treatment taken and the outcome as they are recorded, in words; empty if not reported."""
     shown, words = facts["shown"], facts["words"]
-    taken = shown.actual if shown.took == "arm" else _TAKEN.get(shown.took, "")
-    return taken, "" if shown.reward is None else words.get(shown.reward, f"Outcome {shown.reward:g}")
+    taken = "Nothing taken" if shown.took == "nothing" else facts["taken"]
+    return taken, "" if shown.reward is None else outcome_text(shown.reward, words)

@@ -45,6 +45,12 @@
   // The tabs of a trial scroll sideways on a phone: show the one of this page.
   const tabs = document.querySelector(".tabs"), tab = tabs?.querySelector("[aria-current]");
   if (tab) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;
+  // What is shown once is gone when one leaves the page, comes back to it or loads it again, and nothing is sent anew.
+  const once = document.querySelector("[data-shown-once]");
+  if (once) {
+    history.replaceState(null, "", once.dataset.shownOnce);
+    addEventListener("pagehide", () => { once.textContent = "This was shown once."; });
+  }
   document.addEventListener("htmx:load", (event) => showTimes(event.target));
   showTimes(document);
 })();
