@@ -68,7 +68,17 @@ class UnknownError(InputError):
 
 
 class ConflictError(InputError):
-    """A valid value that conflicts with what was recorded before."""
+    """A valid value that conflicts with what was recorded before, if it was of one recommendation, of this one."""
+
+    def __init__(
+        self, field: str, value: object, expected: str, sentence: str = "", recommendation_id: str | None = None
+    ) -> None:
+        super().__init__(field, value, expected, sentence)
+        self.recommendation_id = recommendation_id
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
+        kind, values = super().__reduce__()
+        return kind, (*values, self.recommendation_id)
 
 
 class SourceError(InputError):

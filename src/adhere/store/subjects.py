@@ -26,6 +26,17 @@ def subject_of(view: ReadTransaction, trial: int, pseudonym: str) -> Subject | N
     return Subject(*row) if row else None
 
 
+def latest_of(view: ReadTransaction, trial: int, key: str) -> int | None:
+    """Return the index of the latest recommendation of the subject with a key, erased or not; None if there is none.
+
+    All subjects of the trial are gone through: it is seldom asked for, and an index would cost every recommendation.
+    """
+    sql = """SELECT latest FROM subjects WHERE trial = ? AND key = ?
+        UNION ALL SELECT latest FROM erased WHERE trial = ? AND key = ?"""
+    row = view.run(sql, (trial, key, trial, key)).fetchone()
+    return row[0] if row else None
+
+
 def pseudonyms_of(view: ReadTransaction, trial: int, keys: Sequence[str], site: str | None) -> dict[str, str]:
     """The pseudonyms that stand for some keys, without the site; those of one site are looked for among its own."""
     if not keys:

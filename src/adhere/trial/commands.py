@@ -28,9 +28,10 @@ class Recommend(Command, frozen=True, kw_only=True):
     """Recommend an arm for a subject, of a stratum if the design has strata."""
 
     private: ClassVar[tuple[str, ...]] = ("subject",)
-    later: ClassVar[tuple[str, ...]] = ("stratum",)
+    later: ClassVar[tuple[str, ...]] = ("stratum", "again")
     subject: str
     stratum: str | None = None
+    again: bool | None = None  # True: the subject was entered before, knowingly, where the design asks
 
 
 class Report(Command, frozen=True, kw_only=True):
@@ -139,11 +140,16 @@ AnyCommand: TypeAlias = (
 
 
 class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A recommendation: its ID, and the arm or, in a blinded trial, the kit."""
+    """A recommendation: its ID, and the arm or, in a blinded trial, the kit.
+
+    If it was made before, for another stratum than was asked for, it has the time and stratum of that entry.
+    """
 
     recommendation_id: str
     arm: str | None = None
     kit: str | None = None
+    entered_at: datetime | None = None
+    stratum: str | None = None
 
 
 class Receipt(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,7 +8,17 @@ from __future__ import annotations
 import msgspec
 
 from adhere.errors import InputError, UnknownPolicyError
-from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+from adhere.trial.design_parts import (
+    Delay,
+    Enrolment,
+    Entries,
+    Estimand,
+    Imputation,
+    Looks,
+    Missing,
+    Stopping,
+    Update,
+)
 from adhere.trial.design_text import digest_of, json_of, toml_of
 from adhere.trial.engine import Engine
 from adhere.trial.trial_keys import TrialKeys
@@ -18,7 +28,8 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """A trial's name, policy and arms, and how it is run.
 
     `n_patients` is the largest number of patients. With `blinded`, sites get a kit code instead of the arm. With
-    `repeats`, a subject may get another recommendation while one is open. Without `impute`, a missing report stays
+    `repeats`, a subject may get another recommendation while one is open; `entries` says whether there is another
+    after that: never ("once"), if the site confirms it ("ask"), or always. Without `impute`, a missing report stays
     missing. `outcome_words` are what sites read for each of the `reward_values`. A `rehearsal` is there to try things
     out: its data are not those of a trial. `make_design` makes one that is valid.
     """
@@ -30,6 +41,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     reward_values: tuple[float, ...] = (0.0, 1.0)
     blinded: bool = False
     repeats: bool = False
+    entries: Entries = "repeated"
     impute: Imputation | None = None
     control: str | None = None
     strata: tuple[str, ...] = ()

@@ -29,6 +29,10 @@ def check(design: Design) -> tuple[str, ...]:
     """What to warn of; raises an `InputError` for what cannot be run."""
     if design.control is not None and design.control not in design.arms:
         raise InputError("control", design.control, nearest(design.control, design.arms))
+    if design.repeats and design.entries != "repeated":
+        expected = "'repeated', since repeats lets a subject have several open recommendations"
+        sentence = f"entries: {design.entries!r} and repeats exclude each other; leave one of them out"
+        raise InputError("entries", design.entries, expected, sentence)
     check_unique("estimands", design.estimands)
     _check_strata(design)
     _check_looks(design)

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Update: TypeAlias = Literal["every patient", "at looks"]
+Entries: TypeAlias = Literal["once", "ask", "repeated"]
 Evidence: TypeAlias = Literal["posterior", "belief", "z-test", "wealth"]
 Boundary: TypeAlias = Literal["obrien-fleming", "pocock"]
 Distribution: TypeAlias = Literal["fixed", "uniform", "exponential"]

@@ -19,6 +19,10 @@ _CREDITS: Final = {
     "actual": "the arm taken",
     "comply": "the arm recommended, if it was taken",
 }
+_ENTRIES: Final = {
+    "once": "A patient is entered once, and gets no second recommendation.",
+    "ask": "A patient is entered a second time only if the site confirms it.",
+}
 _ESTIMANDS: Final = {
     "intention-to-treat": "by intention-to-treat (treatment policy)",
     "compliers": "among compliers (principal stratum)",
@@ -73,6 +77,8 @@ def _patients(design: Design) -> Iterator[str]:
         yield "Sites get kit codes instead of arms."
     if design.repeats:
         yield "A patient may get another recommendation while one is open."
+    if design.entries != "repeated":
+        yield _ENTRIES[design.entries]
 
 
 def _allocation(design: Design) -> Iterator[str]:

@@ -98,6 +98,7 @@ class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
     fallback: str = ""
     imported: bool = False  # made elsewhere and read from a table: it cannot be derived again
     stratum: int | None = None  # of the design's strata
+    earlier: int | None = None  # index of the subject's recommendation before it, unless entries are repeated
 
 
 class Repeated(Event, frozen=True, kw_only=True, tag="repeated"):

@@ -72,6 +72,9 @@ class History(msgspec.Struct, frozen=True, gc=False):
     refused: tuple[Refused, ...] = ()
     in_error: bool = False
     epoch: str = ""
+    subject: str = ""  # the key
+    stratum: int | None = None
+    earlier: int | None = None  # the subject's recommendation before this one, where the design needs to know
 
     @property
     def is_open(self) -> bool:
@@ -138,6 +141,9 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
             event.memo,
             event.fallback,
             epoch=event.epoch,
+            subject=event.subject,
+            stratum=event.stratum,
+            earlier=event.earlier,
         )
     if isinstance(event, Reported):
         return replace(

@@ -14,7 +14,17 @@ from adhere.policies import as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
 from adhere.trial.design_checks import check
-from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+from adhere.trial.design_parts import (
+    Delay,
+    Enrolment,
+    Entries,
+    Estimand,
+    Imputation,
+    Looks,
+    Missing,
+    Stopping,
+    Update,
+)
 from adhere.trial.design_text import plain
 
 MAX_REWARD_VALUES = 100
@@ -30,6 +40,7 @@ def make_design(
     reward_values: Sequence[float] = (0.0, 1.0),
     blinded: bool = False,
     repeats: bool = False,
+    entries: Entries = "repeated",
     impute: Imputation | None = None,
     control: str | None = None,
     strata: Sequence[str] = (),

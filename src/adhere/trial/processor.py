@@ -14,7 +14,7 @@ from typing import cast
 
 from adhere.checks import MAX_NAME_LENGTH, check_text
 from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError, nearest
-from adhere.store import ReadTransaction, Store, WriteTransaction
+from adhere.store import ReadTransaction, Store, Subject, WriteTransaction
 from adhere.trial.commands import (
     AnyCommand,
     ChangeStatus,
@@ -45,7 +45,8 @@ from adhere.trial.relearning import Relearned
 from adhere.trial.snapshot import usable_snapshot
 from adhere.trial.transaction import LiveTrial, TrialTransaction
 from adhere.trial.verbs import DECIDE
-from adhere.trial.verbs.context import Change, Context, needed_recommendations
+from adhere.trial.verbs.context import Change, Context, find_history, needed_recommendations
+from adhere.trial.verbs.entries import entries_to_load
 from adhere.trial.verbs.impute_missing import due, next_batch
 
 # As tuples: `isinstance` would make a union type anew at each command.
@@ -180,8 +181,9 @@ class CommandProcessor:
                     transaction.begin_epoch(at, "the database is older than what this service had written to it")
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = digest_of(command, None)
+            latest = _load_entries(transaction, command, subject)
             lookups = new_salt, transaction.text_of, transaction.is_erased
-            context = Context(command, at, digest, *lookups, transaction.kits, subject)
+            context = Context(command, at, digest, *lookups, transaction.kits, subject, latest)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
             if isinstance(command, Look):  # which were made before
@@ -323,6 +325,18 @@ def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailabl
     return None
 
 
+def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: Subject | None) -> int | None:
+    """Load the recommendations of a subject that decide on another round; return the index of the latest one."""
+    latest = None if subject is None else subject.latest
+    if isinstance(command, Correct) and command.retract and not transaction.state.design.repeats:
+        with suppress(InputError):  # which `decide` will report
+            history = find_history(transaction.state, command.recommendation_id, command.site)
+            latest = transaction.latest_of(history.subject)
+    while missing := entries_to_load(transaction.state, latest):
+        transaction.load(missing)
+    return latest
+
+
 def _respond(
     transaction: TrialTransaction, command: Command, event: AnyEvent, *, is_repeated: bool = False
 ) -> Response:
@@ -343,4 +357,7 @@ def _respond(
     if isinstance(command, Unblind):
         assert kit is not None  # since only a kit of a blinded trial can be unblinded
         return UnblindingResponse(recommendation_id, arm, kit, event.at, is_repeated)
-    return RecommendationResponse(recommendation_id, None if design.blinded else arm, kit)
+    entered_at = stratum = None
+    if history.stratum is not None and (entered := design.strata[history.stratum]) != command.stratum:
+        entered_at, stratum = history.at, entered
+    return RecommendationResponse(recommendation_id, None if design.blinded else arm, kit, entered_at, stratum)

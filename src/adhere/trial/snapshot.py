@@ -28,6 +28,7 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     counts: Counts = Counts()
     commitments: tuple[str, ...] = ("",)
     is_revealed: bool = False
+    reopened: tuple[int, ...] = ()
 
 
 def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Snapshot:
@@ -44,6 +45,7 @@ def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Sn
         state.counts,
         state.commitments,
         state.is_revealed,
+        state.reopened,
     )
 
 
@@ -83,6 +85,7 @@ def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position:
         counts=snapshot.counts,
         commitments=snapshot.commitments,
         is_revealed=snapshot.is_revealed,
+        reopened=snapshot.reopened,
     )
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from adhere.errors import UnavailableError
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.store.erasing import erase, is_erased
-from adhere.store.subjects import is_made_for
+from adhere.store.subjects import is_made_for, latest_of
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Closed, EpochBegun, Erased, Looked, Recommended, decode, encode, to_record
@@ -127,6 +127,11 @@ class TrialTransaction:
     def subject(self, pseudonym: str) -> Subject | None:
         """The subject with a pseudonym."""
         return self._subjects.get(pseudonym)
+
+    def latest_of(self, key: str) -> int | None:
+        """The index of the latest recommendation of the subject with a key, whether or not they were erased."""
+        known = [subject.latest for subject in self._subjects.values() if subject.key == key]
+        return known[0] if known else latest_of(self._store, self._number, key)
 
     def is_made_for(self, recommendation_index: int, pseudonym: str) -> bool:
         """Whether a recommendation was made for the subject with a pseudonym."""

@@ -40,6 +40,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     field: str | None = None
     value: str | None = None
     expected: str | None = None
+    recommendation_id: str | None = None
 
 
 class ProblemError(Exception):
@@ -65,7 +66,10 @@ def input_problem(error: InputError) -> ProblemError:
         return ProblemError("invalid", str(error), field="policy")
     kind = {UnknownError: "unknown", ConflictError: "conflict"}.get(type(error), "invalid")
     value, expected = shown(error.value), _short(error.expected, _MAX_DETAIL_LENGTH)
-    return ProblemError(kind, error.sentence, field=error.field, value=value, expected=expected)
+    about = error.recommendation_id if isinstance(error, ConflictError) else None
+    return ProblemError(
+        kind, error.sentence, field=error.field, value=value, expected=expected, recommendation_id=about
+    )
 
 
 def shown(value: object) -> str:

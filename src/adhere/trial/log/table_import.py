@@ -137,6 +137,7 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
         software=text_of(row, "SOFTWARE"),
         fallback=fallback,
         imported=True,
+        earlier=None if state.design.entries == "repeated" else subject.latest,
     )
     return Change(event, subject._replace(latest=event.recommendation_index))
 

@@ -29,7 +29,8 @@ class Change(NamedTuple):
 class Context(NamedTuple):
     """The circumstances of a command.
 
-    `subject` is who the command names, if it names one; `new_salt` is for free text; `text_of` reads the free text
+    `subject` is who the command names, if it names one; `latest` is the index of the latest recommendation of whom a
+    correction is about, if it retracts something; `new_salt` is for free text; `text_of` reads the free text
     that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `kits` are those of
     the trial.
     """
@@ -42,6 +43,7 @@ class Context(NamedTuple):
     is_erased: Callable[[int], bool]
     kits: Kits
     subject: Subject | None = None
+    latest: int | None = None
 
     def stamp(self, state: TrialState) -> dict[str, Any]:
         """The fields every event has."""

@@ -6,8 +6,10 @@ from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError, InputError
 from adhere.trial.commands import Correct
 from adhere.trial.events import Corrected
+from adhere.trial.history import evolve_history
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
+from adhere.trial.verbs.entries import check_may_reopen
 from adhere.trial.verbs.report import reported_arm
 
 _PARTS = ("actual", "reward", "withdrawal")
@@ -55,4 +57,5 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
         text=digest,
         kit=kit,
     )
+    check_may_reopen(state, history, evolve_history(history, event), context.latest)
     return [Change(event, note=note)]

@@ -11,6 +11,7 @@ from adhere.trial.events import Recommended, Repeated
 from adhere.trial.looker import SOFTWARE as SOFTWARE
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context
+from adhere.trial.verbs.entries import check_may_enter, open_entry
 from adhere.trial.verbs.look import choose_or_fall_back, stratum_number
 
 
@@ -21,9 +22,9 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     if state.design.blinded:
         context.kits.check_usable(state.n_recommendations)
     stratum = stratum_number(state.design, command.stratum)
-    latest = subject.latest
-    if latest is not None and not state.design.repeats and state.histories[latest].is_open:
-        return [Change(Repeated(**context.stamp(state), recommendation_index=latest))]
+    if (entry := open_entry(state, subject.key, subject.latest)) is not None:
+        return [Change(Repeated(**context.stamp(state), recommendation_index=entry.recommendation_index))]
+    check_may_enter(state, command, subject.latest)
     if state.status == "paused":
         sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
         raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
@@ -31,6 +32,8 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     choice = choose_or_fall_back(state, stratum)
     stamp = context.stamp(state)
     who = {"subject": subject.key, "site": command.site or "", "stratum": stratum}
+    if state.design.entries != "repeated":
+        who["earlier"] = subject.latest
     event = recommended(
         state, choice, **stamp, recommendation_id=state.engine.keys.ids.new(state.n_recommendations), **who
     )

@@ -1,0 +1,76 @@
+"""The rounds of a subject: which recommendation is open, and whether the design allows another.
+
+Without `repeats`, a subject has at most one open recommendation. It is the latest, unless a correction opened an
+earlier one again (`TrialState.reopened`). A correction that would open a second one is refused.
+"""
+
+from __future__ import annotations
+
+from adhere.errors import ConflictError
+from adhere.trial.commands import Recommend
+from adhere.trial.history import History
+from adhere.trial.state import TrialState
+
+
+def entries_to_load(state: TrialState, latest: int | None) -> list[int]:
+    """Return the indices of recommendations to load before the checks below.
+
+    Call it until it returns none: an entry in error leads to the one before it.
+    """
+    if latest is None or state.design.repeats:
+        return []
+    needed = [latest, *state.reopened]
+    if state.design.entries != "repeated":
+        needed += _back_from(state, latest)
+    return [index for index in needed if index not in state.histories]
+
+
+def open_entry(state: TrialState, subject: str, latest: int | None) -> History | None:
+    """Return the open recommendation of the subject with a key, or None; always None in a design with `repeats`."""
+    if latest is None or state.design.repeats:
+        return None
+    rounds = [state.histories[index] for index in (latest, *state.reopened)]
+    return next((one for one in rounds if one.is_open and one.subject == subject), None)
+
+
+def check_may_enter(state: TrialState, command: Recommend, latest: int | None) -> None:
+    """Refuse a second entry of a subject, where the design allows none or wants it confirmed."""
+    entries = state.design.entries
+    if entries == "repeated" or latest is None or (entries == "ask" and command.again):
+        return
+    entered = next((one for index in _back_from(state, latest) if not (one := state.histories[index]).in_error), None)
+    if entered is None:
+        return
+    number = entered.recommendation_id
+    said = f"subject {command.subject!r} was entered on {entered.at:%Y-%m-%d} (recommendation {number})"
+    if entries == "once":
+        rest = "a subject is entered once in this trial. If that was a slip, mark it as entered in error"
+    else:
+        rest = "to enter the subject again knowingly, send again=true"
+    expected = "a subject who was not entered before"
+    raise ConflictError("subject", command.subject, expected, f"{said}; {rest}", number)
+
+
+def check_may_reopen(state: TrialState, history: History, after: History, latest: int | None) -> None:
+    """Refuse a correction after which two recommendations of a subject would be open."""
+    if history.is_open or not after.is_open:
+        return
+    other = open_entry(state, history.subject, latest)
+    if other is None:
+        return
+    sentence = (
+        f"recommendation {other.recommendation_id} of the same subject is open, and only one may be. First report on "
+        "it in full, or mark it as lost to follow-up or as entered in error"
+    )
+    expected = "a correction after which the subject has one open recommendation"
+    raise ConflictError("retract", history.recommendation_id, expected, sentence, other.recommendation_id)
+
+
+def _back_from(state: TrialState, index: int | None) -> list[int]:
+    """Return the indices from a subject's latest recommendation back to the last that is loaded or not in error."""
+    found: list[int] = []
+    while index is not None:
+        found.append(index)
+        history = state.histories.get(index)
+        index = history.earlier if history is not None and history.in_error else None
+    return found
