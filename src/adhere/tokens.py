@@ -14,8 +14,10 @@ from typing import Literal, TypeAlias, get_args
 
 from adhere.checks import check_text
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.store import Store
+from adhere.folding import find_alike
+from adhere.store import ReadTransaction, Store
 from adhere.store.records import Token
+from adhere.store.subjects import sites_of
 
 Role: TypeAlias = Literal["site", "coordinator", "statistician", "admin", "metrics"]
 Status: TypeAlias = Literal["valid", "expired", "revoked"]
@@ -58,6 +60,11 @@ class Tokens:
         self._used[found[0].id] = now
         return found[0]
 
+    def sites(self, trial: str | None) -> set[str]:
+        """The sites whose tokens are for this trial only (None: for all trials) and were not revoked."""
+        tokens = (token for token, _ in self._tokens.values() if token.trial == trial)
+        return {token.site for token in tokens if token.site is not None}
+
     def by_id(self, id: int) -> Token | None:  # noqa: A002
         """The valid token of this number; None if the cache has no such token."""
         now = self._clock()
@@ -94,9 +101,13 @@ class Tokens:
         site: str | None = None,
         trial: str | None = None,
         expires_at: datetime | None = None,
+        new_site: bool = False,
         by: int | None = None,
     ) -> tuple[Token, str]:
-        """Store a new token and return it with its text, which is not stored; `by` is the admin who asks for it."""
+        """Store a new token and return it with its text, which is not stored; `by` is the admin who asks for it.
+
+        A site whose name looks like that of another one is refused, unless it is said to be a `new_site`.
+        """
         if role not in get_args(Role):
             raise InputError("role", role, "site, coordinator, statistician, admin or metrics")
         site = _check_site(role, site)
@@ -112,6 +123,8 @@ class Tokens:
             self._check_admin(writing.tokens(), by)
             if trial is not None and trial not in writing.trials():
                 raise UnknownError("trial", trial, "the name of a trial")
+            if site is not None and not new_site:
+                _check_no_look_alike(site, _all_sites(writing))
             token = writing.add_token(token)
         self._note(token)
         return token, text
@@ -208,6 +221,22 @@ class Tokens:
         if not 0 < expires_at.timestamp() - self._clock() <= _MAX_LIFE.total_seconds():
             raise InputError("expires_at", expires_at.isoformat(), "a time in the future, within ten years")
         return _text(expires_at.timestamp())
+
+
+def _all_sites(view: ReadTransaction) -> set[str]:
+    """Every site that ever had a token, or that entered a subject in any trial, as an imported one may have."""
+    entered = {site for trial in view.trials().values() for site in sites_of(view, trial) if site}
+    return entered | {token.site for token in view.tokens() if token.site is not None}
+
+
+def _check_no_look_alike(site: str, known: set[str]) -> None:
+    """Refuse the name of a new site that people would take for that of another."""
+    if site not in known and (alike := find_alike(site, sorted(known))) is not None:
+        sentence = (
+            f"site: there is a site {alike!r}, which looks like {site!r}. Use {alike!r}, or say that this is another "
+            "site (new_site)"
+        )
+        raise ConflictError("site", site, f"{alike!r}, or new_site", sentence)
 
 
 def _end(token: Token) -> float:

@@ -108,7 +108,7 @@ def test_both_have_every_call_with_the_same_arguments_and_answer() -> None:
 def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path, make: MakeClient) -> None:
     trial, tried = (
         f"whole-{uuid.uuid4().hex[:12]}",
-        {"trials", "accesses", "export", "analysis", "looks", "list_trials"},
+        {"trials", "sites", "accesses", "export", "analysis", "looks", "list_trials"},
     )
     with make(service.url, service.admin) as admin, make(service.url, service.token("site")) as site:
         for row in OF_A_TRIAL:
@@ -143,6 +143,7 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
         assert admin.analysis(trial, file) == admin.trial(trial).head
         assert json.loads(file.read_text())["n_patients"] == 2
         assert admin.looks(trial) == []  # as its design has none; tests/service/test_looks.py has some
+        assert set(admin.sites(trial)) >= {"A"}
         rows = admin.accesses(trial)
         raw = service.send("GET", f"/trials/{trial}/accesses").json["accesses"]
         assert [type(line) for line in rows] == [Access] * len(raw)

@@ -15,6 +15,7 @@ from adhere.service.api import follow_up
 from adhere.service.api.route import COORDINATOR, SITE
 from adhere.service.table import ROUTES
 from adhere.store import open_store
+from adhere.trial.commands import Recommend
 from adhere.trial.engine import Choice, Engine
 from adhere.trial.events import decode
 from adhere.trial.history import history_of
@@ -34,7 +35,8 @@ def trial(service: Service) -> str:
     ours, theirs = service.client("site"), service.client("other")
     made = [ours.recommend(name, f"S-{number}").id for number in range(6)]
     made.append(theirs.recommend(name, "S-0").id)
-    service.client().recommend(name, "S-0")
+    assert service.store is not None  # in it there may be a subject without a site, as from before there were sites
+    CommandProcessor(service.store).execute([Recommend(trial=name, request_id="/before", subject="S-0")])
     ours.report(name, made[0], actual="walk", reward=1)  # complete
     ours.report(name, made[1], took_nothing=True)  # the outcome is missing
     ours.report(name, made[2], reward=0)  # what was taken is missing

@@ -43,15 +43,21 @@ def make(
     label: Annotated[str, typer.Option("--label", metavar="TEXT", help="Whose it is, for the list.")],
     site: Annotated[str | None, typer.Option("--site", metavar="NAME", help="The site (role site only).")] = None,
     trial: Annotated[str | None, typer.Option("--trial", metavar="NAME", help="Only for this trial.")] = None,
+    new_site: Annotated[
+        bool, typer.Option("--new-site", help="Another site, though its name looks like that of one that exists.")
+    ] = False,
     expires: Expires = None,
     server: Server = None,
     file: ExistingFile = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Make a token. It is shown once; only its digest is kept."""
+    """Make a token. It is shown once; only its digest is kept.
+
+    A site whose name looks like that of one that exists (edinburgh beside Edinburgh) is refused without --new-site.
+    """
     end = None if expires is None else moment("--expires", expires)
     with token_place(file, database_url, server) as place:
-        number, text = place.make(role, label, site=site, trial=trial, expires_at=end)
+        number, text = place.make(role, label, site=site, trial=trial, expires_at=end, new_site=new_site)
     typer.echo(f"token {number}, shown only now: {text}")
 
 

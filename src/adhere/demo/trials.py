@@ -36,7 +36,7 @@ class DemoTrial:
     def fields(self) -> dict[str, Any]:
         """What creates it."""
         given = {"name": self.name, "arms": self.arms, "control": self.arms[0], "n_patients": self.n_patients}
-        return given | {"strata": self.strata} | EXPECTED | self.design
+        return given | {"strata": self.strata, "entries": "once"} | EXPECTED | self.design
 
 
 # Aspirin does little (0.4 points in 14-day survival), and most patients comply: what a calm monitor looks like.

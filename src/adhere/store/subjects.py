@@ -26,6 +26,17 @@ def subject_of(view: ReadTransaction, trial: int, pseudonym: str) -> Subject | N
     return Subject(*row) if row else None
 
 
+def sites_of(view: ReadTransaction, trial: int) -> list[str]:
+    """Return the sites that entered subjects, except those who were erased; an empty name stands for no site."""
+    sql = "SELECT pseudonym FROM subjects WHERE trial = ? AND pseudonym >= ? ORDER BY pseudonym LIMIT 1"
+    found: list[str] = []
+    after = ""
+    while (row := view.run(sql, (trial, after)).fetchone()) is not None:
+        found.append(row[0].partition("/")[0])
+        after = _of_site(found[-1])[1]  # on to the next site, past all subjects of this one
+    return found
+
+
 def latest_of(view: ReadTransaction, trial: int, key: str) -> int | None:
     """Return the index of the latest recommendation of the subject with a key, erased or not; None if there is none.
 

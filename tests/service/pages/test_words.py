@@ -157,10 +157,10 @@ def test_what_does_not_exist_yet_is_named_in_a_file(service: Service) -> None:
     assert "adhere has no non-inferiority margins yet: see “What adhere does not do”" in text_of(refused.body)
 
 
-def test_an_admin_of_a_trial_with_sites_reads_who_enters_patients(tmp_path: Path) -> None:
+def test_an_admin_of_a_trial_with_sites_chooses_the_site(tmp_path: Path) -> None:
     with in_file(tmp_path / "trials.db") as service:
         service.client().create_trial("with sites", "uniform", ARMS)
         service.client("site").recommend("with sites", "S-1")
         shown = text_of(sign_in(service, "admin").get("/app/trials/with%20sites/site").body)
-        assert "Only sites enter patients." in shown
+        assert "Site choose A Recommend" in shown
         assert "for no site" not in shown

@@ -126,6 +126,7 @@ class AsyncClient(Connection):
     reveal = _awaiting(calls.reveal)
     unblind = _awaiting(calls.unblind)
     erase = _awaiting(calls.erase)
+    sites = _awaiting(calls.sites)
     enrolment = _awaiting(calls.enrolment)
     waiting = _awaiting(calls.waiting)
     recommendations = _awaiting(calls.recommendations)

@@ -138,6 +138,7 @@ class Client(Connection):
     reveal = _blocking(calls.reveal)
     unblind = _blocking(calls.unblind)
     erase = _blocking(calls.erase)
+    sites = _blocking(calls.sites)
     enrolment = _blocking(calls.enrolment)
     waiting = _blocking(calls.waiting)
     recommendations = _blocking(calls.recommendations)

@@ -113,7 +113,10 @@ class Connection:
             own = self._own_errors.get(type(error))
             if own is None:
                 raise
-            raise own(error.field, error.value, error.expected, error.sentence) from None
+            same = own(error.field, error.value, error.expected, error.sentence)
+            if isinstance(error, ConflictError) and isinstance(same, ConflictError):
+                same.recommendation_id = error.recommendation_id
+            raise same from None
 
 
 def _error_in(response: Response) -> Exception:
@@ -128,4 +131,7 @@ def _error_in(response: Response) -> Exception:
     if kind is None or "expected" not in problem:
         return ServiceError(response.status, str(problem.get("detail") or problem.get("title")))
     sentence = str(problem.get("detail") or "")
-    return kind(str(problem.get("field")), problem.get("value"), str(problem["expected"]), sentence)
+    error = kind(str(problem.get("field")), problem.get("value"), str(problem["expected"]), sentence)
+    if isinstance(error, ConflictError):
+        error.recommendation_id = problem.get("recommendation_id")
+    return error

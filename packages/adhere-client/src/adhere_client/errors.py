@@ -30,7 +30,12 @@ class UnknownError(InputError):
 
 
 class ConflictError(InputError):
-    """A valid value that conflicts with what was recorded before."""
+    """A valid value that conflicts with what was recorded before, if it was of one recommendation, of this one."""
+
+    recommendation_id: str | None = None
+
+    def __reduce__(self) -> Any:
+        return *super().__reduce__(), {"recommendation_id": self.recommendation_id}
 
 
 class ServiceError(Exception):

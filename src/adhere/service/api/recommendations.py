@@ -6,6 +6,8 @@ from msgspec.structs import asdict
 
 from adhere.service.api.recorded import WORDS, kit_code, named_kits, recorded_lines, taken_as_shown
 from adhere.service.api.responses import Derivation, HistoryLine, RecommendationView
+from adhere.service.api.route import SITE
+from adhere.service.api.sites import site_to_enter_for
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
@@ -18,7 +20,12 @@ from adhere.trial.verbs.context import unknown_recommendation
 
 async def recommend(context: RequestContext) -> Response:
     """Recommend an arm, or in a blinded trial a kit, for a subject."""
-    return await context.execute(Recommend, subject=context.body.subject, stratum=context.body.stratum)
+    body = context.body
+    site = context.holder.site if body.site is None else body.site
+    if context.holder.role != SITE or site != context.holder.site:
+        site = await site_to_enter_for(context, body.site)
+    said = {"subject": body.subject, "stratum": body.stratum, "again": body.again or None, "site": site}
+    return await context.execute(Recommend, **said)
 
 
 async def report(context: RequestContext) -> Response:

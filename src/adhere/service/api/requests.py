@@ -12,7 +12,17 @@ from msgspec.structs import force_setattr
 from adhere.checks import MAX_COUNT, MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from adhere.errors import InputError
 from adhere.tokens import MAX_OVERLAP, Role
-from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+from adhere.trial.design_parts import (
+    Delay,
+    Enrolment,
+    Entries,
+    Estimand,
+    Imputation,
+    Looks,
+    Missing,
+    Stopping,
+    Update,
+)
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
@@ -74,6 +84,13 @@ class NewTrial(Body, frozen=True, kw_only=True):
         bool,
         Meta(description="A subject may get another recommendation while one is open, not only once it is reported."),
     ] = False
+    entries: Annotated[
+        Entries,
+        Meta(
+            description="Whether a subject whose report is complete, or who is lost to follow-up, gets another "
+            "recommendation: never (once), if the request says again (ask), or always (repeated)."
+        ),
+    ] = "repeated"
     impute: Annotated[Imputation | None, Meta(description="What to assume where reports stay missing.")] = None
     control: Annotated[str | None, Meta(description="The arm that the others are compared with.")] = None
     strata: Annotated[tuple[str, ...], Meta(description="Groups of patients whose burn-in is balanced in each.")] = ()
@@ -153,6 +170,13 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
 
     subject: Name
     stratum: Annotated[Name | None, Meta(description="One of the design's strata, if it has some.")] = None
+    site: Annotated[
+        Name | None,
+        Meta(description="The site that an admin enters the subject for; required if the trial has sites."),
+    ] = None
+    again: Annotated[
+        bool, Meta(description="The subject was entered before, knowingly; where the design's entries are ask.")
+    ] = False
 
 
 class NewReport(RewardBody, frozen=True, kw_only=True):
@@ -238,6 +262,9 @@ class NewToken(Body, frozen=True, kw_only=True):
     role: Role
     label: Annotated[Name, Meta(description="Whose it is, for the list of tokens.")]
     site: Annotated[Name | None, Meta(description="For role site only: its name.")] = None
+    new_site: Annotated[
+        bool, Meta(description="It is another site, though its name looks like that of one that exists.")
+    ] = False
     trial: Annotated[Name | None, Meta(description="The only trial it is for.")] = None
     expires_at: Annotated[datetime | None, Meta(description="Its end, with the time zone.")] = None
 

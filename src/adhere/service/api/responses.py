@@ -9,7 +9,17 @@ from msgspec import Meta, Struct
 
 from adhere.tokens import Role, Status
 from adhere.trial.design import Design
-from adhere.trial.design_parts import Delay, Enrolment, Estimand, Imputation, Looks, Missing, Stopping, Update
+from adhere.trial.design_parts import (
+    Delay,
+    Enrolment,
+    Entries,
+    Estimand,
+    Imputation,
+    Looks,
+    Missing,
+    Stopping,
+    Update,
+)
 from adhere.trial.look_view import LookView
 
 DESCRIPTION: Final = "Adaptive trials for people who do not always do as they are told."
@@ -87,6 +97,9 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     repeats: bool
     arms: tuple[str, ...] | None = None
     strata: tuple[str, ...] = ()
+    entries: Annotated[
+        Entries, Meta(description="Whether a subject is entered once, again if it is confirmed (ask), or repeatedly.")
+    ] = "repeated"
     policy: str | None = None
     n_patients: int | None = None
     reward_values: tuple[float, ...] | None = None
@@ -118,6 +131,19 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     outcome_words: Annotated[
         dict[str, float], Meta(description="What sites read for each of the reward_values.")
     ] = {}
+
+
+class SiteList(Struct, frozen=True):
+    """The sites of a trial, by name: those with a token for it or for all trials, and those that entered subjects."""
+
+    sites: list[str]
+    required: Annotated[
+        bool,
+        Meta(
+            description="Whether a subject must be entered for one of them: if one has a token for this trial only, "
+            "or has entered a subject."
+        ),
+    ]
 
 
 class LookList(Struct, frozen=True):

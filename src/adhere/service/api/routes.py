@@ -19,6 +19,7 @@ from adhere.service.api import (
     responses,
     simulation_views,
     simulations,
+    sites,
     tokens,
     trials,
 )
@@ -123,6 +124,7 @@ ROUTES: Final = (
         accesses.UNBLINDING,
     ),
     _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
+    Route("GET", f"{_TRIAL}/sites", ADMIN_ROLES, sites.list_sites, responses.SiteList),
     Route("GET", f"{_TRIAL}/enrolment", ENROLMENT_ROLES, follow_up.enrolment, EnrolmentView),
     Route("GET", f"{_TRIAL}/waiting", TRIAL_ROLES, follow_up.list_waiting, WaitingList, query=(("after", _AFTER),)),
     Route(
@@ -197,7 +199,7 @@ ROUTES: Final = (
         responses.TokenCreated,
         status=201,
         body=requests.NewToken,
-        problems=("unknown",),
+        problems=("unknown", "conflict"),
     ),
     Route(
         "POST",

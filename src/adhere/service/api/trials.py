@@ -102,6 +102,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
         shown = design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata
         return TrialView(
             *shown,
+            entries=design.entries,
             reward_values=design.reward_values,
             outcome_words=design.outcome_words,
             rehearsal=design.rehearsal,

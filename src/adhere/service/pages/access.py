@@ -7,7 +7,8 @@ from typing import Any, Final, get_args
 
 from starlette.responses import Response
 
-from adhere.errors import InputError
+from adhere.errors import ConflictError, InputError
+from adhere.folding import find_alike
 from adhere.service.api.route import METRICS
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
@@ -33,12 +34,18 @@ async def access_page(page: PageRequest) -> Response:
 async def new_token(page: PageRequest) -> Response:
     """Make a token, and show it, or a link for who is to have it, once."""
     form = page.form
-    body = {name: form[name] for name in ("role", "label", "site", "trial") if form.get(name)}
+    body: dict[str, Any] = {name: form[name] for name in ("role", "label", "site", "trial") if form.get(name)}
+    if form.get("use"):  # the site that exists, not the one typed, which looks like it
+        body["site"] = form["use"]
+    elif form.get("new_site") == body.get("site"):
+        body["new_site"] = "site" in body
     try:
         if days := form.get("days"):
             body["expires_at"] = _in_days(days)
         made = await page.call("make_token", body=body)
     except (InputError, ProblemError) as error:
+        if isinstance(error, ConflictError) and error.field == "site":
+            return await _shown(page, typed=body["site"])
         return await _shown(page, problem=error, status=422)
     if form.get("as") == "token" or made.role == METRICS:  # which has no pages
         return await _shown(page, made=made)
@@ -63,8 +70,14 @@ async def revoked_token(page: PageRequest) -> Response:
 
 
 async def _shown(
-    page: PageRequest, *, problem: InputError | ProblemError | None = None, status: int = 200, **values: Any
+    page: PageRequest,
+    *,
+    problem: InputError | ProblemError | None = None,
+    status: int = 200,
+    typed: str = "",
+    **values: Any,
 ) -> Response:
+    """Show the page; `typed` is the name of a site that looks like another one, which is asked about."""
     tokens = (await page.call("list_tokens")).tokens
     trials = (await page.call("list_trials")).trials
     return page.render(
@@ -74,6 +87,9 @@ async def _shown(
         ended=[token for token in reversed(tokens) if token.status != "valid"],
         trials=[trial.name for trial in trials],
         roles=ROLES,
+        sites=(sites := sorted({token.site for token in tokens if token.site})),
+        alike=find_alike(typed, sites) if typed else None,
+        typed=typed,
         form={} if values else page.form,
         origin=f"{'https' if page.auth.is_secure(page.scope) else 'http'}://{page.headers.get('host', '')}",
         problem=shown_problem(problem) if problem else None,

@@ -28,6 +28,7 @@ class Design(Answer, frozen=True):
     reward_values: tuple[float, ...] = (0.0, 1.0)
     blinded: bool = False
     repeats: bool = False
+    entries: str = "repeated"
     impute: Imputation | None = None
     control: str | None = None
     strata: tuple[str, ...] = ()

@@ -10,11 +10,16 @@ from adhere_client.answers.answer import Answer
 
 
 class IssuedRecommendation(Answer, frozen=True):
-    """A recommendation: its ID, and the arm or, in a blinded trial, the kit."""
+    """A recommendation: its ID, and the arm or, in a blinded trial, the kit.
+
+    If it was made before, for another stratum than was asked for, it has the time and stratum of that entry.
+    """
 
     id: str = msgspec.field(name="recommendation_id")
     arm: str | None = None
     kit: str | None = None
+    entered_at: datetime | None = None
+    stratum: str | None = None
 
 
 class Unblinding(Answer, frozen=True):

@@ -62,6 +62,7 @@ class TrialDetails(Answer, frozen=True):
     repeats: bool
     arms: tuple[str, ...] | None = None
     strata: tuple[str, ...] = ()
+    entries: str = "repeated"
     policy: str | None = None
     n_patients: int | None = None
     reward_values: tuple[float, ...] | None = None

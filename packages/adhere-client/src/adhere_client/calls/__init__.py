@@ -43,5 +43,6 @@ from adhere_client.calls.trials import looks as looks
 from adhere_client.calls.trials import pause as pause
 from adhere_client.calls.trials import resume as resume
 from adhere_client.calls.trials import reveal as reveal
+from adhere_client.calls.trials import sites as sites
 from adhere_client.calls.trials import trial as trial
 from adhere_client.calls.trials import trials as trials

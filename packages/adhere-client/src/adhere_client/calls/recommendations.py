@@ -32,10 +32,21 @@ class _RecommendationList(msgspec.Struct):
 
 
 def recommend(
-    trial: str, subject: str, *, stratum: str | None = None, request_id: str | None = None
+    trial: str,
+    subject: str,
+    *,
+    stratum: str | None = None,
+    site: str | None = None,
+    again: bool = False,
+    request_id: str | None = None,
 ) -> Steps[IssuedRecommendation]:
-    """Recommend an arm, or in a blinded trial a kit, for a subject, of a stratum if the trial's design has strata."""
-    body = {"subject": subject} | ({} if stratum is None else {"stratum": stratum})
+    """Recommend an arm, or in a blinded trial a kit, for a subject, of a stratum if the trial's design has strata.
+
+    An admin names the site, if the trial has any. If the design asks before a subject is entered a second time, that
+    is refused without `again`; a `ConflictError` has the ID of the earlier recommendation (`recommendation_id`).
+    """
+    given = {"stratum": stratum, "site": site, "again": again or None}
+    body = {"subject": subject} | {name: value for name, value in given.items() if value is not None}
     return write(trial_path(trial, "recommendations"), IssuedRecommendation, body, request_id)
 
 

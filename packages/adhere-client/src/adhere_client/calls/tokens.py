@@ -22,12 +22,14 @@ def make_token(
     site: str | None = None,
     trial: str | None = None,
     expires_at: datetime | None = None,
+    new_site: bool = False,
 ) -> Steps[IssuedToken]:
-    """Make a token.
+    """Make a token. A site whose name looks like that of another one is refused, unless it is a `new_site`.
 
     It has no request id: a call whose answer got lost is not repeated, since its token would be lost too.
     """
     body = {"role": role, "label": label, "site": site, "trial": trial, "expires_at": expires_at}
+    body |= {"new_site": True} if new_site else {}
     return ask(Request("POST", "/tokens", IssuedToken, body, repeatable=False))
 
 

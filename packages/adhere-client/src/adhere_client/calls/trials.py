@@ -13,6 +13,10 @@ class _TrialList(msgspec.Struct):
     trials: list[TrialLine]
 
 
+class _SiteList(msgspec.Struct):
+    sites: list[str]
+
+
 class _LookList(msgspec.Struct):
     looks: list[Look]
 
@@ -21,6 +25,12 @@ def trials() -> Steps[dict[str, str]]:
     """The status of each trial (open, paused, closed), by name."""
     found = yield from get("/trials", _TrialList)
     return {line.name: line.status for line in found.trials}
+
+
+def sites(trial: str) -> Steps[list[str]]:
+    """The sites that may use a trial, and those that entered subjects, by name. For admins."""
+    found = yield from get(trial_path(trial, "sites"), _SiteList)
+    return found.sites
 
 
 def list_trials() -> Steps[list[TrialLine]]:

@@ -51,6 +51,7 @@ def design_json(reader: FormReader, policies: Sequence[PolicyView]) -> str:
         "reward_values": reader.numbers("reward_values", "share") if reader.text("reward_values") else [0, 1],
         "blinded": "blinded" in form,
         "repeats": "repeats" in form,
+        "entries": form.get("entries") or "once",
         "rehearsal": "rehearsal" in form,
         "outcome_words": reader.valued_lines("outcome_words"),
         "strata": _strata(reader),

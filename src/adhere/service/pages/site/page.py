@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from adhere.errors import InputError
+from adhere.errors import ConflictError, InputError
+from adhere.service.api.follow_up_views import RecommendationLine
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.site.form_problem import form_problem
+
+_CHOSEN: Final = ("stratum", "site")  # beside the subject
 
 
 async def site_page(page: PageRequest) -> Response:
@@ -18,35 +22,63 @@ async def site_page(page: PageRequest) -> Response:
     if (wanted := page.query.get("subject", "").strip()) == "":
         return await _shown(page)
     try:
-        found = await page.call("find_recommendations", query=_names(page, wanted))
+        found = await page.call("find_recommendations", query=_named(wanted, page.query.get("site", "").strip()))
     except (InputError, ProblemError) as error:
         return await _shown(page, problem=form_problem("search", error), wanted=wanted)
     return await _shown(page, found=found, wanted=wanted)
 
 
 async def recommendation_from_page(page: PageRequest) -> Response:
-    """Recommend for a subject; it asks first about a code that looks like another, and about who was lost."""
+    """Recommend for a subject, after a question if that may be somebody who was entered before."""
     form = page.form
-    body = {"subject": form.get("subject", "")} | ({"stratum": form["stratum"]} if form.get("stratum") else {})
+    subject, key = form.get("subject", ""), form.get("key", "")
+    body: dict[str, Any] = {"subject": subject} | {name: form[name] for name in _CHOSEN if form.get(name)}
+    if form.get("again"):
+        body["again"] = True
     try:
-        if body["subject"] and not form.get("someone_new"):
-            found = await page.call("find_recommendations", query={"subject": body["subject"]})
-            lost = [line for line in found.recommendations[-1:] if line.state == "lost to follow-up"]
-            if found.alike or lost:
-                return await _shown(page, alike=found.alike or lost, is_known=bool(lost), key=form.get("key", ""))
-        made = await page.call("recommend", body=body, key=form.get("key", ""))
+        if not form.get("site") and await _sites(page):
+            raise InputError("site", "", "a site", "site: choose the site")
+        if subject and not form.get("someone_new") and not form.get("again"):
+            kind, lines = await _question(page, subject, form.get("site", ""))
+            if lines:
+                return await _shown(page, question=kind, lines=lines, key=key)
+        made = await page.call("recommend", body=body, key=key)
     except (InputError, ProblemError) as error:
+        if isinstance(error, ConflictError) and error.recommendation_id is not None:
+            return _entered_before(page, error.recommendation_id)
         return await _shown(page, problem=form_problem("recommend", error))
+    if made.entered_at is not None:
+        return _entered_before(page, made.recommendation_id)
     return page.redirect(page.address("trials", page.trial, "recommendations", made.recommendation_id))
+
+
+async def _question(page: PageRequest, subject: str, site: str) -> tuple[str, Sequence[RecommendationLine]]:
+    """Return what to ask before a subject is entered, with the recommendations it is about; none if it is clear."""
+    found = await page.call("find_recommendations", query=_named(subject, site))
+    if found.alike:
+        return "alike", found.alike
+    entered = [line for line in found.recommendations if line.state != "entered in error"]
+    if not entered or any(line.state == "waiting" for line in entered):
+        return "", ()
+    entries = (await page.call("show_trial")).entries
+    if entries == "ask":
+        return "again", entered[-1:]
+    is_lost = entries == "repeated" and entered[-1].state == "lost to follow-up"
+    return "lost", entered[-1:] if is_lost else ()
+
+
+def _entered_before(page: PageRequest, recommendation_id: str) -> Response:
+    """Show the recommendation that a subject has, and that it is an earlier one."""
+    return page.redirect(page.address("trials", page.trial, "recommendations", recommendation_id, entered="before"))
 
 
 async def _shown(page: PageRequest, **values: Any) -> Response:
     trial = await page.call("show_trial")
     after = page.query.get("after", "")
     waiting = await page.call("list_waiting", query={"after": after} if after else {})
-    shown = {"problem": None, "found": None, "wanted": "", "alike": (), "is_known": False, "key": new_key(), **values}
+    shown = {"problem": None, "found": None, "wanted": "", "question": "", "lines": (), "key": new_key(), **values}
     problem = shown["problem"]
-    form = {"subject": "", "stratum": "", **page.form}
+    form = {"subject": "", "stratum": "", "site": "", **page.form}
     return page.render(
         "site.html",
         problem.status if problem else 200,
@@ -54,12 +86,17 @@ async def _shown(page: PageRequest, **values: Any) -> Response:
         waiting=waiting,
         form=form,
         several_sites=page.holder is not None and page.holder.site is None,
+        sites=await _sites(page),
         **shown,
     )
 
 
-def _names(page: PageRequest, subject: str) -> dict[str, str]:
-    site = page.query.get("site", "").strip()
+async def _sites(page: PageRequest) -> list[str]:
+    """Return the sites to choose from; none for a site, which enters its own subjects."""
+    return (await page.call("list_sites")).sites if page.may("list_sites") else []
+
+
+def _named(subject: str, site: str) -> dict[str, str]:
     return {"subject": subject} | ({"site": site} if site else {})
 
 
