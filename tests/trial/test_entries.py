@@ -119,7 +119,7 @@ def test_designs_without_the_field_are_as_they_were() -> None:
 def test_repeats_contradict_it() -> None:
     for entries in ("once", "ask"):
         with pytest.raises(InputError, match=f"entries: '{entries}' and repeats exclude each other"):
-            make_design("t", "thompson", ARMS, repeats=True, entries=entries)  # type: ignore[arg-type]  # any of both
+            make_design("t", "thompson", ARMS, repeats=True, entries=entries)
     assert make_design("t", "thompson", ARMS, repeats=True, entries="repeated").repeats
     with pytest.raises(InputError, match="entries"):
         make_design("t", "thompson", ARMS, entries="twice")  # type: ignore[arg-type]  # which is what is refused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -28,8 +29,9 @@ def make_token(
 
     It has no request id: a call whose answer got lost is not repeated, since its token would be lost too.
     """
-    body = {"role": role, "label": label, "site": site, "trial": trial, "expires_at": expires_at}
-    body |= {"new_site": True} if new_site else {}
+    body: dict[str, Any] = {"role": role, "label": label, "site": site, "trial": trial, "expires_at": expires_at}
+    if new_site:
+        body["new_site"] = True
     return ask(Request("POST", "/tokens", IssuedToken, body, repeatable=False))
 
 
