@@ -129,6 +129,7 @@ def window(browser: Browser, demo: Demo, shot: Shot) -> Iterator[Page]:
     page = context.new_page()
     if shot.person is not None:
         page.goto(demo.link(shot.person))
+        settled(page)
         page.click("button:has-text('Sign in with this link')")
         page.wait_for_selector("form.who")  # signed in
     try:

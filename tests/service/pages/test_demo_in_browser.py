@@ -15,6 +15,7 @@ def test_the_printed_link_leads_to_a_monitor_that_changes_by_itself(browser: Any
         page = browser.new_context().new_page()
         page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
         page.goto(demo.links[0])
+        page.wait_for_function("() => !document.querySelector('.settling')")  # a page just shown ignores clicks
         page.click("button:has-text('Sign in with this link')")
         page.wait_for_url("**/app/trials")
         trial = page.get_by_role("link", name="rich-and-poor").first

@@ -321,6 +321,19 @@ def test_a_page_without_scripts_does_not_wait(browser: Any, held: Service) -> No
     context.close()
 
 
+def test_buttons_that_move_on_a_page_that_changes_nothing_do_not_wait(browser: Any, guarded: Service) -> None:
+    """As those below the parts of the monitor, which are replaced whenever the log has grown."""
+    with visiting(browser, guarded, "admin") as admin:
+        page = admin.page
+        admin.open("/app/trials")
+        page.wait_for_function(READY)
+        moving = "() => new Promise(done => { document.querySelector('h1').style.marginTop = '300px';"
+        page.evaluate(f"{moving} setTimeout(done, 100); }})")
+        assert page.locator(".settling").count() == 0
+        page.click("main a:has-text('New trial')")
+        page.wait_for_url("**/app/new-trial")
+
+
 @pytest.mark.slow
 def test_what_moves_under_the_finger_waits(browser: Any, guarded: Service) -> None:
     """The notice of what was not sent moves everything below it; so does what one opens."""

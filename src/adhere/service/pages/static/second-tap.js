@@ -84,6 +84,7 @@
     grey();
   }
   function grey() {
+    if (!changes()) return;
     let next = Infinity;
     for (const button of document.querySelectorAll(BUTTON)) {
       const wait = isVisible(button) ? sinceOf(button) + DELAY - now() : 0;
@@ -143,9 +144,10 @@
   function isIgnored(target, at) {
     const button = target.closest(BUTTON);
     if (isSettling(at)) return Boolean(button || (target.closest("main") && changes() && !target.closest(TYPED)));
+    if (!changes()) return false; // as the monitor, parts of which are replaced all the time
     if (button) return at < sinceOf(button) + DELAY;
     const summary = target.closest("summary");
-    return Boolean(summary) && changes() && at < (toggled.get(summary) ?? -Infinity) + DELAY;
+    return Boolean(summary) && at < (toggled.get(summary) ?? -Infinity) + DELAY;
   }
   function stop(event) {
     event.preventDefault();
