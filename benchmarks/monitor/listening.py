@@ -22,7 +22,10 @@ def _listen(port: int, cookie: str, trial: str) -> None:
         answer = events.getresponse()
         while line := answer.readline():
             if line.startswith(b"data:"):
-                parts.request("GET", f"/app/trials/{trial}/monitor", headers={**headers, "HX-Request": "true"})
+                head = line.removeprefix(b"data:").strip().decode()
+                parts.request(
+                    "GET", f"/app/trials/{trial}/monitor?head={head}", headers={**headers, "HX-Request": "true"}
+                )
                 assert b"part-head" in parts.getresponse().read()
                 sys.stdout.write("refreshed\n")  # at once: print would write the end of the line by itself
                 sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import aclosing
 
 import pytest
@@ -75,7 +76,12 @@ def test_many_are_told_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> N
         assert [await anext(one) for one in heads] == ["a"] * 4
         log.head = "b"
         waiting = [asyncio.ensure_future(anext(one)) for one in heads]
+        before = time.monotonic()
         assert await waiting[0] == "b"
+        noticed_at = changes.noticed_at("t", "b")
+        assert noticed_at is not None
+        assert before <= noticed_at <= time.monotonic()
+        assert changes.noticed_at("t", "never told") is changes.noticed_at("u", "b") is None
         assert not waiting[-1].done()
         assert await asyncio.gather(*waiting) == ["b"] * 4
         for one in heads:

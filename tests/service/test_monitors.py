@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -117,6 +118,26 @@ def test_who_asks_for_what_has_not_begun_takes_it(processor: CommandProcessor, c
         return found
 
     assert [one.recommendations for one in asyncio.run(main())] == [3, 3, 3]
+    assert counted.n == 2
+
+
+def test_who_was_told_of_a_change_takes_what_was_computed_since(
+    processor: CommandProcessor, counted: Counted
+) -> None:
+    counted.may_go.set()
+
+    async def main() -> list[Monitor]:
+        monitors, noticed_at = Monitors(processor), time.monotonic()
+        found = [await monitors.get("t", grow(processor, "S-0"), noticed_at)]
+        for number in range(1, 4):  # the log grows on, and they ask one after the other
+            found.append(await monitors.get("t", grow(processor, f"S-{number}"), noticed_at))
+        assert monitors.made_since("t", noticed_at) is found[0]
+        assert monitors.made_since("t", time.monotonic()) is None
+        found.append(await monitors.get("t", head(processor)))
+        monitors.close()
+        return found
+
+    assert [one.recommendations for one in asyncio.run(main())] == [1, 1, 1, 1, 4]
     assert counted.n == 2
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 
@@ -16,6 +18,7 @@ EVERY = 2.0  # seconds between two looks, and so at least between two changes th
 _BETWEEN_LISTENERS = (
     0.04  # seconds, less if there are many: each then asks for a page, and other requests come between
 )
+_MAX_NOTICED = 8  # heads of which it is known when they were seen
 _QUIET = 10.0  # seconds after which a listener is told that nothing has changed, or proxies would hang up
 
 log = logging.getLogger("adhere.service")
@@ -34,6 +37,11 @@ class Changes:
         async with self._watching(trial) as watched, aclosing(watched.heads()) as found:
             async for head in found:
                 yield head
+
+    def noticed_at(self, trial: str, head: str) -> float | None:
+        """When a head that listeners were told of was seen first (`time.monotonic`); None if it is not known here."""
+        watched = self._watched.get(trial)
+        return watched.noticed.get(head) if watched is not None else None
 
     def end(self) -> None:
         """Let all listeners go, and take no others."""
@@ -65,6 +73,7 @@ class _Watched:
         self._trial, self._head_of, self._every = trial, head_of, every
         self.n_listeners = 0
         self._head: str | None = None
+        self.noticed: OrderedDict[str, float] = OrderedDict()  # the last few heads
         self._ended = False
         self._news: list[asyncio.Event] = []  # of each listener, set once it may look at the head
         self._task = asyncio.create_task(self._look())
@@ -106,6 +115,9 @@ class _Watched:
             else:
                 if head != self._head:
                     self._head = head
+                    self.noticed[head] = time.monotonic()
+                    while len(self.noticed) > _MAX_NOTICED:
+                        self.noticed.popitem(last=False)
                     self._tell()
             await asyncio.sleep(self._every)
 

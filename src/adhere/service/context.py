@@ -126,6 +126,7 @@ class RequestContext:
     query: bytes = b""
     headers: Sequence[tuple[bytes, bytes]] = ()
     body: Any = None
+    since: float | None = None  # an answer is new enough that was computed from this time on; None: from now on
 
     @property
     def by(self) -> str:

@@ -13,8 +13,10 @@ _MEDIA = {"html": "text/html; charset=utf-8", "json": "application/json"}
 
 async def monitor(context: RequestContext) -> Monitor:
     """Show a trial as a statistician watches it: effects, compliance, allocation, beliefs and looks, over time."""
-    service = context.service
-    return await service.monitors.get(context.trial, await service.head_of(context.trial))
+    service, trial, since = context.service, context.trial, context.since
+    if since is not None and (made := service.monitors.made_since(trial, since)) is not None:
+        return made
+    return await service.monitors.get(trial, await service.head_of(trial), since)
 
 
 async def analysis(context: RequestContext) -> Response:

@@ -31,7 +31,7 @@ class ChildProcess:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            pickle.dump(arguments, process.stdin)
+            process.stdin.write(job_process.frame(arguments))
             process.stdin.flush()
             value, error = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
@@ -83,7 +83,7 @@ class ChildProcess:
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
             assert self._process.stdin is not None
-            pickle.dump(self._arguments(), self._process.stdin)
+            self._process.stdin.write(job_process.frame(self._arguments()))
             return self._process
 
 

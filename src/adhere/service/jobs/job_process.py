@@ -42,19 +42,37 @@ def main(module: str, folder: str) -> None:
     _serve(module, waiting, replies)
 
 
+def frame(value: Any) -> bytes:
+    """A pickled value behind its length: what is received is unpickled, which imports modules, by the main thread.
+
+    A second thread that imports at the same time may fail, and nobody would answer the parent any more.
+    """
+    data = pickle.dumps(value)
+    return len(data).to_bytes(8, "big") + data
+
+
+def read_frame(requests: BinaryIO) -> bytes:
+    """The next value, still pickled; raises an `EOFError` at the end."""
+    length = requests.read(8)
+    data = requests.read(int.from_bytes(length, "big"))
+    if len(length) < 8 or len(data) < int.from_bytes(length, "big"):
+        raise EOFError
+    return data
+
+
 def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[Any], folder: str) -> None:
     while True:
         try:
-            waiting.put(pickle.load(requests))
+            waiting.put(read_frame(requests))
         except EOFError:
             shutil.rmtree(folder, ignore_errors=True)  # a parent that was killed could not do it
             os._exit(0)
 
 
 def _serve(module: str, waiting: queue.SimpleQueue[Any], replies: BinaryIO) -> None:
-    do = importlib.import_module(module).start(*waiting.get())
+    do = importlib.import_module(module).start(*pickle.loads(waiting.get()))
     while True:
-        arguments = waiting.get()
+        arguments = pickle.loads(waiting.get())
         try:
             reply = pickle.dumps((do(*arguments), None))
         except BaseException as error:  # Polars panics with one that is no Exception

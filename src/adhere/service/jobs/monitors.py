@@ -21,8 +21,9 @@ _MAX_CACHED = 32
 class Monitors:
     """The monitors of a service. Exports have another process, so that nobody who watches waits for them.
 
-    A trial has one computation at a time. Whoever asks takes the result of any computation that began afterwards, so
-    that their number depends on how long one takes and not on how many watch.
+    A trial has one computation at a time. Whoever asks takes the result of any computation that began afterwards, and
+    whoever was told of a change that of any that began after the change was noticed. So the number of computations
+    depends on how long one takes and not on how many watch.
     """
 
     def __init__(self, processor: CommandProcessor, on_made: Callable[[float], None] = lambda seconds: None) -> None:
@@ -30,16 +31,22 @@ class Monitors:
         self._work: Callable[[str], Monitor] | None = None
         self._process = ChildProcess(_MODULE, lambda: child_arguments(processor.store))
         self._thread = Threads(1, "monitors")  # waits for the process
-        self._made: OrderedDict[str, Monitor] = OrderedDict()
+        self._made: OrderedDict[str, tuple[Monitor, float]] = OrderedDict()  # and when its computation began
         self._under_way: dict[str, _Computation] = {}
 
-    async def get(self, trial: str, head: str) -> Monitor:
-        """Return a trial's monitor at the head given, the head of its log now, or at a later one."""
+    def made_since(self, trial: str, since: float) -> Monitor | None:
+        """Return the last monitor of a trial if its computation began at a time or later (`time.monotonic`)."""
         known = self._made.get(trial)
-        if known is not None and known.head == head:
-            return known
+        return known[0] if known is not None and known[1] >= since else None
+
+    async def get(self, trial: str, head: str, since: float | None = None) -> Monitor:
+        """Return a trial's monitor at this head of its log, or one computed from `since` (by default now) on."""
+        since = time.monotonic() if since is None else since
+        known = self._made.get(trial)
+        if known is not None and (known[0].head == head or known[1] >= since):
+            return known[0]
         earlier = self._under_way.get(trial)
-        if earlier is not None and earlier.has_begun:  # it may have read the log before it had this head
+        if earlier is not None and earlier.began_before(since):  # it may have read the log before it had this head
             await asyncio.wait([earlier.task])
             if earlier.has_made(head):
                 return earlier.task.result()
@@ -57,15 +64,14 @@ class Monitors:
             self._work = self._process.call if self._processor.store.location is not None else self._here()
         work = self._work
 
-        def compute() -> Monitor:
-            computation.has_begun = True
-            begin = time.perf_counter()
+        def compute() -> tuple[Monitor, float]:
+            begin = computation.began_at = time.monotonic()
             made = work(trial)
-            self._on_made(time.perf_counter() - begin)
-            return made
+            self._on_made(time.monotonic() - begin)
+            return made, begin
 
-        found = await asyncio.get_running_loop().run_in_executor(self._thread, compute)
-        self._made[trial] = found
+        found, began_at = await asyncio.get_running_loop().run_in_executor(self._thread, compute)
+        self._made[trial] = found, began_at
         self._made.move_to_end(trial)
         while len(self._made) > _MAX_CACHED:
             self._made.popitem(last=False)
@@ -86,7 +92,11 @@ class _Computation:
     """A monitor that is being made, or waits for the thread's turn."""
 
     task: asyncio.Task[Monitor]
-    has_begun = False
+    began_at: float | None = None
+
+    def began_before(self, since: float) -> bool:
+        """Whether it has begun, and before a time."""
+        return self.began_at is not None and self.began_at < since
 
     def has_made(self, head: str) -> bool:
         """Whether it is done and its monitor is of this head."""

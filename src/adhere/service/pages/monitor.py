@@ -67,7 +67,9 @@ async def monitor_file(page: PageRequest) -> Response:
 
 async def _parts(page: PageRequest) -> str:
     """Return the parts of the page, rendered once for each head of the log, however many watch."""
-    found: Monitor = await page.call("monitor")
+    # Those who were told of a change ask one after the other, while the log grows on: they see what the first saw.
+    since = page.service.changes.noticed_at(page.trial, page.query.get("head", ""))
+    found: Monitor = await page.call("monitor", since=since)
     key = (page.root, page.trial, found.head)
     if (rendering := _rendered.get(key)) is None:
         work = page.service.in_thread(partial(_rendered_parts, page, found))

@@ -85,6 +85,7 @@ class PageRequest:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         key: str = "",
+        since: float | None = None,
     ) -> Any:
         """What the API answers to the same holder; what it refuses is raised as it would be there."""
         assert self.holder is not None
@@ -100,7 +101,7 @@ class PageRequest:
         if route.idempotent and not is_key(key.encode()):
             raise ProblemError("malformed", "the form came without its key; load the page again", field="key")
         context.idempotency_key = key
-        context.headers = self.scope["headers"]
+        context.headers, context.since = self.scope["headers"], since
         context.query = urlencode(query or {}).encode()
         if route.body is not None:
             decoder = _decoders.setdefault(route.body, BodyDecoder(route.body))

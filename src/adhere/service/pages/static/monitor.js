@@ -34,14 +34,15 @@
     }
   }
 
-  let asking = false, again = false;
-  async function refresh() {
+  let asking = false, again = false, told = "";
+  async function refresh(head = "") {
+    told = head;
     if (asking) { again = true; return; }
     asking = true;
     do {
       again = false;
       try {
-        const answer = await fetch(location.pathname, { headers: { "HX-Request": "true" } });
+        const answer = await fetch(`${location.pathname}?head=${told}`, { headers: { "HX-Request": "true" } });
         if (answer.ok) show(await answer.text());
         else if (answer.status === 401) location.reload();
         else if (!monitor.querySelector("[data-part]")) monitor.innerHTML = await answer.text(); // what went wrong
@@ -65,7 +66,7 @@
     });
     source.addEventListener("changed", (event) => {
       if (event.data === monitor.querySelector("[data-head]")?.dataset.head) return;
-      refresh();
+      refresh(event.data);
     });
   }
   // A page that nobody sees does not listen: over HTTP/1.1 a browser has six connections to a host, for all its tabs.
