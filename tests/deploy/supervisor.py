@@ -98,8 +98,7 @@ class Supervisor:
         cwd: Path | None = None,
     ) -> None:
         self.rules = rules or Rules.read()
-        assert self.rules.command == ("/opt/adhere/bin/adhere", "serve")
-        self._command = list(command or [sys.executable, "-m", "adhere", "serve"])
+        self._command = list(command or [sys.executable, "-m", "adhere", *self.rules.command[1:]])
         self.environment = {**os.environ, **(settings or {})}
         self._log, self._cwd = log, cwd
         self._stopping = threading.Event()

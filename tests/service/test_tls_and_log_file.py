@@ -31,7 +31,8 @@ def make_certificate(folder: Path, name: str = "127.0.0.1") -> tuple[Path, Path]
         "ec_paramgen_curve:prime256v1",
         "-nodes",
     ]
-    subject = ["-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{name},DNS:localhost"]
+    names = f"IP:{name}" if name[0].isdigit() else f"DNS:{name}"
+    subject = ["-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={names},DNS:localhost"]
     subprocess.run([*command, *subject, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -38,8 +39,15 @@ def verified(tmp_path: Path, heads: Path) -> Iterator[Service]:
 
 
 def metric(service: Service, name: str) -> float:
+    """The value of a metric; not a number if there is none."""
     lines = service.send("GET", "/metrics").body.decode().splitlines()
-    return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
+    return next((float(line.split()[1]) for line in lines if line.startswith(f"{name} ")), math.nan)
+
+
+def test_what_is_not_verified_raises_no_alert(tmp_path: Path) -> None:
+    with in_file(tmp_path / "trials.db") as service:
+        service.new_trial()
+        assert math.isnan(metric(service, "adhere_verified_timestamp_seconds"))
 
 
 def test_every_head_found_is_added_to_the_file(verified: Service, heads: Path) -> None:

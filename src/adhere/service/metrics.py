@@ -44,12 +44,7 @@ class Metrics:
         self._fallbacks = counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed")
         self._refused_lessons = counter("adhere_refused_lessons", "Lessons skipped because the policy failed at them")
         self.verify_faults = counter("adhere_verify_faults", "Logs that scheduled verification found changed")
-        self.verified_at = Gauge(
-            "adhere_verified_timestamp_seconds",
-            "When the trial verified longest ago was last found whole; 0: one never was",
-            registry=self._registry,
-            multiprocess_mode="max",
-        )
+        self._verified_at: Gauge | None = None  # there is none until something was verified: 0 would raise an alert
         self._looks = counter("adhere_looks", "Looks made since the service was started", ("trial",))
         self._stops = Gauge(
             "adhere_stop_recommended",
@@ -102,6 +97,17 @@ class Metrics:
         self._stopping.add(trial)
         if not self._are_open:
             self._stops.labels(trial).set(is_recommended)
+
+    def set_verified(self, at: float) -> None:
+        """Tell when the trial verified longest ago was last found intact."""
+        if self._verified_at is None:
+            self._verified_at = Gauge(
+                "adhere_verified_timestamp_seconds",
+                "When the trial verified longest ago was last found intact; 0: one never was",
+                registry=self._registry,
+                multiprocess_mode="max",
+            )
+        self._verified_at.set(at)
 
     def text(self) -> bytes:
         """All metrics; those of all processes if several share a folder."""

@@ -62,7 +62,7 @@ class Verifier:
                     self._faulty[name] = time.monotonic()
                     self._fault("trial %s has a head in %s and is not in the store", name, self._file)
         times = [heads[name].at.timestamp() if name in heads else 0.0 for name in trials]
-        service.metrics.verified_at.set(min(times, default=utc_now().timestamp()))
+        service.metrics.set_verified(min(times, default=utc_now().timestamp()))
 
     def _is_due(self, name: str, last: VerifiedHead | None, now: datetime) -> bool:
         if name in self._faulty and time.monotonic() - self._faulty[name] < self._every:
