@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,6 +140,23 @@ def test_who_was_told_of_a_change_takes_what_was_computed_since(
 
     assert [one.recommendations for one in asyncio.run(main())] == [1, 1, 1, 1, 4]
     assert counted.n == 2
+
+
+def test_the_processes_of_a_service_compute_one_after_the_other(
+    processor: CommandProcessor, counted: Counted, tmp_path: Path
+) -> None:
+    async def main() -> list[Monitor]:
+        workers = [Monitors(processor, shared_folder=str(tmp_path)) for _ in range(3)]
+        asked = [asyncio.create_task(monitors.get("t", head(processor))) for monitors in workers]
+        await asyncio.to_thread(counted.begun.acquire)
+        threading.Timer(0.2, counted.may_go.set).start()  # time for the others to begin, if nothing kept them from it
+        found = await asyncio.gather(*asked)
+        for monitors in workers:
+            monitors.close()
+        return list(found)
+
+    assert len(asyncio.run(main())) == 3
+    assert (counted.n, counted.most_at_once) == (3, 1)
 
 
 def test_a_computation_that_failed_fails_only_those_whose_it_is(

@@ -53,7 +53,7 @@ class Service:
         self.jobs = Jobs(self.processor)
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)
-        self.monitors = Monitors(self.processor, self.metrics.monitor_seconds.observe)
+        self.monitors = Monitors(self.processor, self.metrics.monitor_seconds.observe, shared_folder)
         self.follow_ups = FollowUps(self.jobs, SiteZones(settings.time_zones))
         self.changes = Changes(self.head_of)
         self.loaded = False  # whether it was tried to load the policy of every open trial

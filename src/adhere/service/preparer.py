@@ -59,7 +59,11 @@ class Preparer:
         except UnavailableError as error:
             self._after(queue, error)
         else:
-            prepared.add_done_callback(lambda done: done.cancelled() or self._after(queue, done.exception()))
+            prepared.add_done_callback(lambda done: self._prepared(queue, done))
+
+    def _prepared(self, queue: _Queue, done: asyncio.Future[None]) -> None:
+        if not done.cancelled():  # as at the end of the service
+            self._after(queue, done.exception())
 
     def _after(self, queue: _Queue, error: BaseException | None) -> None:
         if self._closed:

@@ -7,27 +7,36 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.jobs import child_arguments
+from adhere.service.jobs.turns import turn
 from adhere.service.threads import Threads
 from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.processor import CommandProcessor
 
 _MODULE = "adhere.service.jobs.monitoring"  # not imported here: it needs much that the service does not
 _MAX_CACHED = 32
+_PATIENCE = 10.0  # seconds, for a process of the service that stands still in the midst of a computation
 
 
 class Monitors:
     """The monitors of a service. Exports have another process, so that nobody who watches waits for them.
 
-    A trial has one computation at a time. Whoever asks takes the result of any computation that began afterwards, and
-    whoever was told of a change that of any that began after the change was noticed. So the number of computations
-    depends on how long one takes and not on how many watch.
+    There is one computation at a time, of all processes of a service that share a folder. Whoever asks takes the
+    result of any computation that began afterwards, and whoever was told of a change that of any that began after
+    the change was noticed. So their number depends on how long one takes and not on how many watch.
     """
 
-    def __init__(self, processor: CommandProcessor, on_made: Callable[[float], None] = lambda seconds: None) -> None:
+    def __init__(
+        self,
+        processor: CommandProcessor,
+        on_made: Callable[[float], None] = lambda seconds: None,
+        shared_folder: str | None = None,
+    ) -> None:
         self._processor, self._on_made = processor, on_made
+        self._turns = None if shared_folder is None else Path(shared_folder) / "monitors"
         self._work: Callable[[str], Monitor] | None = None
         self._process = ChildProcess(_MODULE, lambda: child_arguments(processor.store))
         self._thread = Threads(1, "monitors")  # waits for the process
@@ -65,10 +74,11 @@ class Monitors:
         work = self._work
 
         def compute() -> tuple[Monitor, float]:
-            begin = computation.began_at = time.monotonic()
-            made = work(trial)
-            self._on_made(time.monotonic() - begin)
-            return made, begin
+            with turn(self._turns, _PATIENCE):
+                begin = computation.began_at = time.monotonic()
+                made = work(trial)
+                self._on_made(time.monotonic() - begin)
+                return made, begin
 
         found, began_at = await asyncio.get_running_loop().run_in_executor(self._thread, compute)
         self._made[trial] = found, began_at

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import pickle
 import secrets
 import subprocess
@@ -12,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,6 +20,7 @@ from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.jobs import policy_files
 from adhere.service.jobs.simulation_child import end, has_ended, started
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState, State, all_in
+from adhere.service.jobs.turns import try_lock
 from adhere.service.threads import start_thread
 from adhere.trial.design import Design
 
@@ -140,7 +140,7 @@ class Simulations:
         """Hold the lock of all processes, one after the other; False if it was stopped before it had its turn."""
         with (self._folder / "turn").open("wb") as lock:  # which the system frees, however this process ends
             while not self._is_to_stop(files):
-                if self._is_next(files) and _try_lock(lock):
+                if self._is_next(files) and try_lock(lock):
                     yield True
                     return
                 files.touch()
@@ -177,15 +177,6 @@ class Simulations:
 
     def _is_to_stop(self, files: SimulationFiles) -> bool:
         return self._closing.is_set() or files.is_to_stop or not files.folder.exists()
-
-
-def _try_lock(lock: IO[bytes]) -> bool:
-    """Lock a file; False if another has locked it."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _too_many(detail: str) -> ProblemError:
