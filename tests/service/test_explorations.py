@@ -22,7 +22,7 @@ SMALL = "/explorations?policies=thompson,thompson/actual&runs=20&patients=40"
 
 def test_the_numbers_are_those_of_simulate_with_the_same_seed(service: Service) -> None:
     found = service.send(
-        "GET", f"{SMALL}&seed=3&never_takers=0.1&compliers=0.4&compliers_control=0.9", role="site"
+        "GET", f"{SMALL}&seed=3&never_takers=0.1&compliers=0.4&compliers_control=0.9", role="coordinator"
     ).json
     groups = [Group(**one) for one in found["settings"]["groups"]]
     assert [one.share for one in groups] == [0.1, 0.5, 0.4, 0.0]
@@ -70,7 +70,7 @@ def test_what_cannot_be_explored_is_refused_in_a_sentence(service: Service, quer
 
 @pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
 def test_clients_explore(service: Service, make: MakeClient) -> None:
-    with make(service.url, service.token("site")) as client:
+    with make(service.url, service.token("coordinator")) as client:
         options: dict[str, Any] = {"policies": ["thompson"], "runs": 20, "patients": 40}
         strata = {"always-takers": (0.0, 0.5, 0.5), "compliers": (1.0, 0.2, 0.8)}
         found = client.explore(strata=strata, **options)

@@ -16,7 +16,7 @@ SHARES = ("never_takers", "always_takers", "compliers", "defiers")
 
 @pytest.fixture
 def page(as_role: Callable[[str | None], Visitor]) -> Any:
-    visitor = as_role("site")
+    visitor = as_role("coordinator")
     visitor.expected = ()
     visitor.open(SMALL)
     visitor.page.wait_for_selector("form[data-ready=yes] figure[data-drawn]")
@@ -77,7 +77,7 @@ def test_what_cannot_be_shown_is_said(as_role: Callable[[str | None], Visitor], 
     page.fill("#defiers", "0")
     redrawn(page, lambda: page.press("#defiers", "Tab"))
     assert page.inner_text("#status") == ""
-    as_role("site").expected = ("console: Failed to load resource",)  # 422
+    as_role("coordinator").expected = ("console: Failed to load resource",)  # 422
     page.uncheck("input[value='thompson']")
     page.uncheck("input[value='thompson/actual']")
     page.wait_for_function("() => document.getElementById('status').textContent.includes('expected 1 to 6 policies')")
