@@ -92,6 +92,7 @@ class Machine:
         for folder in FOLDERS:
             text = text.replace(folder, f"{self.root}{folder}")
         text = text.replace("/path/to/adhere", str(HERE))
+        text = text.replace("--retry 30", "--retry 120")  # other tests may keep the machine busy
         text = text.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}").replace("port = 8000", f"port = {self.port}")
         text = text.replace("listen 80;", f"listen 127.0.0.1:{self.plain};")
         text = text.replace("listen 443 ssl;", f"listen 127.0.0.1:{self.secure} ssl;")
@@ -232,9 +233,11 @@ def check_end(machine: Machine, printed: str) -> None:
     absent = {name for name in named if name not in metrics and name.removesuffix("_total") not in metrics}
     assert absent == {"adhere_verified_timestamp_seconds"}, "no alert on it without verify_heads"
     assert all(word in printed for word in ("coordinator", "headache", "Leeds, ward 3"))
-    assert machine.service is not None
-    assert machine.service.state == "active"
-    assert "Traceback" not in machine.service.log
+    running = machine.service
+    assert running is not None
+    wait_until(lambda: running.state == "active", 60)  # it was restarted last
+    assert not running.codes, running.log
+    assert "Traceback" not in running.log
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import socket
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adhere.errors import InputError, StoreUnavailableError
+from adhere.service import logs
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.service.starting import LATER, REFUSED, StartError, start
@@ -62,6 +64,17 @@ def test_a_port_or_a_file_in_use_may_be_free_later(tmp_path: Path) -> None:
     with pytest.raises(StartError, match="is being written by another process"):
         serve(ServiceSettings(data=str(tmp_path / "trials.db"), port=0, start_seconds=0.0))
     store.close()
+
+
+def test_a_log_on_a_full_disk_may_have_space_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(logs, "WatchedFileHandler", full)
+    with pytest.raises(StartError, match="log cannot be written: No space left on device"):
+        serve(
+            ServiceSettings(data=str(tmp_path / "new.db"), log_file=str(tmp_path / "adhere.log"), start_seconds=0.0)
+        )
 
 
 @pytest.mark.parametrize(

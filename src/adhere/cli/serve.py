@@ -9,7 +9,7 @@ import typer
 
 from adhere.cli.endings import EndedError
 from adhere.cli.serve_options import GroupedCommand, with_settings
-from adhere.errors import InputError, StoreError
+from adhere.errors import InputError, StoreError, UnavailableError
 from adhere.service.settings_sources import check_settings, read_settings
 from adhere.service.settings_text import settings_toml
 
@@ -66,7 +66,7 @@ def serve(
         raise InputError("serve", None, "the service extra", sentence) from None
     try:
         run(read.settings)
-    except StartError as error:
+    except (StartError, UnavailableError, OSError) as error:
         raise EndedError(str(error), LATER) from None
     except StoreError as error:
         raise EndedError(str(error), REFUSED) from None

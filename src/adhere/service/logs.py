@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from adhere.errors import InputError
+from adhere.errors import InputError, UnavailableError
+from adhere.files import may_pass
 from adhere.service.context import RequestContext
 
 _FIELDS = ("method", "route", "status", "milliseconds", "token")
@@ -45,6 +46,8 @@ def set_up_logging(level: str = "info", file: str | None = None) -> None:
     try:
         handler = WatchedFileHandler(file, encoding="utf-8") if file else logging.StreamHandler(sys.stderr)
     except OSError as error:
+        if may_pass(error):
+            raise UnavailableError(f"log_file {file} cannot be written: {error.strerror}") from None
         raise InputError("log_file", file, f"a file that can be written ({error.strerror})") from None
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

@@ -62,7 +62,7 @@ def serve(settings: ServiceSettings | None = None) -> None:
     if settings.verify_heads is not None:
         check_heads_file(Path(settings.verify_heads))
     _check_place(settings)
-    _prepare(settings)
+    start(partial(_prepare, settings), settings.start_seconds)
     if settings.workers == 1:
         app, listening = start(partial(_single, settings), settings.start_seconds)
         _run(app, settings, listening)
