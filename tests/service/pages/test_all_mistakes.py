@@ -301,3 +301,35 @@ def test_an_incomplete_form_is_not_kept_on_the_device(browser: Any, service: Ser
         assert page.locator("#problem-correction-reason").inner_text() == "Give a reason."
         assert page.locator("#correct-outcome").input_value() == "retract"
         assert page.evaluate("localStorage.getItem('adhere-unsent')") in (None, "[]")
+
+
+def test_access_lists_all_that_is_wrong_and_makes_nothing(browser: Any, service: Service) -> None:
+    before = len(service.client().tokens())
+    with visiting(browser, service, "admin", phone=True) as visitor:
+        page = visitor.page
+        visitor.expected = ("console: Failed to load resource: the server responded with a status of 422",)
+        visitor.open("/app/access")
+        page.get_by_label("Days until it ends").fill("soon")
+        with page.expect_navigation():
+            page.get_by_role("button", name="Make a link to sign in").click()
+        assert page.get_by_role("alert").inner_text().startswith("3 things are not right yet.")
+        for name, said in (("label", "Say whose it is."), ("site", "Name the site."), ("days", "from 1 to 3650.")):
+            field = page.locator(f"#{name}")
+            assert field.get_attribute("aria-invalid") == "true"
+            assert field.get_attribute("aria-describedby") == f"problem-{name}"
+            assert page.locator(f"#problem-{name}").inner_text().endswith(said)
+        assert page.get_by_label("Days until it ends").input_value() == "soon"
+        assert visitor.axe_issues() == []
+        assert visitor.outside(PHONE) == []
+        assert visitor.faults == []
+    assert len(service.client().tokens()) == before
+
+
+def test_an_entry_without_code_and_stratum_asks_for_both(service: Service) -> None:
+    strata = {"policy": "burn-in(uniform, patients=4)", "n_patients": 40, "strata": ("under 60", "60 and over")}
+    trial = service.new_trial(**strata)
+    reply = sign_in(service, "site").send(f"/app/trials/{trial}/site", {"key": "one"})
+    assert reply.status == 422
+    found = dict(re.findall(r'id="problem-recommend-(\w+)"[^>]*>([^<]*)<', reply.body.decode()))
+    assert found == {"subject": "Type the subject’s code.", "stratum": "Choose the stratum."}
+    assert service.ids(trial) == []

@@ -46,7 +46,7 @@ def test_an_outcome_that_is_recorded_is_named_with_the_way_to_change_it(
     [
         ({"actual": "walk"}, {"actual": "aspirin"}, "walk is already recorded. To change it,"),
         ({"took_nothing": "yes"}, {"actual": "aspirin"}, "Nothing taken is already recorded. To change it,"),
-        ({"took_other": "tea"}, {"took_other": "rum"}, "Something else is already recorded. To change it,"),
+        ({"took_other": "tea"}, {"took_other": "rum"}, "Something else: tea is already recorded. To change it,"),
     ],
 )
 def test_what_was_taken_and_is_recorded_is_named_with_the_way_to_change_it(

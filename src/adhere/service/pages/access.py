@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, get_args
 
@@ -9,12 +10,15 @@ from starlette.responses import Response
 
 from adhere.errors import ConflictError, InputError
 from adhere.folding import find_alike
-from adhere.service.api.route import METRICS
+from adhere.service.api.route import METRICS, SITE
 from adhere.service.http.problems import ProblemError
+from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
 from adhere.tokens import Role
 
+# The fields of the form, by the names of the API.
+_PLACES: Final = {"role": "role", "label": "label", "site": "site", "trial": "trial", "expires_at": "days"}
 _MAX_DAYS: Final = 3650
 _MEANINGS: Final = {
     "site": "recommends and reports for one site, and unblinds a kit of its own; sees its own subjects only",
@@ -39,6 +43,8 @@ async def new_token(page: PageRequest) -> Response:
         body["site"] = form["use"]
     elif form.get("new_site") == body.get("site"):
         body["new_site"] = "site" in body
+    if problems := _problems(form):
+        return await _shown(page, problems=problems, status=422)
     try:
         if days := form.get("days"):
             body["expires_at"] = _in_days(days)
@@ -75,11 +81,14 @@ async def _shown(
     problem: InputError | ProblemError | None = None,
     status: int = 200,
     typed: str = "",
+    problems: dict[str, str] | None = None,
     **values: Any,
 ) -> Response:
     """Show the page; `typed` is the name of a site that looks like another one, which is asked about."""
     tokens = (await page.call("list_tokens")).tokens
     trials = (await page.call("list_trials")).trials
+    shown = shown_problem(problem) if problem else None
+    place = _PLACES.get(shown.field, "") if shown else ""
     return page.render(
         "access.html",
         status,
@@ -92,9 +101,27 @@ async def _shown(
         typed=typed,
         form={} if values else page.form,
         origin=f"{'https' if page.auth.is_secure(page.scope) else 'http'}://{page.headers.get('host', '')}",
-        problem=shown_problem(problem) if problem else None,
+        problem=None if shown is None or place else shown,
+        problems=problems or ({place: shown.beside} if shown and place else {}),
         **{"made": None, "link": None, **values},
     )
+
+
+def _problems(form: Mapping[str, str]) -> dict[str, str]:
+    """Return a sentence for each field of the form that is wrong, as far as the form alone can tell."""
+    reader = FormReader(form)
+    if not reader.text("label"):
+        reader.refuse("label", "say whose it is")
+    if reader.text("role") == SITE and not reader.text("site"):
+        reader.refuse("site", "name the site")
+    elif reader.text("role") != SITE and reader.text("site"):
+        reader.refuse("site", "only the role site has a site: choose that role, or empty this field")
+    if days := reader.text("days"):
+        try:
+            _in_days(days)
+        except InputError as error:
+            reader.refuse("days", f"type {error.expected}")
+    return reader.problems
 
 
 def _in_days(text: str) -> str:

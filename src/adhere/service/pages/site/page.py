@@ -12,7 +12,7 @@ from adhere.errors import ConflictError, InputError
 from adhere.service.api.follow_up_views import RecommendationLine
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.site.form_problem import form_problem
+from adhere.service.pages.site.form_problem import FormProblem, form_problem
 
 _CHOSEN: Final = ("stratum", "site")  # beside the subject
 
@@ -35,9 +35,9 @@ async def recommendation_from_page(page: PageRequest) -> Response:
     body: dict[str, Any] = {"subject": subject} | {name: form[name] for name in _CHOSEN if form.get(name)}
     if form.get("again"):
         body["again"] = True
+    if missing := await _missing(page):
+        return await _shown(page, problem=FormProblem("recommend", missing))
     try:
-        if not form.get("site") and await _sites(page):
-            raise InputError("site", "", "a site", "site: choose the site")
         if subject and not form.get("someone_new") and not form.get("again"):
             kind, lines = await _question(page, subject, form.get("site", ""))
             if lines:
@@ -50,6 +50,16 @@ async def recommendation_from_page(page: PageRequest) -> Response:
     if made.entered_at is not None:
         return _entered_before(page, made.recommendation_id)
     return page.redirect(page.address("trials", page.trial, "recommendations", made.recommendation_id))
+
+
+async def _missing(page: PageRequest) -> dict[str, str]:
+    """Return a sentence for each field of the form that must be filled in and is empty."""
+    form, needed = page.form, {"subject": "Type the subject’s code."}
+    if await _sites(page):
+        needed["site"] = "Choose the site."
+    if (await page.call("show_trial")).strata:
+        needed["stratum"] = "Choose the stratum."
+    return {name: sentence for name, sentence in needed.items() if not form.get(name)}
 
 
 async def _question(page: PageRequest, subject: str, site: str) -> tuple[str, Sequence[RecommendationLine]]:
