@@ -52,6 +52,14 @@ def test_mistakes(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     check_complaint(in_this_process(capsys, *revoke, "first"), "NUMBER", "'first'", "a whole number")
 
 
+def test_a_site_that_looks_like_another_must_be_meant(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    make = ("token", "make", "--role", "site", "--label", "x", "--data", file, "--site")
+    in_this_process(capsys, *make, "Edinburgh")
+    refused = in_this_process(capsys, *make, "edinburgh")
+    check_complaint(refused, "there is a site 'Edinburgh', which looks like 'edinburgh'")
+    assert "token 2" in in_this_process(capsys, *make, "edinburgh", "--new-site").out
+
+
 def test_no_service_extra_is_needed(file: str) -> None:
     code = f"""
 from adhere.cli.main import main

@@ -15,7 +15,6 @@ from adhere.service.api import follow_up
 from adhere.service.api.route import COORDINATOR, SITE
 from adhere.service.table import ROUTES
 from adhere.store import open_store
-from adhere.trial.commands import Recommend
 from adhere.trial.engine import Choice, Engine
 from adhere.trial.events import decode
 from adhere.trial.history import history_of
@@ -32,11 +31,10 @@ from trial.live import SECRET, UNKNOWN_ID
 def trial(service: Service) -> str:
     """A trial in which everything happens that a coordinator has to know of."""
     name = service.new_trial()
+    service.client().recommend(name, "S-0")  # before there were sites
     ours, theirs = service.client("site"), service.client("other")
     made = [ours.recommend(name, f"S-{number}").id for number in range(6)]
     made.append(theirs.recommend(name, "S-0").id)
-    assert service.store is not None  # in it there may be a subject without a site, as from before there were sites
-    CommandProcessor(service.store).execute([Recommend(trial=name, request_id="/before", subject="S-0")])
     ours.report(name, made[0], actual="walk", reward=1)  # complete
     ours.report(name, made[1], took_nothing=True)  # the outcome is missing
     ours.report(name, made[2], reward=0)  # what was taken is missing
@@ -63,11 +61,11 @@ def test_enrolment_counts_each_site(service: Service, trial: str, make: MakeClie
     assert (ours.nothing_reported, ours.outcome_missing, ours.taken_missing) == (1, 2, 1)
     waiting = {line.id: line for line in service.client("coordinator").waiting(trial)}
     ids = service.ids(trial)
-    assert ours.oldest_waiting == waiting[ids[1]].at
-    assert ours.last_activity > waiting[ids[5]].at
+    assert ours.oldest_waiting == waiting[ids[2]].at
+    assert ours.last_activity > waiting[ids[6]].at
     assert sum(day.recommendations for day in found.days if day.site == "B") == 2
     assert {day.day for day in found.days} <= {
-        waiting[ids[1]].at.date().isoformat(),
+        waiting[ids[2]].at.date().isoformat(),
         datetime.now(UTC).date().isoformat(),
     }
 
@@ -88,18 +86,18 @@ def test_the_counts_are_those_of_the_histories(service: Service, trial: str) -> 
 def test_each_role_sees_what_waits_for_it(service: Service, trial: str) -> None:
     ours, ids = service.client("site").waiting(trial), service.ids(trial)
     assert [(line.id, line.subject, line.missing) for line in ours] == [
-        (ids[1], "S-1", ("the outcome",)),
-        (ids[2], "S-2", ("what was taken",)),
-        (ids[4], "S-4", ("the outcome",)),
-        (ids[5], "S-5", ("what was taken", "the outcome")),
+        (ids[2], "S-1", ("the outcome",)),
+        (ids[3], "S-2", ("what was taken",)),
+        (ids[5], "S-4", ("the outcome",)),
+        (ids[6], "S-5", ("what was taken", "the outcome")),
     ]
     assert {line.arm for line in ours} <= set(ARMS)
     everything = service.client("admin").waiting(trial)
-    rest = [(line.id, line.site, line.subject) for line in everything[4:]]
-    assert rest == [(ids[7], "", "S-0"), (ids[8], "B", "S-0")]
+    rest = [(line.id, line.site, line.subject) for line in (everything[0], everything[-1])]
+    assert rest == [(ids[0], "", "S-0"), (ids[8], "B", "S-0")]
     for role in ("coordinator", "statistician"):
         lines = service.client(role).waiting(trial)
-        assert [line.id for line in lines] == [ids[index] for index in (1, 2, 4, 5, 7, 8)]
+        assert [line.id for line in lines] == [ids[index] for index in (0, 2, 3, 5, 6, 8)]
         assert all(line.subject is line.arm is line.kit is None for line in lines)
 
 
@@ -107,10 +105,10 @@ def test_what_waits_comes_in_pages(service: Service, trial: str, monkeypatch: py
     monkeypatch.setattr(follow_up, "_PAGE", 3)
     ids = service.ids(trial)
     first = service.send("GET", f"/trials/{trial}/waiting", role="coordinator").json
-    assert [line["recommendation_id"] for line in first["waiting"]] == [ids[1], ids[2], ids[4]]
-    assert (first["total"], first["next"]) == (6, ids[4])
+    assert [line["recommendation_id"] for line in first["waiting"]] == [ids[0], ids[2], ids[3]]
+    assert (first["total"], first["next"]) == (6, ids[3])
     last = service.send("GET", f"/trials/{trial}/waiting?after={first['next']}", role="coordinator").json
-    assert [line["recommendation_id"] for line in last["waiting"]] == [ids[5], ids[7], ids[8]]
+    assert [line["recommendation_id"] for line in last["waiting"]] == [ids[5], ids[6], ids[8]]
     assert "next" not in last
     assert len(service.client("coordinator").waiting(trial)) == 6
     for unknown in ("4", UNKNOWN_ID):
@@ -120,13 +118,13 @@ def test_what_waits_comes_in_pages(service: Service, trial: str, monkeypatch: py
 
 def test_a_site_finds_its_own_subjects_recommendations(service: Service, trial: str) -> None:
     theirs, ids = service.client("other").recommendations(trial, "S-0"), service.ids(trial)
-    assert [(line.id, line.state) for line in theirs] == [(ids[6], "complete"), (ids[8], "waiting")]
-    assert [line.id for line in service.client("site").recommendations(trial, "S-0")] == [ids[0]]
+    assert [(line.id, line.state) for line in theirs] == [(ids[7], "complete"), (ids[8], "waiting")]
+    assert [line.id for line in service.client("site").recommendations(trial, "S-0")] == [ids[1]]
     assert service.client("site").recommendations(trial, "S-3")[0].state == "lost to follow-up"
     assert service.client("site").recommendations(trial, "S-9")[0].state == "entered in error"
     assert service.client("site").recommendations(trial, "nobody") == []
     assert service.client().recommendations(trial, "S-0", site="B") == theirs
-    assert [line.id for line in service.client().recommendations(trial, "S-0")] == [ids[7]]
+    assert [line.id for line in service.client().recommendations(trial, "S-0")] == [ids[0]]
     with pytest.raises(InputError, match="site"):
         service.client("site").recommendations(trial, "S-0", site="B")
     with pytest.raises(InputError, match="subject"):
@@ -136,12 +134,12 @@ def test_a_site_finds_its_own_subjects_recommendations(service: Service, trial: 
 def test_a_recommendation_leads_to_its_subject_at_the_same_site_only(service: Service, trial: str) -> None:
     path, ids = f"/trials/{trial}/recommendations?recommendation_id=", service.ids(trial)
     for role in ("other", "admin"):
-        lines = service.send("GET", f"{path}{ids[6]}", role=role).json["recommendations"]
+        lines = service.send("GET", f"{path}{ids[7]}", role=role).json["recommendations"]
         found = [(line["recommendation_id"], line["subject"]) for line in lines]
-        assert found == [(ids[6], "S-0"), (ids[8], "S-0")]
-    hidden, missing = (service.send("GET", f"{path}{one}", role="site") for one in (ids[6], UNKNOWN_ID))
+        assert found == [(ids[7], "S-0"), (ids[8], "S-0")]
+    hidden, missing = (service.send("GET", f"{path}{one}", role="site") for one in (ids[7], UNKNOWN_ID))
     assert hidden.status == missing.status == 404
-    assert hidden.body.replace(ids[6].encode(), UNKNOWN_ID.encode()) == missing.body
+    assert hidden.body.replace(ids[7].encode(), UNKNOWN_ID.encode()) == missing.body
 
 
 def test_a_new_code_that_looks_like_a_known_one_is_noticed(service: Service) -> None:
@@ -170,7 +168,7 @@ def test_it_starts_anew_when_the_log_is_another_and_stays_when_a_view_is_older(s
         numbers = view.trials()
         known.catch_up(view, numbers[other])
         known.catch_up(view, numbers[trial])
-        assert (known.n_recommendations, known.sites) == (10, ["A", "B", ""])
+        assert (known.n_recommendations, known.sites) == (10, ["", "A", "B"])
         longer = service.client("site").recommend(trial, "S-later").id
         with service.store.reading() as later:
             known.catch_up(later, numbers[trial])

@@ -145,6 +145,6 @@ def test_a_stop_is_told_after_a_restart_and_not_in_metrics_that_are_open_to_all(
     with in_file(Path(copy), ServiceSettings(metrics_open=True)) as opened:
         wait_until(lambda: opened.send("GET", "/readyz", role=None).status == 200)
         for number in range(2, 8):
-            opened.client().report("t", opened.client().recommend("t", f"s{number}").id, reward=1)
+            opened.client().report("t", opened.client().recommend("t", f"s{number}", site="Leeds").id, reward=1)
         assert len(opened.client("statistician").looks("t")) == 2
         assert metrics(opened, "t") == {}

@@ -97,7 +97,7 @@ def test_secrets_that_are_older_than_the_setting_are_moved_and_overwritten(tmp_p
         assert sorted(secrets_in(file)) == sorted(secrets)
         for trial, one in made.items():
             assert service.client().derive_again(trial, one).derived == "arm and probabilities"
-            assert service.client().recommend(trial, "S-new").id
+            assert service.client("site").recommend(trial, "S-new").id
         _, said = running.stop(SIGTERM)
     assert "2 secrets were moved from the store into the file of secrets; older backups contain them" in said
     assert containing(tmp_path, secrets) == {"secrets"}
@@ -154,7 +154,7 @@ def test_without_the_file_nothing_is_recommended_and_the_log_says_why(tmp_path: 
             )
         away.rename(file)  # once it is back all goes on
         for trial, one in made.items():
-            assert service.client().recommend(trial, "S-new").id
+            assert service.client("site").recommend(trial, "S-new").id
             assert service.client().derive_again(trial, one).derived == "arm and probabilities"
         assert service.client().unblind(BLINDED, kit or "", "an emergency").id == made[BLINDED]
         assert service.client().recommendation(BLINDED, made[BLINDED]).kit == kit

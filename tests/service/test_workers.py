@@ -75,7 +75,7 @@ def test_two_workers_share_sessions_changes_and_simulations(database_url: str, t
 
         streams = [stack.enter_context(closing(_Stream(person, "/app/trials/t/monitor/events"))) for _ in range(MANY)]
         before = {stream.next_head() for stream in streams}
-        service.client().recommend("t", "S-1")
+        service.client("site").recommend("t", "S-1")
         assert before.isdisjoint({service.client().trial("t").head})
         assert {stream.next_head() for stream in streams} == {service.client().trial("t").head}
 

@@ -246,6 +246,21 @@ def test_rounds_are_known_after_a_restart_and_an_import(tmp_path: Any) -> None:
         copy.correct(1, retract=("reward",), request_id="too")
 
 
+def test_nobody_is_entered_for_no_site_once_somebody_was_entered_for_one() -> None:
+    live = Live()
+    first = live.recommend("s", site=None, request_id="one")
+    live.recommend("s")
+    for subject in ("s", "other"):
+        with pytest.raises(InputError, match="name the site that the subject is entered for"):
+            live.recommend(subject, site=None)
+    assert live.recommend("s", site=None, request_id="one") == first  # sent again
+    live.processor = type(live.processor)(live.store, live.clock)
+    with pytest.raises(InputError, match="name the site"):
+        live.recommend("other", site=None)
+    with pytest.raises(InputError, match="is entered for, one of Leeds"):
+        Live().recommend("s", site=None, sites=("Leeds",))
+
+
 def test_patients_in_memory_are_all_different() -> None:
     trial = Trial.from_design(make_design("t", "thompson", ARMS, entries="once"), seed=1)
     for _ in range(3):

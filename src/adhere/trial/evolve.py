@@ -67,15 +67,18 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
         refusals=refusals,
         histories=state.histories.set(recommendation_index, after),
         counts=evolve_counts(state.counts, before, after),
-        reopened=_reopened(state.reopened, before, after),
+        has_sites=state.has_sites or after.site != "",
+        reopened=_reopened(state.reopened, event, before, after),
     )
 
 
-def _reopened(known: tuple[int, ...], before: History | None, after: History) -> tuple[int, ...]:
+def _reopened(known: tuple[int, ...], event: AnyEvent, before: History | None, after: History) -> tuple[int, ...]:
     """The recommendations that are open again, after an event about one of them."""
     index = after.recommendation_index
-    if before is not None and after.is_open and not before.is_open:
+    if isinstance(event, Corrected) and before is not None and after.is_open and not before.is_open:
         return (*known, index)
+    if not known:
+        return known
     return tuple(one for one in known if one != index) if index in known and not after.is_open else known
 
 

@@ -54,6 +54,7 @@ _USES_POLICY = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)
 _REPORTS = (Report, Correct, MarkInError)
 _REPLACES_IMPUTED = (Report, MarkInError)
 _ABOUT_ONE = (Report, Correct, Withdraw, MarkInError)
+_ABOUT_ROUNDS = (Recommend, Correct)
 _QUICK = (Recommend, Report, Correct, Withdraw, MarkInError, ChangeStatus)
 
 
@@ -181,7 +182,7 @@ class CommandProcessor:
                     transaction.begin_epoch(at, "the database is older than what this service had written to it")
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = digest_of(command, None)
-            latest = _load_entries(transaction, command, subject)
+            latest = _load_entries(transaction, command, subject) if isinstance(command, _ABOUT_ROUNDS) else None
             lookups = new_salt, transaction.text_of, transaction.is_erased
             context = Context(command, at, digest, *lookups, transaction.kits, subject, latest)
             if isinstance(command, ImputeMissing):

@@ -29,6 +29,7 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     commitments: tuple[str, ...] = ("",)
     is_revealed: bool = False
     reopened: tuple[int, ...] = ()
+    has_sites: bool = False
 
 
 def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Snapshot:
@@ -46,6 +47,7 @@ def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Sn
         state.commitments,
         state.is_revealed,
         state.reopened,
+        state.has_sites,
     )
 
 
@@ -86,6 +88,7 @@ def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position:
         commitments=snapshot.commitments,
         is_revealed=snapshot.is_revealed,
         reopened=snapshot.reopened,
+        has_sites=snapshot.has_sites,
     )
 
 

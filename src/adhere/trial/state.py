@@ -54,6 +54,7 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     looker: Looker | None = None  # of a design that looks, or prescribes the allocation
     looks: LookState | None = None  # of such a design
     counts: Counts = Counts()
+    has_sites: bool = False  # whether a subject was entered for a site
     reopened: tuple[int, ...] = ()  # indices of recommendations that a correction opened again, and that still are
 
     @property

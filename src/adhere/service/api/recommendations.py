@@ -6,8 +6,7 @@ from msgspec.structs import asdict
 
 from adhere.service.api.recorded import WORDS, kit_code, named_kits, recorded_lines, taken_as_shown
 from adhere.service.api.responses import Derivation, HistoryLine, RecommendationView
-from adhere.service.api.route import SITE
-from adhere.service.api.sites import site_to_enter_for
+from adhere.service.api.sites import check_site
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
@@ -21,11 +20,13 @@ from adhere.trial.verbs.context import unknown_recommendation
 async def recommend(context: RequestContext) -> Response:
     """Recommend an arm, or in a blinded trial a kit, for a subject."""
     body = context.body
-    site = context.holder.site if body.site is None else body.site
-    if context.holder.role != SITE or site != context.holder.site:
-        site = await site_to_enter_for(context, body.site)
-    said = {"subject": body.subject, "stratum": body.stratum, "again": body.again or None, "site": site}
-    return await context.execute(Recommend, **said)
+    site = context.holder.site
+    said = {"subject": body.subject, "stratum": body.stratum, "again": body.again or None}
+    if body.site is not None and body.site != site:
+        await check_site(context, site := body.site)
+    if site is None:
+        said["sites"] = tuple(sorted(context.service.tokens.sites(context.trial)))
+    return await context.execute(Recommend, **said, site=site)
 
 
 async def report(context: RequestContext) -> Response:

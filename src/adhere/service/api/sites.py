@@ -22,20 +22,14 @@ def list_sites(context: RequestContext, view: ReadTransaction) -> SiteList:
     return _sites(context, view)
 
 
-async def site_to_enter_for(context: RequestContext, site: str | None) -> str | None:
-    """Return the site that a subject is entered for, or None in a trial without sites."""
+async def check_site(context: RequestContext, site: str) -> None:
+    """Refuse to enter a subject for a site that is not one of the trial's, or not that of the token."""
     if context.holder.role == SITE:
         raise InputError("site", site, "none, or the site of the token")
-    known = await context.service.read(lambda view: _sites(context, view))
-    if site is None and not known.required:
-        return None
-    if site is None:
-        expected = nearest("", known.sites)
-        raise InputError("site", None, expected, f"site: name the site that the subject is entered for, {expected}")
-    if site not in known.sites:
+    known = (await context.service.read(lambda view: _sites(context, view))).sites
+    if site not in known:
         none = "no site: this trial has none; make a token of role site first"
-        raise InputError("site", site, nearest(site, known.sites) if known.sites else none)
-    return site
+        raise InputError("site", site, nearest(site, known) if known else none)
 
 
 def _sites(context: RequestContext, view: ReadTransaction) -> SiteList:

@@ -6,7 +6,7 @@ earlier one again (`TrialState.reopened`). A correction that would open a second
 
 from __future__ import annotations
 
-from adhere.errors import ConflictError
+from adhere.errors import ConflictError, InputError, nearest
 from adhere.trial.commands import Recommend
 from adhere.trial.history import History
 from adhere.trial.state import TrialState
@@ -31,6 +31,17 @@ def open_entry(state: TrialState, subject: str, latest: int | None) -> History |
         return None
     rounds = [state.histories[index] for index in (latest, *state.reopened)]
     return next((one for one in rounds if one.is_open and one.subject == subject), None)
+
+
+def check_site(state: TrialState, command: Recommend) -> None:
+    """Refuse a subject for no site in a trial that has sites.
+
+    A trial has sites once a token of role site is for this trial only, or a subject was entered for a site.
+    """
+    if not command.site and (state.has_sites or command.sites):
+        named = f", {nearest('', command.sites)}" if command.sites else ""
+        expected = "the site that the subject is entered for"
+        raise InputError("site", None, expected, f"site: name the site that the subject is entered for{named}")
 
 
 def check_may_enter(state: TrialState, command: Recommend, latest: int | None) -> None:

@@ -11,7 +11,7 @@ from adhere.trial.events import Recommended, Repeated
 from adhere.trial.looker import SOFTWARE as SOFTWARE
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context
-from adhere.trial.verbs.entries import check_may_enter, open_entry
+from adhere.trial.verbs.entries import check_may_enter, check_site, open_entry
 from adhere.trial.verbs.look import choose_or_fall_back, stratum_number
 
 
@@ -22,6 +22,7 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     if state.design.blinded:
         context.kits.check_usable(state.n_recommendations)
     stratum = stratum_number(state.design, command.stratum)
+    check_site(state, command)
     if (entry := open_entry(state, subject.key, subject.latest)) is not None:
         return [Change(Repeated(**context.stamp(state), recommendation_index=entry.recommendation_index))]
     check_may_enter(state, command, subject.latest)
