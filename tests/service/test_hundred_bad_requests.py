@@ -39,7 +39,7 @@ def each(good: dict[str, Any], field: str, *wrong: Any) -> list[Any]:
 RECOMMENDATION: list[Any] = [
     *each({}, "subject", "", " ", "\t", " S", "S ", "a\nb", "\x7f", "\ud800", "x" * 201, "\u202e"),
     *each({}, "subject", None, 0, 1.5, True, [], {}, ["S"], {"name": "S"}),
-    *({}, {"Subject": "S"}, {"subject": "S", "site": "A"}, [], None, 1, "S", [{"subject": "S"}]),
+    *({}, {"Subject": "S"}, {"subject": "S", "ward": "A"}, [], None, 1, "S", [{"subject": "S"}]),
 ]
 REPORT: list[Any] = [
     *each({}, "reward", -0.001, 1.001, 2, -1, 1e300, "0.5", "", [], {}, [1], 10**400),

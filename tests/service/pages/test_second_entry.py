@@ -12,7 +12,6 @@ from urllib.parse import quote
 import pytest
 
 from adhere.errors import ConflictError, InputError
-from adhere.folding import fold
 from adhere.store import open_store
 from service.serving import ARMS, Service, in_file, in_thread
 
@@ -72,7 +71,7 @@ def test_a_look_alike_is_asked_about_wherever_the_site_is(abroad: Service) -> No
         assert [line.subject for line in client.alike(trial, typed)] == [entered]
         assert client.recommendations(trial, typed) == []
         found = abroad.send("GET", f"/trials/{trial}/recommendations?subject={quote(typed)}", role=site)
-        assert fold(entered) not in found.body.decode()
+        assert "gr0ss1" not in found.body.decode()  # the folded form of one of them
         assert nurse.send(here, {"subject": typed, "key": "second", "someone_new": "yes"}).status == 303
         assert len(abroad.ids(trial)) == before + 2
 
