@@ -23,7 +23,8 @@ _MAX_DAYS: Final = 3650
 _MEANINGS: Final = {
     "site": "recommends and reports for one site, and unblinds a kit of its own; sees its own subjects only",
     "coordinator": "sees enrolment and waiting reports of all sites; no outcomes, no allocation",
-    "statistician": "sees results, looks and the log; simulates designs, unblinds kits by the API; nothing else",
+    "statistician": "sees data, results, looks and the log; simulates designs and unblinds kits (by the API); "
+    "changes nothing else",
     "admin": "may do everything, in every trial",
     "metrics": "a program that reads metrics; opens no page",
 }
