@@ -197,7 +197,10 @@ def test_bodies_must_be_json(service: Service, trial: str, media: str) -> None:
 
 def test_a_charset_may_be_said(service: Service, trial: str) -> None:
     media = {"Content-Type": "Application/JSON; charset=utf-8"}
-    assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "S"}, headers=media).status == 201
+    assert (
+        service.send("POST", f"/trials/{trial}/recommendations", {"subject": "S"}, role="site", headers=media).status
+        == 201
+    )
 
 
 @pytest.mark.parametrize(
