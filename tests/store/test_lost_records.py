@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -353,10 +354,11 @@ class Crashes:
     def __init__(self, path: Path) -> None:
         self._path, self._copies, self.n_acknowledged = path, path.parent / "copies", 0
         self._copies.mkdir()
+        self._numbers = count()  # a service of other tests may call what is patched meanwhile, in its own thread
         self.found: list[tuple[Path, int]] = []
 
     def note(self) -> None:
-        folder = self._copies / str(len(self.found))
+        folder = self._copies / str(next(self._numbers))
         folder.mkdir()
         for suffix in ("", "-wal", "-progress"):
             if Path(f"{self._path}{suffix}").exists():

@@ -32,8 +32,9 @@ def test_the_server_of_the_tests_is_a_careful_one(database_url: str) -> None:
 
 def test_the_role_and_database_of_the_docs_are_enough(database_url: str) -> None:
     text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
-    statements = [found.replace("'PASSWORD'", "'secret'") for found in re.findall(r'-c "(CREATE [^"]*)"', text)]
-    assert len(statements) == 2
+    found = re.search(r'-c "(CREATE ROLE [^"]*)" *-c "(CREATE DATABASE [^"]*)"', text)
+    assert found is not None
+    statements = [statement.replace("'PASSWORD'", "'secret'") for statement in found.groups()]
     server = database_url.partition("&")[0]
     with psycopg.connect(server, autocommit=True) as connection:
         try:

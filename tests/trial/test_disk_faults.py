@@ -138,5 +138,5 @@ def test_nothing_was_written_is_said_only_when_it_is_known(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     broken, full = ({tuple(outcome) for outcome in outcomes} for outcomes in json.loads(done.stdout))
     # The second is a commit that the marker could not count.
-    assert full == {("StoreError", False), ("OutcomeUnknownError", True)}
+    assert full == {("StoreUnavailableError", False), ("OutcomeUnknownError", True)}
     assert broken == {("OutcomeUnknownError", False), ("OutcomeUnknownError", True)}
