@@ -30,7 +30,8 @@ def players(demo: Demo) -> list[Player]:
 
 def test_what_was_sent_twice_ran_once(demo: Demo, players: list[Player]) -> None:
     for player in players:
-        sent = [action for action in player.actions if action.time <= _end(player)]
+        end = _end(player)
+        sent = [action for action in player.actions if action.time <= end]
         calls = Counter(action.call for action in sent)
         assert any(action.twice for action in sent)
         results = demo.admin.results(player.trial.name)

@@ -97,6 +97,7 @@ def workers(running: Process) -> list[int]:
     return [int(number) for number in re.findall(r"Started server process \[(\d+)\]", running.errors.read_text())]
 
 
+@pytest.mark.slow
 def test_workers_that_cannot_start_end_it(database_url: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.py"
     file.write_text(ONLY_IN_WORKERS)

@@ -102,6 +102,7 @@ def test_errors_of_a_worker_reach_the_caller(client: Any) -> None:
         simulate(Faulty(arm_seven), "defiers", 10, 10, executor=client.get_executor())
 
 
+@pytest.mark.slow
 def test_workers_that_die_again_and_again_are_explained(client: Any, dask: DaskProcesses) -> None:
     dask.add("one", "two")
     executor = client.get_executor(workers=["one", "two"])

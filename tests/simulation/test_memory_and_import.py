@@ -29,6 +29,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platfor
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read with getrusage, which Windows lacks")
 def test_ten_times_the_runs_take_the_same_memory() -> None:
     peak_memory(20)  # compiles, if need be: a compiler takes memory too

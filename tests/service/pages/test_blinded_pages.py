@@ -73,7 +73,7 @@ def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(
     _assert_alike(*heard)
 
 
-@pytest.mark.parametrize("blinded", [False, True])
+@pytest.mark.parametrize("blinded", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_no_answer_to_the_blind_tells_that_a_look_was_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blinded: bool
 ) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from demo.process import demo_process
 from service.serving import wait_until
 
 
+@pytest.mark.slow
 def test_the_printed_link_leads_to_a_monitor_that_changes_by_itself(browser: Any, tmp_path: Path) -> None:
     complaints: list[str] = []
     with demo_process(tmp_path, "--speed", "10") as demo:
