@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
-# Casefolded: O and 0 are alike, and so are I, l and 1. Unicode counts two minus signs among the symbols.
-_ALIKE: Final = str.maketrans({"ı": "1", "i": "1", "l": "1", "o": "0", "\u2212": None, "\u02d7": None})
-# Marks (accents), punctuation (hyphens and dashes of every kind, dots, strokes), separators (spaces of every kind),
-# and what cannot be seen: control characters and format characters such as soft hyphens and zero-width spaces.
-_LEFT_OUT: Final = ("M", "P", "Z", "Cc", "Cf")
+# Casefolded letters and the digit or letter that each is taken for: O and 0, I, l and 1, and the letters of the Greek
+# and Cyrillic alphabets that look like Latin ones.
+_GREEK: Final = dict(zip("αβεζηικμνορτυχ", "abezh1kmn0ptyx", strict=True))
+_CYRILLIC: Final = dict(zip("авеіјкмнорстух", "abe1jkmh0pctyx", strict=True))
+_ALIKE: Final = str.maketrans({"ı": "1", "i": "1", "l": "1", "|": "1", "o": "0", **_GREEK, **_CYRILLIC})
+_KEPT: Final = ("Ll", "Lo", "Lt", "Lu", "N")  # letters and digits
+_FILLERS: Final = "\u115f\u1160"  # counted among the letters, but not seen
 
 
 def fold(text: str) -> str:
     """Fold a code or a name, so that it equals all that look like it.
 
-    The steps are Unicode's: NFKC, casefolding, NFD. Then marks, punctuation, spaces and invisible characters are left
-    out, dotless ı becomes i, and of O and 0, and of I, l and 1, the digit stands for all.
+    The steps are Unicode's: NFKC, casefolding, NFD. Then only letters and digits are kept: accents, punctuation,
+    symbols, spaces and invisible characters are left out. A letter with a stroke or a hook becomes the letter without
+    it, dotless ı becomes i, a digit of any script the same digit of ours. For O and 0, and for I, l and 1, the digit
+    stands for all.
 
-    >>> fold("L-001") == fold("l 0O1") == fold("I.OOl")
+    >>> fold("L-001") == fold("l 0O1") == fold("I.OOl") == fold("Ł·ØØ١")
     True
     >>> [fold(name) for name in ("İzmir", "izmir", "IZMIR", "ızmir")]
     ['1zm1r', '1zm1r', '1zm1r', '1zm1r']
@@ -37,8 +42,8 @@ def fold(text: str) -> str:
     # Twice: casefolding may leave something that NFKC changes, and what it makes of that may have capital letters.
     for _ in range(2):
         text = unicodedata.normalize("NFKC", text).casefold()
-    letters = unicodedata.normalize("NFD", text)
-    return "".join(letter for letter in letters if not _is_left_out(letter)).translate(_ALIKE)
+    letters = unicodedata.normalize("NFD", text).translate(_ALIKE)
+    return "".join(map(_plain, letters))
 
 
 def find_alike(name: str, known: Iterable[str]) -> str | None:
@@ -52,10 +57,22 @@ def find_alike(name: str, known: Iterable[str]) -> str | None:
     return next((one for one in known if one != name and fold(one) == folded), None)
 
 
-def _is_left_out(letter: str) -> bool:
-    return unicodedata.category(letter).startswith(_LEFT_OUT)
+@lru_cache(4096)
+def _plain(letter: str) -> str:
+    """Return a letter or digit without what is added to it, or nothing for any other character."""
+    if not unicodedata.category(letter).startswith(_KEPT) or letter in _FILLERS:
+        return ""
+    if letter.isascii():
+        return letter
+    if letter.isdecimal():
+        return fold(str(unicodedata.decimal(letter)))
+    name, _, added = unicodedata.name(letter, "").partition(" WITH ")
+    if added:
+        try:
+            return fold(unicodedata.lookup(name))
+        except KeyError:  # the letter without it does not exist by itself
+            return letter
+    return letter
 
 
-_ASCII: Final = {
-    number: None if _is_left_out(chr(number)) else chr(number).lower().translate(_ALIKE) for number in range(128)
-}
+_ASCII: Final = {number: _plain(chr(number).lower().translate(_ALIKE)) for number in range(128)}
