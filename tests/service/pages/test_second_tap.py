@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -240,6 +240,82 @@ def test_a_button_tapped_again_sends_once(browser: Any, guarded: Service, name: 
         assert len(sent) == 1
         assert tuple(events(guarded, trial)[n_records:]) == button.events
         assert_nothing_sends_at(page, place, tapped)
+
+
+EDGES = {  # shares of the button's width and height
+    "bottom": (0.5, 0.97),
+    "top": (0.5, 0.03),
+    "left": (0.02, 0.5),
+    "right": (0.98, 0.5),
+    "corner": (0.98, 0.97),
+    "centre": (0.5, 0.5),
+}
+AT_EDGES = {
+    name: replace(BUTTONS[name], design=design)
+    for name, design in (
+        ("Recommend", BLINDED),
+        ("nothing", {}),
+        ("this kit", BLINDED),
+        ("the arm recommended", WORDS),
+        ("a word", WORDS),
+    )
+}
+QUICK_EDGES = [("Recommend", "bottom")]
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose pages wait so shortly that only the places of buttons protect."""
+    with in_file(tmp_path_factory.mktemp("hasty") / "trials.db", ServiceSettings(tap_delay=0.05)) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("name", "edge"),
+    [
+        pytest.param(name, edge, marks=() if (name, edge) in QUICK_EDGES else pytest.mark.slow)
+        for name in AT_EDGES
+        for edge in EDGES
+    ],
+)
+def test_no_button_appears_around_a_tap_at_the_edge_of_one(
+    browser: Any, hasty: Service, name: str, edge: str
+) -> None:
+    for height in (640, 700, 844) if edge == "bottom" and (name, edge) not in QUICK_EDGES else (700,):
+        with visiting(browser, hasty, "site", phone=True) as phone:
+            page = phone.page
+            page.set_viewport_size({"width": 390, "height": height})
+            _, found, _ = come_to(phone, AT_EDGES[name], hasty)
+            button = found.locator("xpath=ancestor-or-self::button")
+            box, (across, down) = button.bounding_box(), EDGES[edge]
+            place = box["x"] + across * box["width"], box["y"] + down * box["height"]
+            with page.expect_navigation():
+                page.touchscreen.tap(*place)
+            page.wait_for_function(READY)
+            assert_nothing_sends_at(page, place, "")
+
+
+def test_a_tap_that_is_ignored_leaves_nothing_to_a_key(browser: Any, held: Service) -> None:
+    """A grey button that was tapped has no focus: Enter or Space, once it is ready, would use it."""
+    trial = held.new_trial(policy="uniform")
+    made = held.client("site").recommend(trial, "S-1").id
+    with visiting(browser, held, "site", phone=True) as phone:
+        page = phone.page
+        phone.open(f"/app/trials/{trial}/recommendations/{made}")
+        nothing = page.locator("button:has-text('Nothing')")
+        for tap in (nothing.tap, nothing.click):
+            tap()
+            assert page.evaluate("document.activeElement.localName") == "body"
+
+
+def test_a_page_that_replaced_its_contents_waits_again(browser: Any, held: Service) -> None:
+    """Enter in a text field of the new contents was meant for the old ones."""
+    with visiting(browser, held, "site", phone=True) as phone:
+        page = phone.page
+        phone.open(f"/app/trials/{held.new_trial(policy='uniform')}/site")
+        page.evaluate("document.documentElement.classList.remove('settling')")
+        page.evaluate("document.querySelector('main').dispatchEvent(new CustomEvent('htmx:load', {bubbles: true}))")
+        assert "settling" in page.evaluate("document.documentElement.className")
 
 
 @pytest.mark.slow

@@ -15,7 +15,8 @@
   const TYPED = "textarea, input:not([type=radio], [type=checkbox], [type=file], [type=range])";
   const now = () => performance.now();
 
-  // The page: it is shown when it is loaded, when one comes back to it, and when its tab becomes visible.
+  // The page: it is shown when it is loaded, when one comes back to it, when its tab becomes visible, and when it has
+  // replaced its contents.
   let until = Infinity; // by the clock of events
   let timer = 0;
   function settle() {
@@ -94,7 +95,8 @@
     if (next < Infinity) setTimeout(grey, next + 1);
   }
 
-  // No button that sends something appears where the last one was tapped: what would be there moves down.
+  // No button that sends something appears where the last tapped one was, nor around the tap: what would be there moves
+  // down. Buttons that were there before the tap may stay.
   let last = null; // where, and what it sent
   function remember(tapped) {
     last = tapped;
@@ -106,13 +108,14 @@
   function recall() {
     try {
       last = JSON.parse(sessionStorage.getItem(LAST));
+      if (last) last.at = 0; // by the clock of this page, before all of it
     } catch {
       last = null;
     }
   }
   function isInTheWay(button) {
     const box = button.getBoundingClientRect();
-    return isVisible(button) && nameOf(button) !== last.name
+    return isVisible(button) && nameOf(button) !== last.name && sinceOf(button) > last.at
       && box.left < last.right && box.right > last.left && box.top < last.bottom && box.bottom > last.top;
   }
   const inTheWay = () => [...document.querySelectorAll(SENDS)].find(isInTheWay);
@@ -133,9 +136,9 @@
     if (!button || !event.detail) return remember(null); // a key has no place
     const box = button.getBoundingClientRect(), { clientX: x, clientY: y } = event;
     remember({
-      name: nameOf(button),
-      left: Math.max(box.left, x - AROUND), right: Math.min(box.right, x + AROUND),
-      top: Math.max(box.top, y - AROUND), bottom: Math.min(box.bottom, y + AROUND),
+      name: nameOf(button), at: now(),
+      left: Math.min(box.left, x - AROUND), right: Math.max(box.right, x + AROUND),
+      top: Math.min(box.top, y - AROUND), bottom: Math.max(box.bottom, y + AROUND),
     });
   }
 
@@ -164,10 +167,13 @@
     if (event.target.closest(BUTTON)) if (measure().length) grey();
     isBegunTooEarly = isIgnored(event.target, event.timeStamp);
   });
-  listen("mousedown", (event) => { if (isBegunTooEarly && event.target.closest("select")) stop(event); });
+  listen("mousedown", (event) => { if (isBegunTooEarly) stop(event); }); // no focus either, which a key would use
   listen("click", (event) => {
     if (!event.isTrusted) return pass(); // by a script of the page
-    if (isIgnored(event.target, event.timeStamp) || (event.detail && isBegunTooEarly)) return stop(event);
+    if (isIgnored(event.target, event.timeStamp) || (event.detail && isBegunTooEarly)) {
+      if (event.detail) event.target.closest(BUTTON)?.blur(); // it moved while it was tapped
+      return stop(event);
+    }
     const summary = event.target.closest("summary"), button = event.target.closest("button");
     if (summary) toggled.set(summary, event.timeStamp);
     if (button) waitFor(button, event.timeStamp); // if it stays where it is
@@ -195,5 +201,6 @@
     new ResizeObserver(look).observe(document.body);
   });
   addEventListener("pageshow", (event) => { if (event.persisted) settle(); });
+  document.addEventListener("htmx:load", (event) => { if (event.target.localName === "main") settle(); });
   document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") settle(); });
 })();
