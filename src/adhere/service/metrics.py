@@ -9,11 +9,15 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import values as prometheus_values
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from adhere.service.temporary_folders import kept
 from adhere.trial.events import AnyEvent, Closed, LessonRefused, Looked, Recommended
 from adhere.trial.looks import GO_ON
 
@@ -29,6 +33,8 @@ class Metrics:
 
     def __init__(self, *, are_open: bool = False) -> None:
         self._are_open = are_open
+        if FOLDER_VARIABLE in os.environ:
+            prometheus_values.ValueClass = prometheus_values.MultiProcessValue(_Files())  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         counter, histogram = partial(Counter, registry=self._registry), partial(Histogram, registry=self._registry)
         self._requests = counter("adhere_http_requests", "Requests answered", ("route", "method", "status"))
@@ -113,6 +119,26 @@ class Metrics:
         """All metrics; those of all processes if several share a folder."""
         if FOLDER_VARIABLE not in os.environ:
             return generate_latest(self._registry)
+        self._commits.inc(0)  # makes files that are gone
         shared = CollectorRegistry()
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
         return generate_latest(shared)
+
+
+class _Files:
+    """Names the files of this process in the shared folder; prometheus_client asks for the name at each change.
+
+    A new name makes it begin new files. There is one whenever a cleaner of temporary files has deleted the old files,
+    in which nobody would see what is counted: the counts begin at 0 then, as after a restart.
+    """
+
+    def __init__(self) -> None:
+        self._n_made, self._mark = 0, Path(os.environ[FOLDER_VARIABLE], f"{os.getpid()}-0")
+
+    def __call__(self) -> str:
+        if not self._mark.exists():
+            with suppress(OSError):  # such as a full disk: the old files will do until the next change
+                mark = Path(kept(str(self._mark.parent)), f"{os.getpid()}-{self._n_made + 1}")
+                mark.touch()  # it is never changed, so that a cleaner deletes it no later than the files
+                self._n_made, self._mark = self._n_made + 1, mark
+        return self._mark.name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 from adhere.errors import InputError
 from adhere.service.jobs import job_process
 from adhere.service.jobs.job_process import JobProcessError
+from adhere.service.temporary_folders import TemporaryFolder
 
 
 class ChildProcess:
@@ -21,8 +21,8 @@ class ChildProcess:
     def __init__(self, module: str, arguments: Callable[[], tuple[Any, ...]] = tuple) -> None:
         self._module, self._arguments = module, arguments
         self._process: subprocess.Popen[bytes] | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._lock = threading.RLock()  # of starting and ending the process
+        self._folder = TemporaryFolder("adhere-jobs-")
+        self._lock = threading.Lock()  # of starting and ending the process
         self._closed = False
 
     def call(self, *arguments: Any) -> Any:
@@ -55,16 +55,12 @@ class ChildProcess:
         self.kill()
         if self._process is not None:
             _reap(self._process)
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._folder.delete()
 
     @property
     def folder(self) -> str:
         """A folder for temporary files, which is deleted however the service ends."""
-        with self._lock:
-            if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="adhere-jobs-", ignore_cleanup_errors=True)
-            return self._folder.name
+        return self._folder.path
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         with self._lock:
@@ -75,11 +71,12 @@ class ChildProcess:
         with self._lock:
             if self._closed:
                 raise JobProcessError("the service is ending")
+            folder = self.folder  # for a process that runs too, whose temporary files are in it
             if self._process is not None and self._process.poll() is None:
                 return self._process
             if self._process is not None:
                 _reap(self._process)
-            command, environment = job_process.command(self._module, self.folder)
+            command, environment = job_process.command(self._module, folder)
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
             assert self._process.stdin is not None

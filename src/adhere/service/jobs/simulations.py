@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import secrets
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from adhere.service.jobs.jobs import policy_files
 from adhere.service.jobs.simulation_child import end, has_ended, started
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState, State, all_in
 from adhere.service.jobs.turns import try_lock
+from adhere.service.temporary_folders import TemporaryFolder, kept
 from adhere.service.threads import start_thread
 from adhere.trial.design import Design
 
@@ -34,7 +34,7 @@ class Simulations:
     """The simulations of a service. Its processes share a folder; without one given it has its own."""
 
     def __init__(self, folder: str | None = None) -> None:
-        self._given, self._own = folder, None if folder else _OwnFolder()
+        self._given, self._own = folder, TemporaryFolder("adhere-simulations-")
         self._threads: list[threading.Thread] = []
         self._closing = threading.Event()
 
@@ -85,12 +85,11 @@ class Simulations:
         self._closing.set()
         for thread in self._threads:
             thread.join()
-        if self._own is not None:
-            self._own.delete()
+        self._own.delete()
 
     @property
     def _folder(self) -> Path:
-        return Path(self._given) if self._given else self._own.path  # type: ignore[union-attr]
+        return Path(kept(self._given) if self._given else self._own.path)
 
     def _check_room(self, token: int) -> None:
         """Refuse a second one of a token, or one too many; forget the oldest that have ended."""
@@ -107,7 +106,7 @@ class Simulations:
 
     def _new(self) -> SimulationFiles:
         folder = self._folder / str(secrets.randbelow(9 * 10**14) + 10**14)  # that no other process draws
-        folder.mkdir(mode=0o700, parents=True)
+        folder.mkdir(mode=0o700)
         return SimulationFiles(folder)
 
     def _look_after(self, files: SimulationFiles, request: bytes) -> None:
@@ -181,22 +180,3 @@ class Simulations:
 
 def _too_many(detail: str) -> ProblemError:
     return ProblemError("too-many", detail, headers={"retry-after": "2"})
-
-
-class _OwnFolder:
-    """A temporary folder, made when it is first needed."""
-
-    def __init__(self) -> None:
-        self._made: tempfile.TemporaryDirectory[str] | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def path(self) -> Path:
-        with self._lock:
-            if self._made is None:
-                self._made = tempfile.TemporaryDirectory(prefix="adhere-simulations-", ignore_cleanup_errors=True)
-            return Path(self._made.name)
-
-    def delete(self) -> None:
-        if self._made is not None:
-            self._made.cleanup()
