@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from polars.exceptions import PanicException
 
 from adhere.policies import import_policies, registry
+from adhere.service.jobs import job_functions
+from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.jobs.jobs import Jobs
@@ -68,6 +71,21 @@ def test_a_process_in_which_a_job_failed_is_replaced(
         del registry["failing-job-policy"]
         jobs.close()
         store.close()
+
+
+def test_a_process_that_cannot_start_says_why_in_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    away = f"postgresql://nobody@127.0.0.1:{port}/trials"
+    process = ChildProcess(job_functions.__name__, lambda: (away, None, []))
+    try:
+        for _ in range(2):  # the next job starts another, which fails alike
+            with pytest.raises(JobProcessError, match="cannot start: ") as raised:
+                process.call("results", "t")
+            assert "\n" not in str(raised.value)
+    finally:
+        process.close()
+    assert capfd.readouterr().err == ""
 
 
 def test_tables_of_few_records_are_not_made_in_the_service_itself(tmp_path: Path) -> None:

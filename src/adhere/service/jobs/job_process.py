@@ -14,8 +14,10 @@ import shutil
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 NICENESS = 10
 
@@ -70,15 +72,28 @@ def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[Any], folder: str) -
 
 
 def _serve(module: str, waiting: queue.SimpleQueue[Any], replies: BinaryIO) -> None:
-    do = importlib.import_module(module).start(*pickle.loads(waiting.get()))
+    do = _started(module, waiting.get())
     while True:
-        arguments = pickle.loads(waiting.get())
+        arguments = waiting.get()
         try:
-            reply = pickle.dumps((do(*arguments), None))
+            reply = pickle.dumps((do(*pickle.loads(arguments)), None))
         except BaseException as error:  # Polars panics with one that is no Exception
             reply = _failure(error)
         replies.write(reply)
         replies.flush()
+
+
+def _started(module: str, arguments: bytes) -> Callable[..., Any]:
+    """Return the function that does the jobs; one that fails at each if there is none, as the parent is to log it."""
+    try:
+        return importlib.import_module(module).start(*pickle.loads(arguments))  # type: ignore[no-any-return]
+    except Exception as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        return partial(_refuse, f"the process of {module} cannot start: {reason}")
+
+
+def _refuse(sentence: str, *_: Any) -> NoReturn:
+    raise JobProcessError(sentence)
 
 
 def _failure(error: BaseException) -> bytes:
