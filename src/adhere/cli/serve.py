@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from adhere.cli.serve_options import GroupedCommand, with_settings
 from adhere.errors import InputError, StoreError, UnavailableError
 from adhere.service.settings_sources import check_settings, read_settings
 from adhere.service.settings_text import settings_toml
+from adhere.service.starting import LATER, REFUSED, StartError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -58,8 +60,11 @@ def serve(
         return
     try:
         from adhere.service.serve import serve as run
-        from adhere.service.starting import LATER, REFUSED, StartError
-    except ImportError:
+    except Exception as error:  # libraries that cannot be mapped into memory raise many kinds
+        if not _is_missing(error):
+            reason = str(error).partition("\n")[0] or type(error).__name__
+            sentence = f"a library cannot be loaded, perhaps for lack of memory: {reason}"
+            raise EndedError(sentence, LATER) from None
         sentence = (
             "`adhere serve` needs the service extra: pip install 'adhere[service]' (in a checkout: '.[service]')"
         )
@@ -70,3 +75,9 @@ def serve(
         raise EndedError(str(error), LATER) from None
     except StoreError as error:
         raise EndedError(str(error), REFUSED) from None
+
+
+def _is_missing(error: Exception) -> bool:
+    """Return whether a library is not installed at all."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return name is not None and find_spec(name.partition(".")[0]) is None
