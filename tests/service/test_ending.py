@@ -81,6 +81,39 @@ def test_a_signal_that_comes_before_the_server_runs_ends_it(tmp_path: Path) -> N
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_a_signal_right_after_it_says_that_it_serves_ends_it(
+    n_workers: int, database_url: str, tmp_path: Path
+) -> None:
+    code = f"""if True:
+        import os, signal
+        from adhere.service import serve
+        from adhere.service.settings import ServiceSettings
+
+        announce = serve._announce
+        def announce_and_end(*arguments):
+            announce(*arguments)
+            os.kill(os.getpid(), signal.SIGTERM)
+        serve._announce = announce_and_end
+        if __name__ == "__main__":
+            serve.serve(ServiceSettings(
+                database_url={database_url!r}, port=0, workers={n_workers}, admin_token_file="token"
+            ))
+    """
+    (tmp_path / "temporary").mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "Serving on" in ended.stdout
+    assert not list((tmp_path / "temporary").iterdir())
+
+
 def test_hangup_ends_all_workers(database_url: str, tmp_path: Path) -> None:
     with as_process(database_url, tmp_path, "--workers", "2", by=DEFAULT) as running:
         wait_until(lambda: len(workers(running)) == 2, 60)

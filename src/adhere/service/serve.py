@@ -65,12 +65,15 @@ def serve(settings: ServiceSettings | None = None) -> None:
     start(partial(_prepare, settings), settings.start_seconds)
     if settings.workers == 1:
         app, listening = start(partial(_single, settings), settings.start_seconds)
-        _run(app, settings, listening)
+        server = _server(app, settings)
+        _announce(settings, listening)
+        server.run(sockets=[listening])
         return
     with ExitStack() as stack:
         listening, folder, shared = start(partial(_shared, settings, stack), settings.start_seconds)
         os.environ[FOLDER_VARIABLE] = folder
         workers = Workers(partial(_work, settings, listening, shared), settings.workers, settings.shutdown_seconds)
+        _announce(settings, listening)
         if not workers.run():
             sys.exit(STARTUP_FAILURE)
 
@@ -112,7 +115,6 @@ def _started(settings: ServiceSettings) -> Iterator[tuple[Store, socket.socket]]
         listening = undo.enter_context(_bound(settings.host, settings.port))
         announce_first_token(store, settings.admin_token_file)
         yield store, listening
-        _announce(settings, listening.getsockname()[1])
         undo.pop_all()
 
 
@@ -150,7 +152,7 @@ def _work(settings: ServiceSettings, listening: socket.socket, shared: str, on_s
     except Exception:
         log.exception("worker cannot start")
     else:
-        _run(app, settings, listening, on_started)
+        _server(app, settings, on_started).run(sockets=[listening])
         return
     sys.exit(STARTUP_FAILURE)
 
@@ -164,12 +166,11 @@ def _worker_app(settings: ServiceSettings, shared: str) -> ASGIApp:
         raise
 
 
-def _run(
-    app: ASGIApp, settings: ServiceSettings, listening: socket.socket, on_started: Callable[[], None] | None = None
-) -> None:
+def _server(app: ASGIApp, settings: ServiceSettings, on_started: Callable[[], None] | None = None) -> HttpServer:
+    """Return the server of one process; from now on, signals end it."""
     server = HttpServer(_config(app, settings), settings, on_started)
     end_by(server.handle_exit)
-    server.run(sockets=[listening])
+    return server
 
 
 def _end_with(parent: BaseProcess | None) -> None:
@@ -215,6 +216,9 @@ def _may_pass(error: OSError) -> bool:
     return error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL) or may_pass(error)
 
 
-def _announce(settings: ServiceSettings, port: int) -> None:
+def _announce(settings: ServiceSettings, listening: socket.socket) -> None:
+    """Say where it serves, once signals are handled: whoever waits for it may send one at once."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    print(f"Serving on {'https' if settings.tls_key else 'http'}://{host}:{port}", flush=True)
+    port = listening.getsockname()[1]
+    address = f"{'https' if settings.tls_key else 'http'}://{host}:{port}"
+    start(partial(print, f"Serving on {address}", flush=True), settings.start_seconds)  # the disk may be full

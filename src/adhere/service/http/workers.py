@@ -25,18 +25,19 @@ _spawn = multiprocessing.get_context("spawn")
 
 
 class Workers:
-    """Keeps a number of workers running until a signal ends them."""
+    """Keeps a number of workers running until a signal ends them, from when it is made."""
 
     def __init__(self, work: Work, n_workers: int, shutdown_seconds: float) -> None:
-        self._work, self._shutdown_seconds = work, shutdown_seconds
+        self._work, self._n_workers, self._shutdown_seconds = work, n_workers, shutdown_seconds
         self._ending = threading.Event()
         self._failures = 0
+        self._workers: list[_Worker] = []
         for number in ENDING_SIGNALS if is_main_thread() else ():
             signal.signal(number, lambda _signal, _frame: self._ending.set())
-        self._workers = [_Worker(work) for _ in range(n_workers)]
 
     def run(self) -> bool:
         """Run until a signal ends it; False if it ended since no worker could start."""
+        self._workers = [_Worker(self._work) for _ in range(self._n_workers)]
         while not self._ending.is_set() and self._failures < _MAX_FAILURES:
             wait([worker.process.sentinel for worker in self._workers], _POLL_SECONDS)
             for index, worker in enumerate(self._workers):
