@@ -119,6 +119,10 @@ class StoreUnavailableError(StoreError):
     """A store that cannot be opened, read or written for now: the same may succeed later, as things are."""
 
 
+class StoreBusyError(StoreUnavailableError):
+    """A store that another writer has locked: the transaction was not begun, and the caller did not want to wait."""
+
+
 class FileInUseError(StoreUnavailableError):
     """A file of trials that another process writes to; `instead` is how to ask that process, if it is the service."""
 

@@ -190,7 +190,7 @@ def test_what_cannot_be_written_down_is_not_shown(tmp_path: Path, monkeypatch: p
         trial, made = blinded_trial(service)
         path = f"/trials/{trial}{path.replace('ID', made)}"
 
-        def full() -> None:
+        def full(**_: object) -> None:
             raise StoreError("the disk is full")
 
         with monkeypatch.context() as patched:

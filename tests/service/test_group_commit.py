@@ -36,12 +36,14 @@ class WatchedDesk(CommandProcessor):
     def is_quick(self, command: AnyCommand) -> bool:
         return False  # what is held up must not hold up the event loop
 
-    def execute(self, requests: Sequence[AnyCommand]) -> list[Response | InputError | UnavailableError]:
+    def execute(
+        self, requests: Sequence[AnyCommand], *, waits: bool = True
+    ) -> list[Response | InputError | UnavailableError]:
         self.may_go.wait(10)
         self.sizes.append(len(requests))
         if any(getattr(request, "subject", "") == "poison" for request in requests):
             raise ZeroDivisionError
-        return super().execute(requests)
+        return super().execute(requests, waits=waits)
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def test_a_store_that_fails_answers_try_again_and_the_service_is_not_ready(
         trial = service.new_trial()
         assert service.send("GET", "/readyz", role=None).status == 200
 
-        def full() -> None:
+        def full(**_: object) -> None:
             raise StoreError("the disk is full")
 
         with monkeypatch.context() as patched:

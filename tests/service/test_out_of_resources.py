@@ -125,7 +125,7 @@ def test_a_simulation_whose_thread_cannot_be_started_is_forgotten(
 def test_writes_go_on_after_one_that_failed_for_lack_of_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_memory(*_: object) -> None:
+    def no_memory(*_: object, **__: object) -> None:
         raise MemoryError
 
     with in_file(tmp_path / "trials.db") as service:

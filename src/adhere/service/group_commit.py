@@ -3,7 +3,7 @@
 A commit is the costly part, so all commands that wait share one. Ordinary commands, on a store that no other process
 writes to, are executed in the event loop, which stands still for as long as one commit takes: with a second thread,
 GIL contention would cost about as much again as the work. Where others may hold a lock, as in PostgreSQL, they are
-executed in a thread.
+executed in a thread. So they are where another program has locked the SQLite file: the event loop waits for no lock.
 
 Commands that may have to learn much again, or to load a policy, are prepared first, in a second thread beside which
 the others go on (`CommandProcessor.prepare`); then they are executed among the others.
@@ -23,7 +23,7 @@ from adhere.memory import is_shortage
 from adhere.service.metrics import Metrics
 from adhere.service.preparer import Preparer
 from adhere.service.threads import Threads
-from adhere.store import OutcomeUnknownError, StoreError
+from adhere.store import OutcomeUnknownError, StoreBusyError, StoreError
 from adhere.trial.commands import AnyCommand, Response
 from adhere.trial.processor import CommandProcessor
 
@@ -93,15 +93,22 @@ class GroupCommit:
         batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_BATCH))]
         try:
             if not all(not callable(work) and self._processor.is_quick(work) for work, _ in batch):
-                answers = loop.run_in_executor(self._thread, self._work, batch)
-                answers.add_done_callback(lambda done: self._after_thread(batch, done))
+                self._work_in_thread(batch)
                 return
-            _resolve(batch, self._work(batch))
+            try:
+                _resolve(batch, self._work(batch, waits=False))
+            except StoreBusyError:  # nothing of the batch was begun
+                self._work_in_thread(batch)
+                return
         except UnavailableError as error:  # there is no thread to do it
             _resolve(batch, [error] * len(batch))
         except MemoryError as error:  # the next batch must have its turn
             _resolve(batch, [self._doubt(error)] * len(batch))
         loop.call_soon(self._gather, _LOOP_ROUNDS)
+
+    def _work_in_thread(self, batch: Sequence[Waiting]) -> None:
+        answers = asyncio.get_running_loop().run_in_executor(self._thread, self._work, batch)
+        answers.add_done_callback(lambda done: self._after_thread(batch, done))
 
     def _after_thread(self, batch: Sequence[Waiting], done: asyncio.Future[list[Any]]) -> None:
         error = done.exception()
@@ -132,16 +139,21 @@ class GroupCommit:
         """Whether the last commit failed, a short time ago."""
         return self._failed_at is not None and time.monotonic() - self._failed_at < _UNREADY_SECONDS
 
-    def _work(self, batch: Sequence[Waiting]) -> list[Any]:
-        """Execute the commands together, then call the functions one by one; answers in the order of the batch."""
+    def _work(self, batch: Sequence[Waiting], *, waits: bool = True) -> list[Any]:
+        """Execute the commands together, then call the functions one by one; answers in the order of the batch.
+
+        If `waits` is false, raises a `StoreBusyError` before anything is done where the store is locked.
+        """
         commands = [work for work, _ in batch if not callable(work)]
-        answers = iter(self._commit(commands) if commands else [])
+        answers = iter(self._commit(commands, waits=waits) if commands else [])
         return [self._call(work) if callable(work) else next(answers) for work, _ in batch]
 
-    def _commit(self, commands: list[AnyCommand]) -> list[Any]:
+    def _commit(self, commands: list[AnyCommand], *, waits: bool) -> list[Any]:
         begin = time.perf_counter()
         try:
-            answers: list[Any] = list(self._processor.execute(commands))
+            answers: list[Any] = list(self._processor.execute(commands, waits=waits))
+        except StoreBusyError:
+            raise
         except StoreError as error:
             self._fail(error)
             return [error] * len(commands)
@@ -149,10 +161,17 @@ class GroupCommit:
             if len(commands) == 1:
                 return [self._doubt(error) if is_shortage(error) else error]
             # One command's error must not fail the others of its batch.
-            return [answer for command in commands for answer in self._commit([command])]
+            return [self._commit_alone(command, waits=waits) for command in commands]
         self._failed_at = None
         self._metrics.count_commit(len(commands), time.perf_counter() - begin)
         return answers
+
+    def _commit_alone(self, command: AnyCommand, *, waits: bool) -> Any:
+        try:
+            return self._commit([command], waits=waits)[0]
+        except StoreBusyError as error:  # others of its batch may be committed, so that it is not done again here
+            self._fail(error)
+            return error
 
     def _call(self, work: Callable[[], Any]) -> Any:
         try:

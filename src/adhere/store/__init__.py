@@ -2,6 +2,7 @@
 
 from adhere.errors import OutcomeUnknownError as OutcomeUnknownError
 from adhere.errors import RecordsLostError as RecordsLostError
+from adhere.errors import StoreBusyError as StoreBusyError
 from adhere.errors import StoreError as StoreError
 from adhere.errors import StoreUnavailableError as StoreUnavailableError
 from adhere.store.opening import check_place as check_place

@@ -140,10 +140,10 @@ class PostgresStore(Store):
             self._silence.checked(None)
 
     @contextmanager
-    def writing(self) -> Iterator[PostgresTransaction]:
+    def writing(self, *, waits: bool = True) -> Iterator[PostgresTransaction]:
         """A transaction. When the block ends without an error, all of it is on disk.
 
-        Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
+        Otherwise nothing is, unless the error is an `OutcomeUnknownError`. It waits for locks whatever `waits` is.
         """
         with self._turn:
             if self._read_only:

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
-from adhere.errors import OutcomeUnknownError, StoreError
+from adhere.errors import OutcomeUnknownError, StoreBusyError, StoreError, StoreUnavailableError
 from adhere.files import replacing
 from adhere.store.database_file import check_path, delete_file, followed, has_wal, lock_writer, make_file
 from adhere.store.file_watch import FileWatch
 from adhere.store.heads import check_heads
 from adhere.store.migrations import FORMAT, check_format, known_format, migrate
 from adhere.store.possession import DISOWN, Possession
-from adhere.store.sqlite_errors import in_words, is_damage, leaves_doubt
-from adhere.store.sqlite_settings import add_statistics, set_up_writer
+from adhere.store.sqlite_errors import in_words, is_busy, is_damage, leaves_doubt
+from adhere.store.sqlite_settings import add_statistics, let_busy_fail, set_up_writer
 from adhere.store.sqlite_transaction import SqliteTransaction
 from adhere.store.store import Store
+
+_PATIENCE = 30.0  # seconds for which another program's lock is waited for
+_BETWEEN_TRIES = 0.02  # seconds
+_LONG = 0.5  # seconds of waiting after which the store counts as locked
 
 
 class SqliteStore(Store):
@@ -56,6 +61,8 @@ class SqliteStore(Store):
         self._possession: Possession | None = None
         self._owes_move = False  # whether the possession is not yet in the database itself
         self._is_writing = False  # whether this process has a transaction under way
+        self._sqlite_waits = True  # whether SQLite itself waits for locks
+        self._waits_since: float | None = None  # while another program has locked the file
         with ExitStack() as undo:
             if self._path is not None:
                 check_path(self._path, must_exist=read_only)
@@ -88,7 +95,9 @@ class SqliteStore(Store):
         mode = "ro" if read_only else "rwc"
         name = self._in_memory if self._path is None else f"{self._path.absolute().as_uri()}?mode={mode}"
         try:
-            connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30.0)
+            connection = sqlite3.connect(
+                name, uri=True, isolation_level=None, check_same_thread=False, timeout=_PATIENCE
+            )
         except sqlite3.Error as error:
             raise self._unusable(error) from None
         if read_only:  # damaged text must not stop `verify`, which reports it
@@ -134,6 +143,7 @@ class SqliteStore(Store):
         if self._watch is not None:
             self._move_log()
             self._watch.watch_writer()
+        self._sqlite_waits = not let_busy_fail(self._connection)
 
     def _move_log(self) -> None:
         """Move the log into the database, so that without its log it is an older state but no new store.
@@ -148,21 +158,22 @@ class SqliteStore(Store):
         return in_words(error, self._where, " cannot be opened as a file of trials")
 
     @contextmanager
-    def writing(self) -> Iterator[SqliteTransaction]:
+    def writing(self, *, waits: bool = True) -> Iterator[SqliteTransaction]:
         """A transaction. When the block ends without an error, all of it is on disk.
 
-        Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
+        Otherwise nothing is, unless the error is an `OutcomeUnknownError`. If `waits` is false and another thread or
+        program is writing, a `StoreBusyError` is raised before the block begins.
         """
         watch = self._watch
-        with self._turn, self._only_transaction():
+        with self._only_transaction(waits=waits):
             transaction = self._begun()
             if watch is None:
-                with self._transaction(self._connection, "BEGIN IMMEDIATE"):
+                with self._transaction(self._connection, "BEGIN IMMEDIATE", waits=waits):
                     yield transaction
                 return
             watch.before_transaction()
             try:
-                with self._transaction(self._connection, "BEGIN IMMEDIATE"):
+                with self._transaction(self._connection, "BEGIN IMMEDIATE", waits=waits):
                     if self._takes_possession:
                         transaction.take_possession()
                     yield transaction
@@ -178,19 +189,24 @@ class SqliteStore(Store):
             self._after_commit(transaction)
 
     @contextmanager
-    def _only_transaction(self) -> Iterator[None]:
-        """End a transaction that could not be rolled back for lack of memory, before the next one begins."""
-        if self._is_writing:  # SQLite refuses it, and must not lose the outer one
-            yield
-            return
-        with suppress(sqlite3.ProgrammingError):  # it was closed, as the next statement says
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-        self._is_writing = True
+    def _only_transaction(self, *, waits: bool) -> Iterator[None]:
+        """Exclude other threads, and end a transaction that could not be rolled back for lack of memory."""
+        if not self._turn.acquire(blocking=waits):
+            raise StoreBusyError(f"{self._where} is in use by another thread")
         try:
-            yield
+            if self._is_writing:  # SQLite refuses it, and must not lose the outer one
+                yield
+                return
+            with suppress(sqlite3.ProgrammingError):  # it was closed, as the next statement says
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            self._is_writing = True
+            try:
+                yield
+            finally:
+                self._is_writing = False
         finally:
-            self._is_writing = False
+            self._turn.release()
 
     def _begun(self) -> SqliteTransaction:
         claim = self._possession.claim if self._possession else ""
@@ -231,10 +247,17 @@ class SqliteStore(Store):
             self._watch.check()
 
     @contextmanager
-    def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    def _transaction(self, connection: sqlite3.Connection, begin: str, *, waits: bool = True) -> Iterator[None]:
         try:
             # Not within the inner block: a transaction begun within another fails here, and must not undo that one.
-            connection.execute(begin)
+            try:
+                connection.execute(begin)
+            except sqlite3.OperationalError as error:
+                if self._sqlite_waits or not is_busy(error):
+                    raise
+                if not waits:
+                    raise StoreBusyError(f"{self._where}: {error}") from None
+                self._begin_later(connection, begin)
             committing = False
             try:
                 yield
@@ -250,6 +273,28 @@ class SqliteStore(Store):
             if self._path is None and is_damage(error):
                 raise  # by a file that is read meanwhile, whose own view names it
             raise in_words(error, self._where, "") from error
+
+    def _begin_later(self, connection: sqlite3.Connection, begin: str) -> None:
+        """Begin a transaction once the other program's lock is released; fail if that takes too long."""
+        self._waits_since = time.monotonic()
+        try:
+            while True:
+                time.sleep(_BETWEEN_TRIES)
+                try:
+                    connection.execute(begin)
+                    return
+                except sqlite3.OperationalError as error:
+                    if not is_busy(error) or time.monotonic() - self._waits_since > _PATIENCE:
+                        raise
+        finally:
+            self._waits_since = None
+
+    def check(self) -> None:
+        """Raise a `StoreError` if the file cannot be read, or if another program keeps it from being written."""
+        super().check()
+        since = self._waits_since
+        if since is not None and time.monotonic() - since > _LONG:
+            raise StoreUnavailableError(f"{self._where} is locked by another program")
 
     def backup(self, to: Path) -> None:
         """Copy everything, as of one moment, into a new file; others may go on writing."""

@@ -35,6 +35,11 @@ def leaves_doubt(error: BaseException) -> bool:
     return _kind(error) == sqlite3.SQLITE_IOERR
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another connection has locked the database."""
+    return _kind(error) == sqlite3.SQLITE_BUSY
+
+
 def in_words(error: sqlite3.Error, where: str, otherwise: str) -> StoreError:
     """The error of a store: damage, something that may pass, or else what `otherwise` says of it."""
     if is_damage(error):

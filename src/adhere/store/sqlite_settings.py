@@ -26,6 +26,18 @@ def set_up_writer(connection: sqlite3.Connection) -> None:
     run(f"PRAGMA wal_autocheckpoint = {_PAGES_BEFORE_CHECKPOINT}")
 
 
+def let_busy_fail(connection: sqlite3.Connection) -> bool:
+    """Let a statement fail at once if another program has locked the database; return whether that was set.
+
+    Without a write-ahead log, which some file systems do not allow, a commit may have to wait for readers, so that
+    SQLite keeps waiting by itself.
+    """
+    has_log: bool = connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    if has_log:
+        connection.execute("PRAGMA busy_timeout = 0")
+    return has_log
+
+
 def add_statistics(connection: sqlite3.Connection) -> None:
     """Write what SQLite should believe of the tables, once."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchone():

@@ -33,10 +33,11 @@ class Store(ABC):
     n_lost: int | None = 0
 
     @abstractmethod
-    def writing(self) -> AbstractContextManager[WriteTransaction]:
+    def writing(self, *, waits: bool = True) -> AbstractContextManager[WriteTransaction]:
         """A transaction. When the block ends without an error, all of it is on disk.
 
-        Otherwise nothing is, unless the error is an `OutcomeUnknownError`.
+        Otherwise nothing is, unless the error is an `OutcomeUnknownError`. If `waits` is false and another writer has
+        locked the store, a store that is not `shared` raises a `StoreBusyError` before the block begins.
         """
 
     @abstractmethod

@@ -105,17 +105,20 @@ class CommandProcessor:
             create_trial(writing, design, at, by, seed=seed, secret=secret).finish()
         return Receipt(at, record=1)
 
-    def execute(self, commands: Sequence[AnyCommand]) -> list[Response | InputError | UnavailableError]:
+    def execute(
+        self, commands: Sequence[AnyCommand], *, waits: bool = True
+    ) -> list[Response | InputError | UnavailableError]:
         """A response to each command, or why it was refused, in their order.
 
         Raises a `StoreError` if the transaction failed, or an `UnavailableError` if the machine was short of
         something in the middle of it: nothing was written; an `OutcomeUnknownError` if it failed so late that this is
-        not known.
+        not known. If `waits` is false, it raises a `StoreBusyError` before anything is done where another thread or
+        program has locked the store.
         """
         responses: list[Response | InputError | UnavailableError] = []
         if self.store.was_restored:  # while it was in use, as a PostgreSQL that was set back
             begin_epochs_after_restore(self.store, self._now())
-        with self._lock, self.store.writing() as writing:
+        with self._lock, self.store.writing(waits=waits) as writing:
             trials = self._transactions(writing, commands)
             for command in commands:
                 trial = trials[command.trial]
