@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
@@ -16,6 +19,7 @@ from adhere.errors import InputError, UnavailableError
 from adhere.files import may_pass
 from adhere.service.context import RequestContext
 
+_SECONDS_BETWEEN_COMPLAINTS = 60.0
 _FIELDS = ("method", "route", "status", "milliseconds", "token")
 
 log = logging.getLogger("adhere.access")
@@ -41,10 +45,60 @@ class JsonLines(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
+class Seldom:
+    """Lets something be said at most once in some seconds."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._clock = seconds, clock
+        self._next = clock()
+
+    def may(self) -> bool:
+        """Return whether it may be said now; if so, not again for that time."""
+        now = self._clock()
+        if now < self._next:
+            return False
+        self._next = now + self._seconds
+        return True
+
+
+class LogFile(WatchedFileHandler):
+    """A log file that is opened anew once it was renamed.
+
+    If it cannot be written, one line on standard error tells why, at most once a minute; the program goes on.
+    """
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file, encoding="utf-8")
+        self._complaints = Seldom(_SECONDS_BETWEEN_COMPLAINTS)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        try:
+            super().emit(record)
+        except OSError:  # the file could not be opened anew, or the old one not be closed
+            stream, self.stream = self.stream, None  # opened again for the next line
+            with suppress(OSError):
+                if stream is not None:
+                    stream.close()
+            self.handleError(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's own name)
+        """Say on standard error why a line was not written."""
+        error = sys.exception()
+        if self._complaints.may() and sys.stderr is not None:
+            why = error.strerror if isinstance(error, OSError) else type(error).__name__
+            with suppress(OSError, ValueError):  # it may be closed, or on the same disk
+                print(
+                    f"log_file {self.baseFilename} cannot be written: {why}; lines are lost until it can be",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+
 def set_up_logging(level: str = "info", file: str | None = None) -> None:
     """Log lines of JSON to standard error, or to a file, which is opened anew once it was renamed (logrotate)."""
     try:
-        handler = WatchedFileHandler(file, encoding="utf-8") if file else logging.StreamHandler(sys.stderr)
+        handler = LogFile(file) if file else logging.StreamHandler(sys.stderr)
     except OSError as error:
         if may_pass(error):
             raise UnavailableError(f"log_file {file} cannot be written: {error.strerror}") from None
