@@ -16,6 +16,7 @@ from adhere.errors import UnavailableError
 from adhere.service import app
 from adhere.service.app import _problem
 from adhere.service.group_commit import GroupCommit
+from adhere.service.logs import Seldom
 from adhere.service.threads import Threads
 from adhere.store import StoreError, open_store, postgres
 from adhere.tokens import Tokens
@@ -49,18 +50,31 @@ def test_what_the_database_refuses_is_logged_without_whose_data_it_was(caplog: p
         OSError(errno.ENOMEM, "Cannot allocate memory"),
     ],
 )
-def test_too_little_memory_is_no_internal_error(error: Exception) -> None:
-    problem = _problem(error, None)
-    assert (problem.status, problem.headers["retry-after"]) == (503, "1")
+def test_too_little_memory_is_no_internal_error(
+    error: Exception, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "_shortages", Seldom(60.0))
+    with caplog.at_level(logging.WARNING, "adhere.service"):
+        problems = [_problem(error, None) for _ in range(3)]
+    assert {(problem.status, problem.headers["retry-after"]) for problem in problems} == {(503, "1")}
+    (said,) = caplog.messages  # not one for each request
+    assert said.startswith("a request was answered 503: the machine is short of something: ")
+    assert type(error).__name__ in said
+    assert str(error) in said
 
 
-def test_an_answer_that_cannot_be_encoded_is_a_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_cannot_be_encoded_is_a_503(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def no_memory(_: object) -> bytes:
         raise MemoryError
 
     with in_file(tmp_path / "trials.db") as service:
         monkeypatch.setattr(app, "encode", no_memory)
-        reply = service.send("GET", "/trials")
+        monkeypatch.setattr(app, "_shortages", Seldom(60.0))
+        with caplog.at_level(logging.WARNING, "adhere.service"):
+            reply = service.send("GET", "/trials")
+        assert [said for said in caplog.messages if "MemoryError" in said]
         assert (reply.status, reply.headers["retry-after"]) == (503, "1")
         assert reply.json["detail"].startswith("the machine is out of resources for now")
         monkeypatch.undo()

@@ -6,7 +6,7 @@ import gc
 import logging
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import msgspec
@@ -37,7 +37,7 @@ from adhere.service.group_commit import ShutdownError
 from adhere.service.http.cors import with_cors
 from adhere.service.http.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.jobs.job_process import JobProcessError
-from adhere.service.logs import log_request
+from adhere.service.logs import Seldom, log_request
 from adhere.service.pages.dispatch import Pages
 from adhere.service.pages.page_route import PageRoute
 from adhere.service.pages.routes import PAGES
@@ -49,6 +49,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _NO_STORE = (b"cache-control", b"no-store")
 _JSON = (b"content-type", b"application/json")
 _UNMATCHED = "unmatched"
+_shortages = Seldom(5.0)  # lines in the log about shortages
 _NO_RESOURCES = "the machine is out of resources for now; send the same request again"
 
 log = logging.getLogger("adhere.service")
@@ -81,6 +82,7 @@ class App:
         except Exception as error:
             if not is_shortage(error):
                 raise
+            _log_shortage(error, "a request")
             for message in _NO_MEMORY:  # unless the response has begun, which uvicorn then breaks off
                 await send(message)
         finally:
@@ -168,15 +170,16 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
     if isinstance(error, InputError):
         return input_problem(error)
     if isinstance(error, (StoreError, ShutdownError, UnavailableError)) or is_shortage(error):
+        asked = route.path if route else "a request"
         if isinstance(error, StoreError):  # its first line: others may tell whose data it was about
-            log.warning(
-                "%s was answered 503: %s", route.path if route else "a request", str(error).partition("\n")[0]
-            )
+            log.warning("%s was answered 503: %s", asked, str(error).partition("\n")[0])
+        elif not isinstance(error, (ShutdownError, UnknownPolicyError, SecretUnknownError)):
+            _log_shortage(error, asked)
         detail = "nothing was written; send the same request again"
         if isinstance(error, UnknownPolicyError):
             detail = f"the trial's policy cannot be used here; the service's log says why; {detail}"
         if isinstance(error, SecretUnknownError):
-            log.error("%s was answered 503: %s", route.path if route else "a request", error)
+            log.error("%s was answered 503: %s", asked, error)
             detail = f"the secret that draws the trial's arms is missing; the service's log says which; {detail}"
         if isinstance(error, OutcomeUnknownError) and route is not None:
             detail = f"it is not known whether the request was written; {route.if_unknown}"
@@ -191,6 +194,14 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
         return ProblemError("unavailable", _NO_RESOURCES, headers={"retry-after": "1"})
     log.error("unhandled exception", exc_info=error)
     return ProblemError("internal", "an error in the service; it was logged there")
+
+
+def _log_shortage(error: Exception, asked: str) -> None:
+    """Log what the machine lacked, seldom: there may be many such requests, and little memory to log them."""
+    with suppress(MemoryError):
+        if _shortages.may():
+            why = f"{type(error).__name__} {error}".partition("\n")[0].rstrip()
+            log.warning("%s was answered 503: the machine is short of something: %s", asked, why)
 
 
 def _messages(status: int, response: Any) -> tuple[dict[str, Any], dict[str, Any]]:
