@@ -111,7 +111,7 @@ def test_what_is_being_typed_stays_when_a_tap_is_sent(service: Service, phone: V
     page.click("summary:has-text('Lost to follow-up')")
     page.fill("#reason-withdrawal", "moved to another town")
     page.context.set_offline(False)
-    page.wait_for_selector("#unsent:has-text('is recorded now')")
+    page.wait_for_selector("#unsent li:has-text('outcome of S-1: Outcome 1'):has-text('recorded')")
     assert page.input_value("#reason-withdrawal") == "moved to another town"
     assert [line.reward for line in reports(service, trial)] == [1]
     page.click("text=Show it")
@@ -167,3 +167,112 @@ def test_a_refusal_is_shown_and_not_sent_again(service: Service, phone: Visitor,
     phone.page.wait_for_selector(".problem, .field-problem")
     assert phone.page.evaluate(KEPT) is None
     assert len(reports(service, trial)) == 1
+
+
+REFUSED = "console: Failed to load resource: the server responded with a status of "
+ONLINE = "dispatchEvent(new Event('online'))"
+FOCUS = "document.activeElement.id"
+
+
+def test_a_refusal_leaves_the_page_where_another_code_is_typed(service: Service, phone: Visitor, trial: str) -> None:
+    phone.expected = (*phone.expected, f"{REFUSED}422")
+    page, sent = phone.page, []
+    made = service.ids(trial)[0]
+    service.client("site").report(trial, made, took_nothing=True, reward=1)
+    phone.open(f"/app/trials/{trial}/recommendations/{made}")
+    page.click("summary:has-text('Correct a report')")
+    page.select_option("#correct-taken", "took_other")  # without saying what
+    page.fill("#reason-correction", "a slip")
+    page.route("**/correction", lambda route: route.abort())
+    page.click("button:text-is('Correct')")
+    page.wait_for_selector("#unsent:has-text('Not sent yet')")
+    phone.open(f"/app/trials/{trial}/site")
+    page.type("#subject", "L-01")
+    page.unroute("**/correction")
+    page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
+    page.evaluate(ONLINE)
+    page.wait_for_selector("#unsent:has-text('Not recorded'):has-text('correction of S-1')")
+    page.keyboard.type("4")
+    assert (page.inner_text("main h1"), page.input_value("#subject"), page.evaluate(FOCUS)) == (
+        trial,
+        "L-014",
+        "subject",
+    )
+    assert "Say what was taken." in page.inner_text("#unsent li")
+    page.evaluate(ONLINE)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".given h1:has-text('L-014')")
+    assert [url.rpartition("/")[2] for url in sent] == ["correction", "site"]  # what was refused is not sent again
+    assert len(reports(service, trial)) == 1
+    page.click("#unsent a:has-text('Open the subject’s page')")
+    page.wait_for_selector(".given h1:has-text('S-1')")
+    page.click("#unsent button:has-text('Dismiss')")
+    assert page.evaluate(KEPT) is None
+    assert page.is_hidden("#unsent")
+
+
+def test_a_question_about_a_code_leaves_the_next_code_that_is_typed(service: Service, phone: Visitor) -> None:
+    trial, page = service.new_trial(), phone.page
+    service.client("site").recommend(trial, "L-001")
+    phone.expected = (*phone.expected, f"{REFUSED}409", f"{REFUSED}422")
+    phone.open(f"/app/trials/{trial}/site")
+    page.route("**/site", lambda route: route.abort())
+    page.fill("#subject", "l001")
+    page.click("button:has-text('Recommend')")
+    page.wait_for_selector("#unsent:has-text('recommendation for l001')")
+    page.fill("#subject", "K-77")
+    page.unroute("**/site")
+    page.evaluate(ONLINE)
+    page.wait_for_selector("#unsent:has-text('Not recorded'):has-text('Is it the same person?')")
+    assert page.input_value("#subject") == "K-77"
+    page.click("button:has-text('Recommend')")
+    page.wait_for_selector(".given h1:has-text('K-77')")
+    assert [line.subject for line in service.client("site").waiting(trial)] == ["L-001", "K-77"]
+
+
+def test_a_tap_that_is_deleted_may_be_recorded_and_the_next_one_is_another(
+    service: Service, phone: Visitor, trial: str
+) -> None:
+    page, asked = phone.page, []
+    phone.expected = (*phone.expected, f"{REFUSED}409")
+
+    def agree(dialog: Any) -> None:
+        asked.append(dialog.message)
+        dialog.accept()
+
+    page.on("dialog", agree)
+    page.route("**/report", lambda route: (route.fetch(), route.abort()), times=1)
+    page.click("button:has-text('Nothing')")
+    page.click("#unsent button:has-text('Delete')")
+    assert "it is recorded already" in asked[0]
+    assert page.is_hidden("#unsent")
+    page.click("button.big >> nth=0")
+    page.wait_for_selector(".problem:has-text('is already recorded. To change it')")
+    assert [line.actual for line in reports(service, trial)] == ["nothing"]
+
+
+def test_a_key_that_was_used_before_is_explained_in_plain_words(phone: Visitor, trial: str) -> None:
+    page = phone.page
+    phone.expected = (*phone.expected, f"{REFUSED}409")
+    key = page.input_value("form:has-text('Nothing') [name=key] >> nth=0")
+    page.click("button:has-text('Nothing')")
+    page.wait_for_selector(".recorded:has-text('othing')")
+    page.eval_on_selector("form:has-text('Outcome 1') [name=key]", "(field, key) => { field.value = key; }", key)
+    page.click("button:has-text('Outcome 1')")
+    page.wait_for_selector(".problem:has-text('This form was sent before, with something else.')")
+
+
+def test_a_page_about_another_subject_stays_when_a_tap_is_sent(service: Service, phone: Visitor, trial: str) -> None:
+    page = phone.page
+    other = service.client("site").recommend(trial, "S-2").id
+    page.route("**/report", lambda route: route.abort())
+    page.click("button:has-text('Outcome 1')")
+    page.wait_for_selector("#unsent:has-text('Not sent yet')")
+    phone.open(f"/app/trials/{trial}/recommendations/{other}")
+    page.unroute("**/report")
+    page.evaluate(ONLINE)
+    page.wait_for_selector("#unsent li:has-text('outcome of S-1: Outcome 1'):has-text('recorded')")
+    assert page.inner_text(".given h1").startswith("S-2")
+    assert [line.reward for line in reports(service, trial)] == [1]
+    page.click("text=Show it")
+    page.wait_for_selector(".recorded:has-text('Outcome 1')")

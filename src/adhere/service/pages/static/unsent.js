@@ -1,10 +1,14 @@
 // Taps whose answer does not come are kept on this device and sent again under the same key, until they are answered.
-// They are kept for whoever made them, and forgotten once answered and at sign-out (pages.js).
+// They are kept for whoever made them, and forgotten once answered and at sign-out (pages.js). An answer replaces no
+// page about another subject, and none on which something is being typed: it is listed there. A refusal stays listed
+// until it is dismissed.
 "use strict";
 (() => {
   const STORE = "adhere-unsent", ANSWER_WITHIN = 15000, AGAIN_AFTER = 10000;
   const GONE_WRONG = new Set([408, 425, 429, 500, 502, 503, 504]); // nothing was said about the request itself
   const SIGN_IN_AGAIN = new Set([401, 403]); // the session has ended: kept until one signs in again
+  const TYPED = "textarea, input:not([type=radio], [type=checkbox])";
+  const DELETE = "Delete what was not sent? If only the answer was lost, it is recorded already: look at the subject’s page afterwards.";
   const banner = document.getElementById("unsent");
   const meta = (name) => document.querySelector(`meta[name="${name}"]`).content;
   function all() {
@@ -21,6 +25,7 @@
   const forget = (key) => save(all().filter((tap) => tap.key !== key));
   let ahead = null; // by how much this device's clock is ahead of the service's, in milliseconds
   let sending = false;
+  const recorded = []; // answered while this page stays
 
   fetch(`${meta("root")}/healthz`, { cache: "no-store" })
     .then((answer) => { ahead = Date.now() - Date.parse(answer.headers.get("date")); })
@@ -30,28 +35,50 @@
     return Object.assign(document.createElement(name), { textContent: text }, more);
   }
 
+  function button(text, act) {
+    const made = element("button", text, { type: "button", className: "second" });
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  function line(tap, said = "", ...more) {
+    const made = element("li", `${tap.what}, ${new Date(tap.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}${said} `);
+    made.append(...more);
+    return made;
+  }
+
+  // A link to the page of a tap's recommendation, or to the search for a code that got none.
+  function linkTo(tap) {
+    const subject = new URLSearchParams(tap.body).get("subject");
+    return tap.action.endsWith("/site")
+      ? element("a", "Find this code", { href: `${tap.action}?subject=${encodeURIComponent(subject)}#find` })
+      : element("a", "Open the subject’s page", { href: tap.action.replace(/\/[^/]*$/, "") });
+  }
+
   function show(problem = "", ended = false) {
-    const taps = own();
-    banner.hidden = !taps.length;
-    banner.replaceChildren();
+    const taps = own(), waiting = taps.filter((tap) => !tap.refused), refused = taps.filter((tap) => tap.refused);
     for (const form of document.querySelectorAll("form[data-unsent]")) {
-      const waits = taps.some((tap) => tap.key === form.elements.key.value);
-      for (const button of form.querySelectorAll("button")) button.disabled = waits;
+      const waits = waiting.some((tap) => tap.key === form.elements.key.value);
+      for (const one of form.querySelectorAll("button")) one.disabled = waits;
     }
-    if (!taps.length) return;
-    const list = document.createElement("ul");
-    for (const tap of taps) {
-      const line = element("li", `${tap.what}, ${new Date(tap.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`);
-      list.append(line);
-    }
-    const now = element("button", "Send now", { type: "button", className: "second" });
-    now.addEventListener("click", sendAll);
-    const never = element("button", "Delete", { type: "button", className: "second" });
-    never.addEventListener("click", () => { if (confirm("Delete what was not sent?")) { taps.forEach((tap) => forget(tap.key)); show(); } });
+    banner.hidden = !taps.length && !recorded.length;
+    banner.replaceChildren();
+    const part = (title, lines, ...more) => {
+      if (!lines.length) return;
+      const list = document.createElement("ul");
+      list.append(...lines);
+      banner.append(element("h2", title), list, ...more);
+    };
+    part("Recorded", recorded.map((tap) => line(tap, ": recorded.", element("a", "Show it", { href: tap.to }))));
+    part("Not recorded", refused.map((tap) => line(
+      tap, `: ${tap.refused}`, linkTo(tap), button("Dismiss", () => { forget(tap.key); show(); }),
+    )));
     const signIn = element("a", "Sign in", { className: "button", href: `${meta("root")}/app/sign-in?next=${encodeURIComponent(location.pathname)}` });
-    banner.append(
-      element("h2", "Not sent yet"), list,
-      element("p", problem || "It is kept on this device and sent when the connection is back, once. Signing out deletes it."), ended ? signIn : now, never,
+    part(
+      "Not sent yet", waiting.map((tap) => line(tap)),
+      element("p", problem || "It is kept on this device and sent when the connection is back, once. Signing out deletes it."),
+      ended ? signIn : button("Send now", sendAll),
+      button("Delete", () => { if (confirm(DELETE)) { release(waiting); waiting.forEach((tap) => forget(tap.key)); show(); } }),
     );
   }
 
@@ -68,42 +95,80 @@
   async function sendAll() {
     if (sending) return;
     sending = true;
-    let to = null;
-    const sent = new Set();
+    const answered = [];
+    const next = () => own().find((tap) => !tap.refused);
+    let isLost = false, ended = false;
     try {
-      for (let [tap] = own(); tap; [tap] = own()) {
+      for (let tap = next(); tap && !ended; tap = next()) {
         const answer = await send(tap);
-        if (SIGN_IN_AGAIN.has(answer.status)) return show("Your session has ended. Sign in again, and it is sent.", true);
+        ended = SIGN_IN_AGAIN.has(answer.status);
+        if (ended) break;
+        answered.push({ ...tap, to: answer.to });
         forget(tap.key);
-        sent.add(tap.key);
-        if (!answer.to) return refused(answer.html);
-        to = answer.to;
+        if (answer.to) continue;
+        if (isHere(tap) && !isTyped(answered)) {
+          recorded.push(...answered.filter((one) => one.to));
+          return refuse(answer.html);
+        }
+        keep({ ...tap, refused: sentenceOf(answer.html) });
       }
     } catch {
-      return show();
+      isLost = true;
     } finally {
       sending = false;
     }
-    if (to && !isTypedOutside(sent)) location.assign(to);
-    else if (to) showSent(to);
+    const sent = answered.filter((tap) => tap.to);
+    if (!isLost && !ended && isAboutOne(sent) && !isTyped(answered)) return location.assign(sent.at(-1).to);
+    recorded.push(...sent);
+    release(answered);
+    show(ended ? "Your session has ended. Sign in again, and it is sent." : "", ended);
   }
 
-  // Whether something is typed in forms other than those that were sent, and would be gone with the page.
-  function isTypedOutside(sent) {
-    const typed = [...document.querySelectorAll("main input:not([type=hidden]), main textarea")];
-    return typed.some((field) => field.value !== field.defaultValue && !sent.has(field.form?.elements.key?.value));
+  // The form that a tap was made with, if this page has it; whether this page is about the same subject.
+  const formOf = (tap) => [...document.querySelectorAll("form[data-unsent]")].find((form) => form.elements.key.value === tap.key);
+  const isHere = (tap) => Boolean(formOf(tap)) || tap.action.startsWith(`${location.pathname}/`);
+
+  // Whether these taps are about one recommendation, and this page is about no other.
+  function isAboutOne(taps) {
+    const pages = new Set(taps.map((tap) => tap.to.split("?")[0]));
+    return pages.size === 1 && (isHere(taps[0]) || location.pathname.endsWith("/site"));
   }
 
-  function showSent(to) {
-    banner.hidden = false;
-    banner.replaceChildren(
-      element("h2", "Sent"), element("p", "What was kept here is recorded now. This page stays, since you are typing."),
-      element("a", "Show it", { className: "button second", href: to }),
-    );
+  // Whether something is being typed or chosen here that was not in these taps, and would be gone with the page.
+  function isTyped(taps) {
+    const forms = new Map(taps.map((tap) => [formOf(tap), tap]));
+    return [...document.querySelectorAll("main input:not([type=hidden]), main textarea, main select")].some((field) => {
+      const tap = forms.get(field.form);
+      return (tap ? !isUnchanged(field.form, tap) : isChanged(field)) || (field === document.activeElement && field.matches(TYPED));
+    });
+  }
+  function isUnchanged(form, tap) {
+    const body = new URLSearchParams(tap.body);
+    return [...new FormData(form)].every(([name, value]) => name === "csrf" || body.getAll(name).includes(value));
+  }
+  function isChanged(field) {
+    if (field.options) return field.selectedIndex !== Math.max(0, [...field.options].findIndex((one) => one.defaultSelected));
+    return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+  }
+
+  // What is sent next with the forms of these taps is another request, with another key.
+  function release(taps) {
+    for (const tap of taps) {
+      const form = formOf(tap);
+      if (!form) continue;
+      if (tap.to && isUnchanged(form, tap)) form.reset();
+      form.elements.key.value = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    }
+  }
+
+  function sentenceOf(html) {
+    const answer = new DOMParser().parseFromString(html, "text/html");
+    const said = [...answer.querySelectorAll('[role="alert"]')].map((one) => one.textContent.trim().replace(/\s+/g, " "));
+    return said.join(" ") || "The service refused it.";
   }
 
   // The page with what is wrong, or a question; or only the sentence.
-  function refused(html) {
+  function refuse(html) {
     const answer = new DOMParser().parseFromString(html, "text/html");
     const main = answer.querySelector("main");
     const shown = document.querySelector("main");
@@ -142,12 +207,13 @@
       return; // this device keeps nothing: the browser sends it, once
     }
     event.preventDefault();
-    for (const button of form.querySelectorAll("button")) button.disabled = true;
+    for (const one of form.querySelectorAll("button")) one.disabled = true;
+    document.activeElement.blur(); // a field that has the focus from now on is being typed into
     sendAll();
   });
 
   addEventListener("online", sendAll);
-  setInterval(() => { if (own().length) sendAll(); }, AGAIN_AFTER);
+  setInterval(() => { if (own().some((tap) => !tap.refused)) sendAll(); }, AGAIN_AFTER);
   show();
-  if (own().length) sendAll();
+  sendAll();
 })();
