@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import msgspec
 import pytest
 
 from adhere import Trial
 from adhere.errors import ConflictError, InputError
 from adhere.store import open_store
-from adhere.trial.commands import Correct, Erase, MarkInError, Recommend, Withdraw
+from adhere.trial.commands import Correct, Erase, MarkInError, Recommend, RecommendationResponse, Withdraw
 from adhere.trial.design_words import in_words
 from adhere.trial.events import Recommended
 from adhere.trial.log.chain import verify
@@ -276,3 +277,37 @@ def _retraction(recommendation_id: str, request_id: str) -> Any:
         reason="slip",
         retract=("reward",),
     )
+
+
+def test_a_new_subject_who_looks_like_another_is_refused_if_that_is_asked_for() -> None:
+    """Commands of one transaction count for one another, and those of another site do not."""
+    live = Live("uniform")
+    commands = [
+        Recommend(trial="t", request_id=f"{site} {code}", site=site, subject=code, refuse_alike=refuse)
+        for site, code, refuse in (
+            ("Leeds", "L-001", True),
+            ("Leeds", "l001", True),
+            ("York", "l001", True),
+            ("Leeds", "L-001", True),
+            ("Leeds", "L 001", False),
+        )
+    ]
+    first, alike, other_site, same, not_asked = live.processor.execute(commands)
+    assert isinstance(first, RecommendationResponse)
+    assert isinstance(alike, ConflictError)
+    assert (alike.field, alike.recommendation_id) == ("refuse_alike", first.recommendation_id)
+    assert isinstance(same, RecommendationResponse)
+    assert same.recommendation_id == first.recommendation_id
+    made = {
+        one.recommendation_id for one in (first, other_site, not_asked) if isinstance(one, RecommendationResponse)
+    }
+    assert len(made) == 3
+    # The flag is no part of what a request says: its repetition is answered alike with it and without it.
+    (again,) = live.processor.execute([msgspec.structs.replace(commands[4], refuse_alike=True)])
+    assert isinstance(again, RecommendationResponse)
+    (later,) = live.processor.execute([msgspec.structs.replace(commands[1], request_id="later")])
+    assert isinstance(later, ConflictError)
+    assert later.recommendation_id in made
+    (meant,) = live.processor.execute([msgspec.structs.replace(commands[1], refuse_alike=False)])
+    assert isinstance(meant, RecommendationResponse)
+    assert "refuse_alike" not in str(live.events())

@@ -27,12 +27,13 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Recommend(Command, frozen=True, kw_only=True):
     """Recommend an arm for a subject, of a stratum if the design has strata."""
 
-    private: ClassVar[tuple[str, ...]] = ("subject", "sites")
+    private: ClassVar[tuple[str, ...]] = ("subject", "sites", "refuse_alike")
     later: ClassVar[tuple[str, ...]] = ("stratum", "again")
     subject: str
     stratum: str | None = None
     sites: tuple[str, ...] = ()  # whose tokens are for this trial only: then nobody is entered for no site
     again: bool | None = None  # True: the subject was entered before, knowingly, where the design asks
+    refuse_alike: bool = False  # whether a new subject is refused whose code looks like another of the site
 
 
 class Report(Command, frozen=True, kw_only=True):

@@ -179,15 +179,18 @@ class CommandProcessor:
                 transaction.load(needed_ids)
             if isinstance(command, _ABOUT_ONE):
                 check_subject(transaction, command)
+            alike = None
             if isinstance(command, Recommend):
                 transaction.catch_up()
                 if transaction.has_lost_records:
                     transaction.begin_epoch(at, "the database is older than what this service had written to it")
+                if command.refuse_alike:
+                    alike = _load_alike(transaction, subject)
             if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
                 digest = digest_of(command, None)
             latest = _load_entries(transaction, command, subject) if isinstance(command, _ABOUT_ROUNDS) else None
             lookups = new_salt, transaction.text_of, transaction.is_erased
-            context = Context(command, at, digest, *lookups, transaction.kits, subject, latest)
+            context = Context(command, at, digest, *lookups, transaction.kits, subject, latest, alike)
             if isinstance(command, ImputeMissing):
                 return self._impute(transaction, command, context)
             if isinstance(command, Look):  # which were made before
@@ -327,6 +330,15 @@ def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailabl
     except UnavailableError as error:
         return error
     return None
+
+
+def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int | None:
+    """Load the latest recommendation of a subject who looks like a new one, and return its index, or None."""
+    if subject is None or subject.latest is not None:
+        return None
+    if (alike := transaction.latest_alike(subject)) is not None:
+        transaction.load([alike])
+    return alike
 
 
 def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: Subject | None) -> int | None:

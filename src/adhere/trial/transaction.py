@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from adhere.errors import UnavailableError
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.store.erasing import erase, is_erased
-from adhere.store.subjects import is_made_for, latest_of
+from adhere.store.subjects import is_made_for, latest_of, looking_alike
 from adhere.trial.design import Design
 from adhere.trial.engine import Engine
 from adhere.trial.events import AnyEvent, Closed, EpochBegun, Erased, Looked, Recommended, decode, encode, to_record
@@ -132,6 +132,18 @@ class TrialTransaction:
         """The index of the latest recommendation of the subject with a key, whether or not they were erased."""
         known = [subject.latest for subject in self._subjects.values() if subject.key == key]
         return known[0] if known else latest_of(self._store, self._number, key)
+
+    def latest_alike(self, subject: Subject) -> int | None:
+        """Return the index of the latest recommendation of another subject of the site who looks like one, or None.
+
+        The subjects that are new in this transaction count: its commands may be those of many requests.
+        """
+        site, _, code = subject.pseudonym.partition("/")
+        new = [one for one in self._new_subjects.values() if one.pseudonym.partition("/")[0] == site]
+        found = [one for one in new if one.folded == subject.folded]
+        found += looking_alike(self._store, self._number, site, code)
+        others = (one.latest for one in found if one.pseudonym != subject.pseudonym)
+        return next((latest for latest in others if latest is not None), None)
 
     def is_made_for(self, recommendation_index: int, pseudonym: str) -> bool:
         """Whether a recommendation was made for the subject with a pseudonym."""

@@ -22,6 +22,8 @@ async def recommend(context: RequestContext) -> Response:
     body = context.body
     site = context.holder.site
     said = {"subject": body.subject, "stratum": body.stratum, "again": body.again or None}
+    if body.refuse_alike:
+        said["refuse_alike"] = True
     if body.site is not None and body.site != site:
         await check_site(context, site := body.site)
     if site is None:

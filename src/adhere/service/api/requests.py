@@ -177,6 +177,13 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
     again: Annotated[
         bool, Meta(description="The subject was entered before, knowingly; where the design's entries are ask.")
     ] = False
+    refuse_alike: Annotated[
+        bool,
+        Meta(
+            description="Refuse a new subject whose code looks like that of another subject of the site (O and 0, "
+            "I, l and 1, blanks, capital letters); the answer has the recommendation_id of that subject."
+        ),
+    ] = False
 
 
 class NewReport(RewardBody, frozen=True, kw_only=True):

@@ -32,7 +32,8 @@ class Context(NamedTuple):
     `subject` is who the command names, if it names one; `latest` is the index of the latest recommendation of whom a
     correction is about, if it retracts something; `new_salt` is for free text; `text_of` reads the free text
     that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `kits` are those of
-    the trial.
+    the trial; `alike` is the index of the latest recommendation of a subject who looks like a new one, if such a new
+    one is to be refused.
     """
 
     command: Command
@@ -44,6 +45,7 @@ class Context(NamedTuple):
     kits: Kits
     subject: Subject | None = None
     latest: int | None = None
+    alike: int | None = None
 
     def stamp(self, state: TrialState) -> dict[str, Any]:
         """The fields every event has."""

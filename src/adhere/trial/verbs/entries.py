@@ -62,6 +62,20 @@ def check_may_enter(state: TrialState, command: Recommend, latest: int | None) -
     raise ConflictError("subject", command.subject, expected, f"{said}; {rest}", number)
 
 
+def check_not_alike(state: TrialState, command: Recommend, alike: int | None) -> None:
+    """Refuse a new subject who looks like another one, whose latest recommendation has the index `alike`."""
+    if alike is None:
+        return
+    number = state.histories[alike].recommendation_id
+    sentence = (
+        f"subject {command.subject!r} is new, and looks like another subject of the site (recommendation {number}). "
+        "If it is someone else, send it without refuse_alike"
+    )
+    raise ConflictError(
+        "refuse_alike", command.subject, "a code that looks like no other of the site", sentence, number
+    )
+
+
 def check_may_reopen(state: TrialState, history: History, after: History, latest: int | None) -> None:
     """Refuse a correction after which two recommendations of a subject would be open."""
     if history.is_open or not after.is_open:

@@ -11,7 +11,7 @@ from adhere.trial.events import Recommended, Repeated
 from adhere.trial.looker import SOFTWARE as SOFTWARE
 from adhere.trial.state import TrialState
 from adhere.trial.verbs.context import Change, Context
-from adhere.trial.verbs.entries import check_may_enter, check_site, open_entry
+from adhere.trial.verbs.entries import check_may_enter, check_not_alike, check_site, open_entry
 from adhere.trial.verbs.look import choose_or_fall_back, stratum_number
 
 
@@ -26,6 +26,7 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     if (entry := open_entry(state, subject.key, subject.latest)) is not None:
         return [Change(Repeated(**context.stamp(state), recommendation_index=entry.recommendation_index))]
     check_may_enter(state, command, subject.latest)
+    check_not_alike(state, command, context.alike)
     if state.status == "paused":
         sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
         raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)

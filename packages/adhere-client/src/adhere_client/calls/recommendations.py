@@ -38,14 +38,17 @@ def recommend(
     stratum: str | None = None,
     site: str | None = None,
     again: bool = False,
+    refuse_alike: bool = False,
     request_id: str | None = None,
 ) -> Steps[IssuedRecommendation]:
     """Recommend an arm, or in a blinded trial a kit, for a subject, of a stratum if the trial's design has strata.
 
     An admin names the site, if the trial has any. If the design asks before a subject is entered a second time, that
     is refused without `again`; a `ConflictError` has the ID of the earlier recommendation (`recommendation_id`).
+    With `refuse_alike`, a new subject whose code looks like that of another subject of the site is refused: the
+    `ConflictError` has the field "refuse_alike" and the ID of that one's recommendation.
     """
-    given = {"stratum": stratum, "site": site, "again": again or None}
+    given = {"stratum": stratum, "site": site, "again": again or None, "refuse_alike": refuse_alike or None}
     body = {"subject": subject} | {name: value for name, value in given.items() if value is not None}
     return write(trial_path(trial, "recommendations"), IssuedRecommendation, body, request_id)
 
@@ -167,7 +170,7 @@ def waiting(trial: str) -> Steps[list[ListedRecommendation]]:
 
 
 def recommendations(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
-    """The recommendations of a subject and their state; an admin names the site too."""
+    """The recommendations of a subject and their state; an admin's at all sites, or at one ("" for no site)."""
     found = yield from _find(trial, subject, site)
     return found.recommendations
 
