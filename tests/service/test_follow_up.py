@@ -124,7 +124,9 @@ def test_a_site_finds_its_own_subjects_recommendations(service: Service, trial: 
     assert service.client("site").recommendations(trial, "S-9")[0].state == "entered in error"
     assert service.client("site").recommendations(trial, "nobody") == []
     assert service.client().recommendations(trial, "S-0", site="B") == theirs
-    assert [line.id for line in service.client().recommendations(trial, "S-0")] == [ids[0]]
+    assert [line.id for line in service.client().recommendations(trial, "S-0", site="")] == [ids[0]]
+    everywhere = service.client().recommendations(trial, "S-0")
+    assert [line.id for line in everywhere] == [ids[0], ids[1], ids[7], ids[8]]
     with pytest.raises(InputError, match="site"):
         service.client("site").recommendations(trial, "S-0", site="B")
     with pytest.raises(InputError, match="subject"):

@@ -26,7 +26,12 @@ def trial(service: Service) -> str:
     ("path", "body", "status", "detail"),
     [
         ("recommendations", b'{"subjct": "S"}', 422, "unknown field 'subjct'; did you mean 'subject'?"),
-        ("recommendations", b'{"x": "S"}', 422, "unknown field 'x'; known are subject, stratum, site, again"),
+        (
+            "recommendations",
+            b'{"x": "S"}',
+            422,
+            "unknown field 'x'; known are subject, stratum, site, again, refuse_alike",
+        ),
         ("recommendations", b"{}", 422, "the field 'subject' is missing"),
         ("recommendations", b'{"subject": "S", "subject": "T"}', 422, "'subject' is given twice"),
         ("recommendations", b'{"subject": "S", "sub\\u006aect": "T"}', 422, "'subject' is given twice"),

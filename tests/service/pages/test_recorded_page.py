@@ -19,6 +19,7 @@ from .visitor import Visitor, visiting
 
 ARMS = ("verum-xyz", "placebo-xyz")
 OWN = "the site of the tests"
+AGAIN = "If the answer did not arrive, unblind again: that is recorded too."
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_reports_and_corrections_are_shown_with_what_was_there_before(service: S
         "Taken corrected: Something else: tea → Nothing …, an admin",
         f"Lost to follow-up Reason: moved away …, {OWN}",
         f"Not lost to follow-up Reason: came back …, {OWN}",
-        f"Kit {own.kit} unblinded Reason: ill …, {OWN}",
+        f"Kit {own.kit} unblinded Reason: ill {AGAIN} …, {OWN}",
     ]
     assert shown.count(b"<time") > 7
 
@@ -104,9 +105,20 @@ def test_the_same_request_again_says_that_the_arm_was_shown(
     new = person.send(f"{here}/unblinding", {**asked, "key": "two", "reason": "the connection broke"})
     assert b"xyz" in new.body
     assert [plain(one) for one in history(person.get(here).body)] == [
-        f"Kit {kit} unblinded Reason: ill …, {OWN}",
-        f"Kit {kit} unblinded Reason: the connection broke …, {OWN}",
+        f"Kit {kit} unblinded Reason: ill {AGAIN} …, {OWN}",
+        f"Kit {kit} unblinded Reason: the connection broke {AGAIN} …, {OWN}",
     ]
+
+
+def test_who_unblinded_is_told_that_it_can_be_done_again(
+    service: Service, person: Person, blinded: tuple[str, str, str]
+) -> None:
+    trial, here, kit = blinded
+    service.client("statistician").unblind(trial, kit, "a planned look")
+    assert history(person.get(here).body) == []
+    service.client("site").unblind(trial, kit, "ill")
+    assert plain(history(person.get(here).body)[0]) == f"Kit {kit} unblinded Reason: ill {AGAIN} …, {OWN}"
+    assert AGAIN not in sign_in(service, "admin").get(here).body.decode()  # who unblinded nothing
 
 
 def unblind(phone: Visitor, here: str, kit: str) -> str:

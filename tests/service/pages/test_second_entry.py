@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any, cast
@@ -13,8 +14,10 @@ import pytest
 
 from adhere.errors import ConflictError, InputError
 from adhere.store import open_store
-from service.serving import ARMS, Service, in_file, in_thread
+from service.serving import ARMS, Service, in_file, in_thread, serving_again
+from service.test_races import at_once
 
+from .forms import forms_of
 from .person import Person, sign_in
 from .visitor import LAPTOP, PHONE, visiting
 
@@ -24,6 +27,11 @@ STRATA: dict[str, Any] = {
     "n_patients": 100,
     "strata": ["under 60", "60 and over"],
 }
+
+
+IN_SIGHT = (
+    """one => { const { top, bottom } = one.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }"""
+)
 
 
 def text_of(body: bytes) -> str:
@@ -72,7 +80,7 @@ def test_a_look_alike_is_asked_about_wherever_the_site_is(abroad: Service) -> No
         assert client.recommendations(trial, typed) == []
         found = abroad.send("GET", f"/trials/{trial}/recommendations?subject={quote(typed)}", role=site)
         assert "gr0ss1" not in found.body.decode()  # the folded form of one of them
-        assert nurse.send(here, {"subject": typed, "key": "second", "someone_new": "yes"}).status == 303
+        assert nurse.send(here, {"subject": typed, "key": "second", "someone_new": f"/{typed}"}).status == 303
         assert len(abroad.ids(trial)) == before + 2
 
 
@@ -94,13 +102,103 @@ def test_a_site_whose_name_looks_like_another_is_asked_about(abroad: Service) ->
         text_of(asked.body)
     )
     assert 'name="as" value="token"' in asked.body.decode()
-    assert "shown only now" in text_of(person.send("/app/access", {**typed, "use": "Edinburgh"}).body)
+    assert "shown only now" in text_of(
+        person.send("/app/access", {**typed, "asked": "edinburgh", "use": "Edinburgh"}).body
+    )
     assert admin.tokens()[-1].site == "Edinburgh"
     # Another name typed after the question is asked about again.
-    assert "Is it the same site?" in text_of(person.send("/app/access", {**typed, "new_site": "edin burgh"}).body)
-    assert "shown only now" in text_of(person.send("/app/access", {**typed, "new_site": "edinburgh"}).body)
+    other = {**typed, "asked": "edin burgh", "new_site": "yes"}
+    assert "Is it the same site?" in text_of(person.send("/app/access", other).body)
+    assert "shown only now" in text_of(person.send("/app/access", {**other, "asked": "edinburgh"}).body)
     assert admin.tokens()[-1].site == "edinburgh"
     assert admin.make_token("site", "their own", site="EDINBURGH", new_site=True).site == "EDINBURGH"
+
+
+def test_an_answer_about_another_site_than_the_one_typed_does_not_count(tmp_path: Path) -> None:
+    """Enter sends the form's first button, "Yes, use Edinburgh", whatever is typed by then."""
+    with in_file(tmp_path / "trials.db") as service:
+        admin, person = service.client(), sign_in(service, "admin")
+        admin.make_token("site", "the first", site="Edinburgh")
+        asked = person.send("/app/access", {"role": "site", "label": "nurse", "site": "edinburgh", "as": "token"})
+        (form,) = (one for one in forms_of(asked.body.decode()) if one.action == "/app/access")
+        typed = {"asked": form.fields.get("asked", ""), "as": "token", "role": "site", "label": "nurse"}
+        typed |= {"site": "Leeds", "use": "Edinburgh"}
+        assert "shown only now" in text_of(person.send("/app/access", typed).body)
+        assert admin.tokens()[-1].site == "Leeds"
+        question = person.send("/app/access", {**typed, "site": "EDINBURGH"})
+        assert "EDINBURGH looks like Edinburgh" in text_of(question.body)
+
+
+def test_an_answer_about_another_subject_than_the_one_sent_does_not_count(service: Service) -> None:
+    trial, nurse, site = service.new_trial(entries="ask"), sign_in(service, "site"), service.client("site")
+    here = f"/app/trials/{trial}/site"
+    site.report(trial, site.recommend(trial, "L-001").id, **DONE)
+    for answer in ("someone_new", "again"):
+        asked = nurse.send(here, {"subject": "l001", "key": "one", answer: "/K-7"})
+        assert "Is it the same person?" in text_of(asked.body)
+        asked = nurse.send(here, {"subject": "L-001", "key": "two", answer: "/K-7"})
+        assert "Is this about that recommendation?" in text_of(asked.body)
+    assert "Is it the same person?" in text_of(
+        nurse.send(here, {"subject": "l001", "key": "a", "again": "/l001"}).body
+    )
+    assert len(service.ids(trial)) == 1
+
+
+def test_an_admin_finds_a_subject_of_any_site(tmp_path: Path) -> None:
+    with in_file(tmp_path / "trials.db") as service:
+        trial, admin, person = service.new_trial(), service.client(), sign_in(service, "admin")
+        made = [service.client(site).recommend(trial, "S-1").id for site in ("site", "other")]
+        here = f"/app/trials/{trial}/site?subject="
+        found = person.get(f"{here}S-1&site=").body.decode().partition('aria-label="Recommendations of S-1"')[2]
+        assert re.findall(r"/recommendations/([-0-9A-Z]+)", found) == made
+        assert "A" in text_of(found.encode())
+        only = person.get(f"{here}S-1&site=B").body.decode().partition('aria-label="Recommendations of S-1"')[2]
+        assert re.findall(r"/recommendations/([-0-9A-Z]+)", only) == made[1:]
+        assert "These look like it:" in text_of(person.get(f"{here}s1").body)
+        assert [line.site for line in admin.recommendations(trial, "S-1")] == ["A", "B"]
+        assert [line.id for line in service.client("site").recommendations(trial, "S-1")] == made[:1]
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres", "two workers"])
+def everywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Service]]:
+    """Two ways to a service of its own on each kind of store; of two workers, one each."""
+    if request.param in ("memory", "sqlite"):
+        with in_thread(open_store(None if request.param == "memory" else tmp_path / "trials.db")) as service:
+            yield [service, service]
+        return
+    url = cast(str, request.getfixturevalue("database_url"))
+    with in_thread(open_store(url)) as first:
+        if request.param == "postgres":
+            yield [first, first]
+        else:
+            with serving_again(open_store(url), first.admin) as second:
+                yield [first, second]
+
+
+def test_look_alikes_at_the_same_moment_are_one_patient_and_a_question(everywhere: list[Service]) -> None:
+    one, other = everywhere
+    trial, admin = one.new_trial(policy="uniform"), one.client()
+    other.tokens["site"] = one.token("site")
+    nurses, here = [sign_in(service, "site") for service in everywhere], f"/app/trials/{trial}/site"
+    for number in range(8):
+        codes = f"R-{number:03}", f"r{number:03}"
+        pairs = list(zip(nurses, codes, strict=True))
+        replies = at_once([partial(who.send, here, {"subject": code, "key": code}) for who, code in pairs])
+        assert sorted(reply.status for reply in replies) == [200, 303]
+        asked = next(reply for reply in replies if reply.status == 200)
+        assert "Is it the same person?" in text_of(asked.body)
+        assert admin.enrolment(trial).recommendations == number + 1
+    clients = [service.client("site") for service in everywhere]
+    typed = ("Q-1", "q1", "Q 1", "Ql", "q-i", "Q.1")
+    asking = zip(clients * 3, typed, strict=True)
+    answers = at_once([partial(client.recommend, trial, code, refuse_alike=True) for client, code in asking])
+    (made,) = (answer for answer in answers if not isinstance(answer, ConflictError))
+    refused = [answer for answer in answers if isinstance(answer, ConflictError)]
+    assert {(error.field, error.recommendation_id) for error in refused} == {("refuse_alike", made.id)}
+    assert "looks like another subject of the site" in str(refused[0])
+    known = next(code for code, answer in zip(typed, answers, strict=True) if answer is made)
+    assert clients[0].recommend(trial, known, refuse_alike=True).id == made.id  # who is not new
+    assert clients[0].recommend(trial, "q-l").id != made.id
 
 
 def test_a_subject_is_entered_once(service: Service) -> None:
@@ -141,12 +239,12 @@ def test_a_second_entry_is_asked_about(service: Service) -> None:
     assert re.search(
         r"L-001 was entered on .* UTC \. Is this about that recommendation\? Yes, L-001", text_of(asked.body)
     )
-    assert 'name="again" value="yes"' in asked.body.decode()
+    assert 'name="again" value="/L-001"' in asked.body.decode()
     assert service.ids(trial) == [first]
     with pytest.raises(ConflictError, match="send again=true") as caught:
         site.recommend(trial, "L-001")
     assert caught.value.recommendation_id == first
-    assert nurse.send(here, {"subject": "L-001", "key": "one", "again": "yes"}).status == 303
+    assert nurse.send(here, {"subject": "L-001", "key": "one", "again": "/L-001"}).status == 303
     assert len(service.ids(trial)) == 2
     assert site.recommend(trial, "L-001").id == service.ids(trial)[1]
 
@@ -219,9 +317,21 @@ def test_in_a_browser(browser: Any, tmp_path: Path) -> None:
             visitor.open("/app/access")
             page.fill("#label", "the nurse")
             page.fill("#site", "a")
+            page.set_viewport_size(PHONE)
+            page.click("text=Make a link to sign in")
+            page.wait_for_selector("#question:focus")
+            assert page.locator("#question").evaluate(IN_SIGHT)
+            assert page.locator("text=Yes, use A").evaluate(IN_SIGHT)
+            page.fill("#site", "Leeds")
+            page.press("#site", "Enter")  # sends the first button of the form, the answer about a
+            page.wait_for_selector("text=A link to sign in, once")
+            assert service.client().tokens()[-1].site == "Leeds"
+            page.fill("#label", "the nurse")
+            page.fill("#site", "a")
             page.click("text=Make a link to sign in")
             page.click("text=Yes, use A")
             page.wait_for_selector("text=A link to sign in, once")
+            assert service.client().tokens()[-1].site == "A"
             for size in (PHONE, LAPTOP):
                 page.set_viewport_size(size)
                 assert visitor.outside(size) == []

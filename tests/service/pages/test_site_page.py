@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_a_new_code_that_looks_like_a_known_one_is_asked_about(service: Service,
     assert asked.status == 200
     assert "Yes, S-01 waiting since" in text_of(asked.body)
     assert len(site.waiting(trial)) == 1
-    made = person.send(path, {"subject": "S-O1", "key": "one", "someone_new": "yes"})
+    made = person.send(path, {"subject": "S-O1", "key": "one", "someone_new": "/S-O1"})
     assert made.headers["location"] == f"/app/trials/{trial}/recommendations/{service.ids(trial)[1]}"
     again = person.send(path, {"subject": "S-O1", "key": "one"})
     assert again.headers["location"] == made.headers["location"]
@@ -168,6 +169,43 @@ def test_who_was_lost_to_follow_up_may_be_heard_of_again(service: Service, perso
     assert b'id="reason-return"' not in person.get(here).body
 
 
+@pytest.mark.parametrize("typed", ["S\u200b-1", "S-1\t", "\u202eS-1", "S\t-\n1", "\ufeffS-1"])
+def test_a_code_is_taken_as_it_looks(service: Service, person: Person, typed: str) -> None:
+    trial, path = service.new_trial(), "/app/trials/{}/site"
+    made = person.send(path.format(trial), {"subject": typed, "key": "one"})
+    assert made.status == 303, text_of(made.body)
+    (line,) = service.client("site").waiting(trial)
+    assert line.subject == "S-1"
+    found = person.get(f"{path.format(trial)}?{urlencode({'subject': typed})}").body.decode()
+    assert 'aria-label="Recommendations of S-1"' in found
+
+
+def test_a_site_is_taken_as_it_looks(service: Service) -> None:
+    typed = {"role": "site", "label": "ward\u200b 3", "site": "Yo\u200brk\t", "as": "token"}
+    assert "shown only now" in text_of(sign_in(service, "admin").send("/app/access", typed).body)
+    made = service.client().tokens()[-1]
+    assert (made.site, made.label) == ("York", "ward 3")
+
+
+def test_a_code_that_is_too_long_is_refused_plainly(service: Service, person: Person) -> None:
+    refused = person.send(f"/app/trials/{service.new_trial()}/site", {"subject": "x" * 250, "key": "one"})
+    assert refused.status == 422
+    assert ">At most 200 characters (got 250).<" in refused.body.decode()
+
+
+def test_what_was_reported_cannot_be_entered_in_error_and_the_next_step_is_said(
+    service: Service, person: Person
+) -> None:
+    trial, site = service.new_trial(), service.client("site")
+    made = site.recommend(trial, "S-1").id
+    site.report(trial, made, took_nothing=True, reward=1)
+    here = f"/app/trials/{trial}/recommendations/{made}"
+    refused = person.send(f"{here}/error", {"reason": "slip", "key": "one", "subject": "S-1"})
+    assert refused.status == 409
+    said = re.findall(r'class="problem" role="alert">(.*?)<', refused.body.decode())
+    assert said == ["Something was reported. First correct it to “was never reported”, under Correct a report above."]
+
+
 def test_who_is_lost_to_follow_up_is_asked_about_before_another_recommendation(
     service: Service, person: Person
 ) -> None:
@@ -180,7 +218,7 @@ def test_who_is_lost_to_follow_up_is_asked_about_before_another_recommendation(
     assert f'/app/trials/{trial}/recommendations/{service.ids(trial)[0]}"' in asked.body.decode()
     (form,) = (one for one in forms_of(asked.body.decode()) if one.action == path)
     assert form.fields["subject"] == "S-1"
-    made = person.send(path, {**form.fields, "someone_new": "yes"})
+    made = person.send(path, {**form.fields, "someone_new": "/S-1"})
     assert made.headers["location"] == f"/app/trials/{trial}/recommendations/{service.ids(trial)[1]}"
     again = person.send(path, {"subject": "S-1", "key": "two"})
     assert again.headers["location"] == made.headers["location"]

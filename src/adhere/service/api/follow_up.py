@@ -20,7 +20,7 @@ from adhere.service.api.queries import query_value
 from adhere.service.api.route import ADMIN, SITE
 from adhere.service.context import RequestContext
 from adhere.store import ReadTransaction
-from adhere.store.subjects import looking_alike, pseudonyms_of, subject_of
+from adhere.store.subjects import looking_alike, pseudonyms_of, sites_of, subject_of
 from adhere.trial.events import Recommended, decode
 from adhere.trial.log.follow_up import (
     IN_ERROR,
@@ -40,6 +40,7 @@ from adhere.trial.verbs.context import unknown_recommendation
 
 Result = TypeVar("Result")
 _PAGE: Final = 100
+_ALL_SITES: Final = "/"  # which no site is called
 
 
 def _following(
@@ -125,7 +126,7 @@ def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial
 def find_recommendations(
     context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp
 ) -> RecommendationList:
-    """List the recommendations of a subject, by pseudonym (an admin's with the parameter site) or by one of them."""
+    """List the recommendations of a subject, by pseudonym or by one of them; for an admin at one site or at all."""
     shown = partial(_lines, context, view, live, follow_up)
     if wanted := query_value(context.query, "recommendation_id", "", "the ID of a recommendation"):
         index = _index(view, live.number, wanted)
@@ -134,11 +135,12 @@ def find_recommendations(
             raise unknown_recommendation(wanted)
         return RecommendationList(shown(_of_key(view, live.number, follow_up, made.subject)))
     subject = check_text("subject", query_value(context.query, "subject", "", "the pseudonym of a subject"))
-    site = _site_asked(context)
-    known = subject_of(view, live.number, f"{site}/{subject}")
-    if known is not None:
-        return RecommendationList(shown(_of_key(view, live.number, follow_up, known.key)))
-    alike = looking_alike(view, live.number, site, subject)
+    sites = _sites_asked(context, view, live.number)
+    known = [one for site in sites if (one := subject_of(view, live.number, f"{site}/{subject}")) is not None]
+    if known:
+        found = [number for one in known for number in _of_key(view, live.number, follow_up, one.key)]
+        return RecommendationList(shown(sorted(found)))
+    alike = [one for site in sites for one in looking_alike(view, live.number, site, subject)]
     return RecommendationList([], tuple(shown([one.latest for one in alike if one.latest is not None])))
 
 
@@ -149,13 +151,14 @@ def _index(view: ReadTransaction, trial: int, recommendation_id: str) -> int:
     return index
 
 
-def _site_asked(context: RequestContext) -> str:
-    site = query_value(context.query, "site", "", "the name of a site")
+def _sites_asked(context: RequestContext, view: ReadTransaction, trial: int) -> list[str]:
+    """Return the site of the token, or for an admin the one that is asked for (empty: no site), or all of them."""
+    site = query_value(context.query, "site", _ALL_SITES, "the name of a site")
     if context.holder.role == SITE:
-        if site not in ("", context.holder.site):
+        if site not in (_ALL_SITES, "", context.holder.site):
             raise InputError("site", site, "none, or the site of the token")
-        site = context.holder.site or ""
-    return site
+        return [context.holder.site or ""]
+    return sites_of(view, trial) if site == _ALL_SITES else [site]
 
 
 def _of_key(view: ReadTransaction, trial: int, follow_up: FollowUp, key: str) -> list[int]:

@@ -135,7 +135,7 @@ ROUTES: Final = (
         RecommendationList,
         query=(
             ("subject", Text("The pseudonym of a subject.")),
-            ("site", Text("Its site; for admins.")),
+            ("site", Text("Its site, for admins; empty: those of no site. Left out: all sites.")),
             (
                 "recommendation_id",
                 Text("The ID of one of the subject's recommendations, in place of it.", 40),

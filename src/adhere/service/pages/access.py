@@ -40,10 +40,11 @@ async def new_token(page: PageRequest) -> Response:
     """Make a token, and show it, or a link for who is to have it, once."""
     form = page.form
     body: dict[str, Any] = {name: form[name] for name in ("role", "label", "site", "trial") if form.get(name)}
-    if form.get("use"):  # the site that exists, not the one typed, which looks like it
-        body["site"] = form["use"]
-    elif form.get("new_site") == body.get("site"):
-        body["new_site"] = "site" in body
+    if "site" in body and form.get("asked") == body["site"]:  # or the answer is not about the site that is typed
+        if form.get("use"):  # the site that exists, not the one typed, which looks like it
+            body["site"] = form["use"]
+        elif form.get("new_site"):
+            body["new_site"] = True
     if problems := _problems(form):
         return await _shown(page, problems=problems, status=422)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ from adhere.sessions import csrf_of
 from adhere.store import Token
 
 _decoders: dict[type, BodyDecoder] = {}
+# The fields of codes and names, and of answers that repeat one.
+_NAMES = frozenset({"subject", "site", "label", "kit", "actual", "someone_new", "again", "asked", "use"})
 
 
 @dataclass(slots=True)
@@ -48,8 +51,12 @@ class PageRequest:
 
     @property
     def form(self) -> dict[str, str]:
-        """The fields of the form, without the blanks around them; of those that came several times, the last one."""
-        return {name: values[-1].strip() for name, values in self.fields.items()}
+        """The fields of the form, without the blanks around them; of those that came several times, the last one.
+
+        Codes and names are without what cannot be seen in them (`visible`).
+        """
+        last = {name: values[-1] for name, values in self.fields.items()}
+        return {name: visible(text) if name in _NAMES else text.strip() for name, text in last.items()}
 
     @property
     def is_fragment(self) -> bool:
@@ -124,3 +131,16 @@ class PageRequest:
         if self.is_fragment:
             return Response("", 200, {**HEADERS, "hx-redirect": address}, "text/html")
         return RedirectResponse(address, 303, HEADERS)
+
+
+def visible(text: str) -> str:
+    r"""Return a code or a name as it looks: without control and format characters, and blanks around it.
+
+    A pasted code may contain tabs and zero-width spaces, which nobody can see in a field.
+
+    >>> visible("L\u200b001\t ")
+    'L001'
+    """
+    if not text.isprintable():
+        text = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cc", "Cf"))
+    return text.strip()

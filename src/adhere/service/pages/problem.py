@@ -22,4 +22,6 @@ def shown_problem(error: InputError | ProblemError) -> ShownProblem:
     field = error.field if isinstance(error, InputError) else error.body.field or ""
     text = text.removesuffix(".")
     beside = text.removeprefix(f"{field}: ")
+    if isinstance(error, InputError) and " characters (got " in error.expected:  # the field shows the value itself
+        beside = error.expected
     return ShownProblem(f"{text}.", f"{beside[:1].upper()}{beside[1:]}.", field)

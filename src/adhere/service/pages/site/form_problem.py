@@ -11,6 +11,7 @@ from adhere.service.pages.problem import shown_problem
 
 NOTHING_CHANGED = "Nothing was changed. Choose what to correct."
 _SENT_BEFORE = "This form was sent before, with something else. Look at what was recorded, and use the form again."
+_REPORTED = "Something was reported. First correct it to “was never reported”, under Correct a report above."
 _NO_KIT = "is not a kit of this trial. Check the pack."
 _NOT_THEIR_KIT = "is not a kit of this site, nor one that this subject took. Check the pack."
 
@@ -43,6 +44,8 @@ def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
         sentence = NOTHING_CHANGED
     elif shown.field == "request id":
         sentence = _SENT_BEFORE
+    elif part == "error" and shown.field == "recommendation" and status == 409:
+        sentence = _REPORTED
     elif shown.field == "kit" and isinstance(error, InputError) and status in (404, 422) and error.value:
         sentence = f"{error.value} {_NOT_THEIR_KIT if status == 404 else _NO_KIT}"
     # A kit is typed into the field of what was taken; only to unblind has it one of its own.

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from adhere.errors import ConflictError, InputError
 from adhere.service.api.follow_up_views import RecommendationLine
 from adhere.service.http.problems import ProblemError
-from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.page_request import PageRequest, visible
 from adhere.service.pages.site.form_problem import FormProblem, form_problem
 
 _CHOSEN: Final = ("stratum", "site")  # beside the subject
@@ -19,10 +19,11 @@ _CHOSEN: Final = ("stratum", "site")  # beside the subject
 
 async def site_page(page: PageRequest) -> Response:
     """The form for a subject, what waits, and a subject's recommendations if one was searched for."""
-    if (wanted := page.query.get("subject", "").strip()) == "":
+    if (wanted := visible(page.query.get("subject", ""))) == "":
         return await _shown(page)
+    site = page.query.get("site", "").strip()
     try:
-        found = await page.call("find_recommendations", query=_named(wanted, page.query.get("site", "").strip()))
+        found = await page.call("find_recommendations", query={"subject": wanted} | ({"site": site} if site else {}))
     except (InputError, ProblemError) as error:
         return await _shown(page, problem=form_problem("search", error), wanted=wanted)
     return await _shown(page, found=found, wanted=wanted)
@@ -32,19 +33,25 @@ async def recommendation_from_page(page: PageRequest) -> Response:
     """Recommend for a subject, after a question if that may be somebody who was entered before."""
     form = page.form
     subject, key = form.get("subject", ""), form.get("key", "")
+    site = form.get("site", "")
     body: dict[str, Any] = {"subject": subject} | {name: form[name] for name in _CHOSEN if form.get(name)}
-    if form.get("again"):
-        body["again"] = True
+    # An answer counts for whom it was asked about.
+    is_new, is_again = (form.get(name) == f"{site}/{subject}" for name in ("someone_new", "again"))
+    body |= {"again": is_again, "refuse_alike": not is_new}
     if missing := await _missing(page):
         return await _shown(page, problem=FormProblem("recommend", missing))
     try:
-        if subject and not form.get("someone_new") and not form.get("again"):
-            kind, lines = await _question(page, subject, form.get("site", ""))
+        if not is_new and not is_again:
+            kind, lines = await _question(page, subject, site)
             if lines:
                 return await _shown(page, question=kind, lines=lines, key=key)
         made = await page.call("recommend", body=body, key=key)
     except (InputError, ProblemError) as error:
-        if isinstance(error, ConflictError) and error.recommendation_id is not None:
+        if isinstance(error, ConflictError) and error.field == "refuse_alike":  # entered since the question
+            kind, lines = await _question(page, subject, site)
+            if lines:
+                return await _shown(page, question=kind, lines=lines, key=key)
+        elif isinstance(error, ConflictError) and error.recommendation_id is not None:
             return _entered_before(page, error.recommendation_id)
         return await _shown(page, problem=form_problem("recommend", error))
     if made.entered_at is not None:
@@ -64,7 +71,7 @@ async def _missing(page: PageRequest) -> dict[str, str]:
 
 async def _question(page: PageRequest, subject: str, site: str) -> tuple[str, Sequence[RecommendationLine]]:
     """Return what to ask before a subject is entered, with the recommendations it is about; none if it is clear."""
-    found = await page.call("find_recommendations", query=_named(subject, site))
+    found = await page.call("find_recommendations", query={"subject": subject, "site": site})
     if found.alike:
         return "alike", found.alike
     entered = [line for line in found.recommendations if line.state != "entered in error"]
@@ -104,10 +111,6 @@ async def _shown(page: PageRequest, **values: Any) -> Response:
 async def _sites(page: PageRequest) -> list[str]:
     """Return the sites to choose from; none for a site, which enters its own subjects."""
     return (await page.call("list_sites")).sites if page.may("list_sites") else []
-
-
-def _named(subject: str, site: str) -> dict[str, str]:
-    return {"subject": subject} | ({"site": site} if site else {})
 
 
 def new_key() -> str:

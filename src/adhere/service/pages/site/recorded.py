@@ -21,6 +21,7 @@ class Entry(NamedTuple):
     happened: datetime | None
     by: str
     reason: str | None
+    unblinds: bool
 
 
 def outcome_text(reward: float, words: Mapping[float, str]) -> str:
@@ -61,7 +62,7 @@ def entries(shown: RecommendationView, words: Mapping[float, str]) -> list[Entry
         if "withdrawal" in line.retract:
             says.append("Not lost to follow-up")
         happened = line.happened if line.happened is not None and line.at - line.happened > _LATER else None
-        found.append(Entry(tuple(says), line.at, happened, line.by, line.reason))
+        found.append(Entry(tuple(says), line.at, happened, line.by, line.reason, line.event == "unblinded"))
     return found
 
 
