@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import uuid
 from pathlib import Path
 
 import pytest
 
+from adhere.service.jobs.turns import turn
 from service.serving import as_process, in_file, wait_until
 from service.test_ending import workers
 
@@ -56,6 +58,14 @@ def test_exports_are_made_after_a_cleaner(tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(cleaned.iterdir())
 
 
+def test_turns_are_taken_after_a_cleaner(tmp_path: Path) -> None:
+    file = tmp_path / "shared" / "monitors"
+    for _ in range(2):
+        with turn(file, 1.0):
+            assert file.parent.stat().st_mode & 0o777 == 0o700
+        empty(tmp_path)
+
+
 def test_metrics_are_counted_anew_after_a_cleaner(tmp_path: Path) -> None:
     environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "metrics")}
     command = [sys.executable, "-c", COUNTED_AGAIN]
@@ -71,15 +81,17 @@ def test_workers_go_on_and_are_replaced_after_a_cleaner(database_url: str, tmp_p
     with as_process(database_url, tmp_path, "--workers", "2", by=by) as running:
         service = running.service
         wait_until(lambda: len(workers(running)) == 2, 60)
-        path = f"/trials/{service.new_trial()}/export?format=csv"
+        trial = f"/trials/{service.new_trial()}"
         design = {"name": "x", "policy": "uniform", "arms": ["a", "b"], "n_patients": 20}
 
         def check() -> None:
             for _ in range(8):  # so that both workers are met
-                assert service.send("GET", path).status == 200
+                assert service.send("GET", f"{trial}/export?format=csv").status == 200
                 text = service.send("GET", "/metrics")
                 assert text.status == 200, text.body
                 assert re.search(rb"adhere_http_requests_total\{\S+ [1-9]", text.body)
+            assert service.send("POST", f"{trial}/recommendations", {"subject": uuid.uuid4().hex}).status == 201
+            assert service.send("GET", f"{trial}/monitor").status == 200  # at another head, so that it is made
             started = service.send("POST", "/simulations", {"design": design, "scenarios": {}, "n_trials": 10})
             assert started.status == 201, started.body
             number = started.json["id"]

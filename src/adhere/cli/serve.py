@@ -51,7 +51,8 @@ def serve(
     (port = 8000), over its default. Lists are separated by commas. docs/operations.md says more.
 
     Exit status: 2 for wrong settings; 65 for a database that a person must look at (damaged, records missing); 75 for
-    what may pass (a database that is away, a port or a file in use, a full disk), after --start-seconds of tries.
+    what may pass (a database that is away, a port or a file in use, a full disk, too little memory), after
+    --start-seconds of tries.
     """
     read = read_settings(flags, file)
     if show_settings:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from adhere.service.temporary_folders import kept
+
 _POLL_SECONDS = 0.02
 
 
@@ -23,10 +25,11 @@ def try_lock(lock: IO[bytes]) -> bool:
 
 @contextmanager
 def turn(file: Path | None, patience: float) -> Iterator[None]:
-    """Wait for the lock of a file and hold it; after `patience` seconds, or without a file, go on without it."""
+    """Wait for the lock of a temporary file and hold it; after `patience` seconds, or without a file, do without."""
     if file is None:
         yield
         return
+    kept(str(file.parent))
     with file.open("wb") as lock:
         until = time.monotonic() + patience
         while not try_lock(lock) and time.monotonic() < until:
