@@ -56,7 +56,7 @@ def test_a_site_that_looks_like_another_must_be_meant(file: str, capsys: pytest.
     make = ("token", "make", "--role", "site", "--label", "x", "--data", file, "--site")
     in_this_process(capsys, *make, "Edinburgh")
     refused = in_this_process(capsys, *make, "edinburgh")
-    check_complaint(refused, "there is a site 'Edinburgh', which looks like 'edinburgh'")
+    check_complaint(refused, "there is a site 'Edinburgh', which looks like 'edinburgh'", "another site (--new-site)")
     assert "token 2" in in_this_process(capsys, *make, "edinburgh", "--new-site").out
 
 
@@ -124,9 +124,12 @@ def test_through_a_running_service(
         made = in_this_process(capsys, *make, "--expires", "90d", *server).out
         assert made.startswith("token 2, shown only now: adh_")
         listed = in_this_process(capsys, "token", "list", *server).out.splitlines()
+        of_site = ("token", "make", "--role", "site", "--label", "x", *server, "--site")
+        assert in_this_process(capsys, *of_site, "Oslo").status == 0
+        check_complaint(in_this_process(capsys, *of_site, "oslo"), "another site (--new-site)")
         assert listed[1].startswith("2  statistician  -  Ada  valid  made 2")
-        assert in_this_process(capsys, "token", "rotate", "2", *server).out.startswith("token 2 is revoked\ntoken 3")
-        assert in_this_process(capsys, "token", "revoke", "3", *server).out == "token 3 is revoked\n"
+        assert in_this_process(capsys, "token", "rotate", "2", *server).out.startswith("token 2 is revoked\ntoken 4")
+        assert in_this_process(capsys, "token", "revoke", "4", *server).out == "token 4 is revoked\n"
         check_complaint(in_this_process(capsys, "token", "revoke", "1", *server), "is the only valid one of an admin")
         check_complaint(in_this_process(capsys, "token", "list", *server, "--data", "a.db"), "either --server, or")
         monkeypatch.setenv("ADHERE_TOKEN", f" {service.admin}\n")

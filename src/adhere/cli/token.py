@@ -11,6 +11,7 @@ from adhere.cli.databases import DatabaseUrl, ExistingFile
 from adhere.cli.options import integer
 from adhere.cli.times import moment, span
 from adhere.cli.token_places import Server, open_existing, token_place
+from adhere.errors import ConflictError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 Number = Annotated[int, typer.Argument(metavar="NUMBER", parser=integer, help="From 'adhere token list'.")]
@@ -56,8 +57,14 @@ def make(
     A site whose name looks like that of one that exists (edinburgh beside Edinburgh) is refused without --new-site.
     """
     end = None if expires is None else moment("--expires", expires)
-    with token_place(file, database_url, server) as place:
-        number, text = place.make(role, label, site=site, trial=trial, expires_at=end, new_site=new_site)
+    try:
+        with token_place(file, database_url, server) as place:
+            number, text = place.make(role, label, site=site, trial=trial, expires_at=end, new_site=new_site)
+    except ConflictError as error:
+        sentence = str(error).replace("(new_site)", "(--new-site)")  # the flag instead of the field of a request
+        if sentence == str(error):
+            raise
+        raise ConflictError("--site", site, "another name, or --new-site", sentence) from None
     typer.echo(f"token {number}, shown only now: {text}")
 
 

@@ -61,8 +61,10 @@ def trial(context: typer.Context) -> None:
 
 @app.command("list", short_help="What trials there are.")
 def list_trials(source: Source) -> None:
-    """What trials there are: name, status, a stop that a look recommends, recommendations, records, policy."""
-    from adhere.trial.events import created_event
+    """What trials there are: name, status, a stop that a look recommends, recommendations, records, the time of the
+    last record, policy.
+    """
+    from adhere.trial.events import created_event, decode
     from adhere.trial.log.standing import standing
     from adhere.trial.look_view import stop_to_confirm
 
@@ -72,7 +74,9 @@ def list_trials(source: Source) -> None:
             status, n_recommendations = standing(view, number)
             if (stop := stop_to_confirm(view, number)) is not None:
                 status = f"{status}, look {stop.look + 1} recommends to stop"
+            last = decode(view.records(number, after=head.position - 1, limit=1)[0].body)
             counts = [counted(n_recommendations, "recommendation"), counted(head.position, "record")]
+            counts.append(f"the last at {last.at.isoformat(timespec='seconds')}")
             name = f"{name} (rehearsal)" if design.rehearsal else name
             typer.echo(f"{name}: {', '.join([status, *counts, rounded_numbers(design.policy)])}")
 
