@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from adhere.service.jobs.simulation_files import SimulationFiles
+from adhere.service.jobs.simulations import Simulations
 from adhere.service.jobs.turns import turn
 from service.serving import as_process, in_file, wait_until
 from service.test_ending import workers
@@ -64,6 +66,12 @@ def test_turns_are_taken_after_a_cleaner(tmp_path: Path) -> None:
         with turn(file, 1.0):
             assert file.parent.stat().st_mode & 0o777 == 0o700
         empty(tmp_path)
+
+
+def test_a_simulation_whose_files_are_gone_before_it_begins_is_forgotten(tmp_path: Path) -> None:
+    simulations = Simulations(str(tmp_path))
+    simulations._look_after(SimulationFiles(tmp_path / "1"), b"")
+    assert simulations.of_token(1) == []
 
 
 def test_metrics_are_counted_anew_after_a_cleaner(tmp_path: Path) -> None:

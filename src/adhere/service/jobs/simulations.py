@@ -112,7 +112,8 @@ class Simulations:
     def _look_after(self, files: SimulationFiles, request: bytes) -> None:
         """Wait for its turn, run it, and note how it ended."""
         begun = files.state
-        assert begun is not None
+        if begun is None:  # a cleaner of temporary files was faster
+            return
 
         def note(state: State, reason: str = "") -> None:
             files.state = replace(begun, state=state, reason=reason)
