@@ -117,7 +117,7 @@ class Supervisor:
 
     @property
     def log(self) -> str:
-        """What all runs have printed."""
+        """Output of all runs."""
         return self._log.read_text() if self._log.exists() else ""
 
     def start(self) -> None:

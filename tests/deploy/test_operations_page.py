@@ -226,7 +226,7 @@ def run(machine: Machine, commands: str, environment: dict[str, str]) -> str:
 
 
 def check_end(machine: Machine, printed: str) -> None:
-    """What the page promises: metrics, tokens, and a service that is still there."""
+    """Check what the page promises: metrics, tokens, and a service that is still there."""
     metrics = set(re.findall(r"# HELP (\w+)", printed))
     table = PAGE.read_text().partition("## Monitor")[2].partition("\n## ")[0]
     named = set(re.findall(r"`(adhere_\w+)", table))

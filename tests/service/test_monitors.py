@@ -1,4 +1,4 @@
-"""Those who watch a trial share the computation of its monitor, however its log grows meanwhile."""
+"""All who watch a trial share the computation of its monitor, however its log grows meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was recorded about a recommendation is shown to its site: what, when, by whom, and no arm that is hidden."""
+"""Records about a recommendation are shown to its site: what, when, by whom, and no arm that is hidden."""
 
 from __future__ import annotations
 

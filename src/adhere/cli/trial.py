@@ -61,7 +61,7 @@ def trial(context: typer.Context) -> None:
 
 @app.command("list", short_help="What trials there are.")
 def list_trials(source: Source) -> None:
-    """What trials there are: name, status, a stop that a look recommends, recommendations, records, the time of the
+    """List the trials: name, status, a stop that a look recommends, recommendations, records, the time of the
     last record, policy.
     """
     from adhere.trial.events import created_event, decode

@@ -28,7 +28,7 @@ def person(service: Service) -> Person:
 
 
 def history(body: bytes) -> list[str]:
-    """What each entry says, without its time."""
+    """Texts of the entries, without their times."""
     found = re.findall(r"<li>(.*?)</li>", body.decode().partition('class="history"')[2], re.DOTALL)
     return [re.sub(r"<time.*?</time>", "…", one) for one in found]
 

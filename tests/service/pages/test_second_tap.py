@@ -398,7 +398,7 @@ def test_a_page_without_scripts_does_not_wait(browser: Any, held: Service) -> No
 
 
 def test_buttons_that_move_on_a_page_that_changes_nothing_do_not_wait(browser: Any, guarded: Service) -> None:
-    """As those below the parts of the monitor, which are replaced whenever the log has grown."""
+    """Links below the parts of the monitor are such, since those are replaced whenever the log has grown."""
     with visiting(browser, guarded, "admin") as admin:
         page = admin.page
         admin.open("/app/trials")

@@ -1,4 +1,4 @@
-"""Who would take the treatment: always, never, or if and only if assigned to it; and how each of them fares."""
+"""Principal strata (who takes the treatment always, never, or if and only if assigned to it) and their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was recorded about a recommendation since it was made, as whoever asks may see it.
+"""Records about a recommendation since it was made, as far as whoever asks may see them.
 
 A site is shown what it did itself, and what an admin reported for it. In a blinded trial kits stand for arms, and a
 reason or words of anybody else are left out, because they may name an arm. What a rule imputed is not shown.
@@ -108,7 +108,7 @@ def _line(
 
 
 def _name(by: Token | None, in_log: str, *, is_own: bool) -> str:
-    """Who recorded something: whose token it was, or to a site the role of anybody else."""
+    """Name whoever recorded something: by the label of the token or, to another site, by the role."""
     if is_own:
         return by.label if by is not None else in_log or "the service"
     return _OTHERS.get(by.role, "another site") if by is not None else "the service"

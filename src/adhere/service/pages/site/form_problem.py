@@ -18,7 +18,7 @@ _NOT_THEIR_KIT = "is not a kit of this site, nor one that this subject took. Che
 
 @dataclass(frozen=True)
 class FormProblem:
-    """What is wrong with a part of a page: a sentence for each field, and the status of the answer."""
+    """Mistakes in a part of a page: a sentence for each field, and the status of the answer."""
 
     part: str
     sentences: Mapping[str, str]

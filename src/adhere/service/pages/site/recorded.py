@@ -1,4 +1,4 @@
-"""What was recorded of a recommendation, in words: each report, correction, mark and unblinding, when and by whom."""
+"""Records about a recommendation in words: each report, correction, mark and unblinding, when and by whom."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def outcome_text(reward: float, words: Mapping[float, str]) -> str:
 
 
 def taken_text(one: RecommendationView | RecordedLine, given: str | None) -> str:
-    """What was taken: an arm, a kit by its code, nothing, or something else in the reporter's words."""
+    """Name what was taken: an arm, a kit by its code, nothing, or something else in the reporter's words."""
     if one.took == "arm":
         kit = one.kit if isinstance(one, RecordedLine) else None
         return f"{one.actual} (kit {kit})" if kit else str(one.actual)
@@ -46,7 +46,7 @@ def taken_text(one: RecommendationView | RecordedLine, given: str | None) -> str
 
 
 def entries(shown: RecommendationView, words: Mapping[float, str]) -> list[Entry]:
-    """What was recorded since the recommendation, in order; a correction says what was there before."""
+    """List the records since the recommendation, in order; a correction says what was there before."""
     taken = outcome = _NOT_REPORTED
     found = []
     for line in shown.recorded:
@@ -67,7 +67,7 @@ def entries(shown: RecommendationView, words: Mapping[float, str]) -> list[Entry
 
 
 def _now(line: RecordedLine, part: str, text: str | bool) -> str | None:
-    """What a part of a report is after a record; None if the record does not name it."""
+    """Return a part of a report after a record, or None if the record does not name it."""
     if part in line.retract:
         return _NOT_REPORTED
     return text if isinstance(text, str) else None
