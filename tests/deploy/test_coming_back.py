@@ -24,7 +24,7 @@ from service.crashing import free_port
 from service.serving import wait_until
 from store.faulty_disk import FaultyDisk
 from store.postgres_proxy import PostgresProxy
-from store.postgres_server import PostgresServer, fresh_database
+from store.postgres_server import PostgresServer, fresh_database, running_server
 
 pytestmark = pytest.mark.slow
 START_SECONDS = 2.0  # so that each cause outlasts one process, and the unit has to start another
@@ -33,14 +33,8 @@ PATIENCE = 120.0
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[PostgresServer]:
-    server = PostgresServer()
-    try:
-        server.prepare()
-        server.start()
+    with running_server() as server:
         yield server
-        server.stop()
-    finally:
-        server.remove()
 
 
 @contextmanager

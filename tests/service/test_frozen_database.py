@@ -17,7 +17,7 @@ from adhere.trial.log.chain import verify
 from service.hammering import Hammer, n_acknowledged
 from service.serving import Reply, Service, in_thread, wait_until
 from store.postgres_proxy import PostgresProxy
-from store.postgres_server import PostgresServer, fresh_database
+from store.postgres_server import PostgresServer, fresh_database, running_server
 
 DEADLINE = 1.5
 SLACK = 4.0  # for a machine that is busy with other tests
@@ -25,14 +25,8 @@ SLACK = 4.0  # for a machine that is busy with other tests
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    server = PostgresServer()
-    try:
-        server.prepare()
-        server.start()
+    with running_server() as server:
         yield server
-        server.stop()
-    finally:
-        server.remove()
 
 
 @contextmanager

@@ -125,6 +125,19 @@ class PostgresServer:
 
 
 @contextmanager
+def running_server() -> Iterator[PostgresServer]:
+    """A server of one's own, to stop, freeze or crash."""
+    server = PostgresServer()
+    try:
+        server.prepare()
+        server.start()
+        yield server
+        server.stop()
+    finally:
+        server.remove()
+
+
+@contextmanager
 def shared_server(folder: Path) -> Iterator[str]:
     """The address of the one server of all processes that name the same folder."""
     address = folder / "postgres.url"
