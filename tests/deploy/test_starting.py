@@ -70,7 +70,7 @@ def test_a_log_on_a_full_disk_may_have_space_later(tmp_path: Path, monkeypatch: 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(logs, "WatchedFileHandler", full)
+    monkeypatch.setattr(logs.LogFile, "__init__", full)
     with pytest.raises(StartError, match="log cannot be written: No space left on device"):
         serve(
             ServiceSettings(data=str(tmp_path / "new.db"), log_file=str(tmp_path / "adhere.log"), start_seconds=0.0)
