@@ -106,6 +106,7 @@ def test_a_monitor_that_may_not_listen_shows_its_numbers_and_tries_again_later(
             page.on("request", lambda sent: asked.append(sent.url))
             visitor.open(f"/app/trials/{trial}/monitor")
             page.locator("#live", has_text="Not live").wait_for()
+            page.wait_for_event("request", lambda sent: sent.url.endswith("/events"))
             site.recommend(trial, "S-1")
             page.locator("#n-patients", has_text="1").wait_for()  # with the next try, though it is refused as well
             n_tries = sum(url.endswith("/events") for url in asked)

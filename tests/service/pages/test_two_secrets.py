@@ -81,7 +81,7 @@ def two_secrets(policy: str) -> tuple[bytes, bytes]:
 @pytest.mark.parametrize(
     ("policy", "blinded"),
     [
-        ("uniform", True),
+        pytest.param("uniform", True, marks=pytest.mark.slow),
         ("thompson/actual", False),
         pytest.param("uniform", False, marks=pytest.mark.slow),
         pytest.param("thompson/actual", True, marks=pytest.mark.slow),
