@@ -66,15 +66,6 @@ COMPILED_FOR_THREE = (
 # What has two arms and no more.
 TWO_ARMED = ("bayes-optimal(horizon=12)", "bayes-optimal(horizon=12, prior=uniform-other)")
 
-# What the goldens, made from 0.1.0, do not hold.
-NEWER_THAN_GOLDENS = (
-    "hac-ucb",
-    "mediated-thompson",
-    "gittins(horizon=16)",
-    "burn-in(floor(exp3), patients=7)",
-    *TWO_ARMED,
-)
-
 # Deeper compositions, for the comparison with the oracle alone.
 NESTED = (
     "hierarchical(exp3, top=epsilon-greedy)",

@@ -33,7 +33,7 @@ def populations_for(subject: str) -> list[Population]:
     """
     rewards = graded_rewards(subject)
     every = [mixed(2, rewards), mixed(3, rewards), homogeneous(), three_arm_strata(), uniform_corrective()]
-    return [population for population in every if is_compiled(subject, population.n_arms)]
+    return [one for one in every if is_compiled(subject, one.n_arms) and variants(subject, one.n_arms)]
 
 
 def names(subject: str) -> list[str]:
