@@ -14,9 +14,10 @@ import pytest
 
 from adhere import Evaluation, InputError, evaluate, load_design
 from adhere.design.scenarios import read_scenarios
+from adhere.trial.design import Design
 from adhere.trial.design_parts import Looks, Stopping
 
-from .evaluations import ADAPTIVE, GRID, SHORTER, evaluate_designs, numbers
+from .evaluations import ADAPTIVE, ARMS, GRID, SHORTER, evaluate_designs, numbers
 
 
 class Heard:
@@ -199,3 +200,25 @@ def test_bad_input_is_a_sentence(arguments: dict[str, Any], says: str) -> None:
     good: dict[str, Any] = {"designs": SHORTER, "scenarios": GRID, "n_trials": 10}
     with pytest.raises(InputError, match=says):
         evaluate(**good | arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("policy", "arms", "strata"),
+    [
+        ("burn-in(uniform, patients=42, block=4)", ARMS, ()),
+        ("burn-in(uniform, patients=42)", ("old", "low", "high"), ("young", "old")),
+    ],
+)
+def test_a_trial_in_permuted_blocks_is_never_worse_than_randomisation(
+    policy: str, arms: tuple[str, ...], strata: tuple[str, ...]
+) -> None:
+    """Its last block, in each stratum, may have been cut: that is no harm."""
+    rules = Stopping("posterior", superiority=0.8)
+    design = Design("1:1", policy, arms, 42, strata=strata, control="old", looks=Looks(at=(11, 25)), stopping=rules)
+    found = evaluate(design, {"effect": [0.3]}, 400, progress=False, keep_trials=True)
+    assert found.kept_trials is not None
+    chosen = found.kept_trials["effect 0.3, compliance 100%", design].chosen
+    assert (chosen[:, 0] > chosen[:, -1]).any()  # so a block of some trials was cut to their harm
+    risk = found["effect 0.3, compliance 100%", design].find("worse_than_randomisation")
+    assert risk.estimate.mean == 0.0

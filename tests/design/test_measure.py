@@ -9,11 +9,12 @@ import pytest
 
 from adhere.design.claims import claims
 from adhere.design.columns import Columns
-from adhere.design.measure import measure_rows
+from adhere.design.measure import measure_rows, most_cut
 from adhere.design.naive_estimates import _student
-from adhere.design.outcomes import Floats
+from adhere.design.outcomes import Floats, TrialOutcomes
 from adhere.design.truth import Truth
 from adhere.intervals import student_quantile
+from adhere.trial.design import Design
 from adhere.trial.looks import ACTIVE, EQUIVALENT, INFERIOR, SUPERIOR
 from design.made_trials import as_outcomes, made_trial
 from design.plain_measure import PlainMeasure
@@ -90,3 +91,30 @@ def test_quantiles_of_student_are_interpolated_closely() -> None:
     freedom = np.array([1.0, 1.3, 2.0, 3.7, 8.2, 31.0, 240.5, 1e6])
     exact = [student_quantile(one, 0.95) for one in freedom.tolist()]
     np.testing.assert_allclose(_student(freedom), exact, rtol=1e-3)
+
+
+def test_a_block_that_was_cut_does_not_make_a_trial_worse_than_randomisation() -> None:
+    """In blocks of 4 an arm may be 2 patients ahead of the other when the trial ends, and not 3."""
+    columns = Columns(2, (2,), 1)
+    outcomes = TrialOutcomes.zeros(4, 2, 1)
+    outcomes.chosen[:] = [[10, 10], [12, 10], [13, 10], [10, 13]]
+    outcomes.n_patients[:] = outcomes.chosen.sum(axis=1)
+    means = np.array([0.3, 0.6])
+    rows = measure_rows(outcomes, Truth(means, means, means, 0, None, varies=False), columns, None, n_cut=2.0)
+    assert rows[:, columns.where("worse_than_randomisation")].tolist() == [0.0, 0.0, 1.0, 0.0]
+    assert rows[:, columns.where("surplus")] == pytest.approx([0.0, -0.3, -0.45, 0.45])
+
+
+@pytest.mark.parametrize(
+    ("policy", "strata", "expected"),
+    [
+        ("thompson", (), 0.0),
+        ("burn-in(uniform, block=4)", (), 2.0),
+        ("burn-in(thompson)", (), 4.0),
+        ("burn-in(thompson)", ("young", "old", "very old"), 12.0),
+    ],
+)
+def test_most_patients_that_the_end_of_a_trial_cuts_from_blocks(
+    policy: str, strata: tuple[str, ...], expected: float
+) -> None:
+    assert most_cut(Design("a", policy, ("x", "y"), 90, strata=strata)) == expected

@@ -12,16 +12,21 @@ from adhere.design.columns import Columns
 from adhere.design.naive_estimates import Estimates
 from adhere.design.outcomes import Floats, Ints, TrialOutcomes
 from adhere.design.truth import SAME, Bools, Truth, best_arms
+from adhere.trial.design import Design
 from adhere.trial.looks import GO_ON, NAMES
+from adhere.trial.planned_looks import burn_in_of
 
 _ROUNDING = 1e-12  # of an outcome, for each patient: a surplus this small is none
 
 
-def measure_rows(outcomes: TrialOutcomes, truth: Truth, columns: Columns, means: Floats | None = None) -> Floats:
+def measure_rows(
+    outcomes: TrialOutcomes, truth: Truth, columns: Columns, means: Floats | None = None, n_cut: float = 0.0
+) -> Floats:
     """A row of numbers for each trial, as `Columns` lays them out.
 
     `means` are the true mean outcomes given the arm chosen, [1 or run, arm], where each trial has a population of its
-    own (`PatientTables.means`); without them they are those of the truth.
+    own (`PatientTables.means`); without them they are those of the truth. `n_cut` is how many patients of an arm the
+    end of the trial may cut from a permuted block (`most_cut`).
     """
     means = truth.means[None, :] if means is None else means
     found = {
@@ -29,7 +34,7 @@ def measure_rows(outcomes: TrialOutcomes, truth: Truth, columns: Columns, means:
         **_claims(outcomes, means, truth.control),
         **_size(outcomes),
         **_allocation(outcomes, means, truth, columns),
-        **_benefit(outcomes, means, truth),
+        **_benefit(outcomes, means, truth, n_cut),
         "estimate": _estimates(outcomes, means, truth),
     }
     rows = np.empty((len(outcomes.decision), columns.n_columns))
@@ -87,12 +92,27 @@ def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: C
     }
 
 
-def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Mapping[str, Floats]:
+def most_cut(design: Design) -> float:
+    """Return how many patients of an arm a design's permuted blocks may lack when the trial ends.
+
+    That is an arm's share of the longest block, once for each stratum; 0 without a burn-in.
+
+    >>> most_cut(Design("a", "burn-in(uniform, patients=30, block=4)", ("x", "y")))
+    2.0
+    """
+    longest = max(burn_in_of(design).lengths, default=0)
+    return max(1, len(design.strata)) * longest / len(design.arms)
+
+
+def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float) -> Mapping[str, Floats]:
     """What patients gained in the trial, and what those after it would by the arm that it leaves behind."""
     selected = selected_arms(outcomes, truth.control)
     n_runs, n_arms = outcomes.chosen.shape
-    surplus = (outcomes.chosen * (means - means.mean(axis=1, keepdims=True))).sum(axis=1)
-    surplus = np.where(np.abs(surplus) <= _ROUNDING * outcomes.n_patients, 0.0, surplus)
+    above = means - means.mean(axis=1, keepdims=True)
+    surplus = (outcomes.chosen * above).sum(axis=1)
+    rounding = _ROUNDING * outcomes.n_patients
+    surplus = np.where(np.abs(surplus) <= rounding, 0.0, surplus)
+    lost_by_cut = n_cut * np.maximum(-above, 0.0).sum(axis=1)  # where the block had all its worse arms first
     means = np.broadcast_to(means, (n_runs, n_arms))
     is_best = best_arms(means)[np.arange(n_runs), selected]
     return {
@@ -101,7 +121,7 @@ def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Mapping[st
         "outcome": outcomes.reward / outcomes.n_patients,
         "surplus": surplus,
         "realised_surplus": outcomes.reward - outcomes.baseline,
-        "worse_than_randomisation": _floats(surplus < 0.0),
+        "worse_than_randomisation": _floats(surplus + lost_by_cut < -rounding),
         "ideal_recommending": _ideal(means, selected),
         "ideal_treating": _ideal(np.broadcast_to(truth.if_taken, means.shape), selected),
     }

@@ -11,7 +11,7 @@ from threading import BoundedSemaphore
 import numpy as np
 
 from adhere.design.accumulate import TaskResult, bytes_per_trial, found_in
-from adhere.design.measure import measure_rows
+from adhere.design.measure import measure_rows, most_cut
 from adhere.design.outcomes import VIEWS, Floats, TrialOutcomes
 from adhere.design.plan import DesignPlan, Task, max_patients
 from adhere.design.trial_runner import TrialRunner
@@ -34,6 +34,7 @@ class DesignRunner:
     def __init__(self, plan: DesignPlan) -> None:
         self.plan = plan
         self._launching = BoundedSemaphore(_LAUNCHES) if plan.device == "cuda" else nullcontext()
+        self._most_cut = [most_cut(design) for design in plan.designs]
         self.truths = [
             [truth_of(scenario, _control(design)) for design in plan.designs] for scenario in plan.scenarios
         ]
@@ -77,8 +78,10 @@ class DesignRunner:
                 some = slice(first, first + size)
                 means = tables.means if len(tables.means) == 1 else tables.means[some]
                 measured = [
-                    (own := one.of_runs(some), measure_rows(own, truth, columns, means))
-                    for one, truth, columns in zip(outcomes, self.truths[scenario], plan.columns, strict=True)
+                    (own := one.of_runs(some), measure_rows(own, truth, columns, means, n_cut))
+                    for one, truth, columns, n_cut in zip(
+                        outcomes, self.truths[scenario], plan.columns, self._most_cut, strict=True
+                    )
                 ]
                 for design, (own, rows) in enumerate(measured):
                     found = found_in(plan, design, own, rows, measured[0][1])
