@@ -22,11 +22,11 @@ class Estimate:
 
     mean: float
     se: float | None
-    lo: float | None
-    hi: float | None
+    low: float | None
+    high: float | None
 
     def __str__(self) -> str:
-        interval = "" if self.lo is None or self.hi is None else f" [{_short(self.lo)}, {_short(self.hi)}]"
+        interval = "" if self.low is None or self.high is None else f" [{_short(self.low)}, {_short(self.high)}]"
         return f"{_short(self.mean)}{interval}"
 
 

@@ -43,8 +43,8 @@ def test_json_on_standard_output_is_all_there_is(
     for one in outcomes:
         assert (one["n_patients"], one["n_runs"], one["seed"]) == (50, 20, "3")
         for measure in ("surplus", "realised_surplus", "regret"):
-            assert set(one[measure]) == {"mean", "se", "lo", "hi"}
-            assert one[measure]["lo"] <= one[measure]["mean"] <= one[measure]["hi"]
+            assert set(one[measure]) == {"mean", "se", "low", "high"}
+            assert one[measure]["low"] <= one[measure]["mean"] <= one[measure]["high"]
         assert sum(one["allocation"].values()) == pytest.approx(1.0)
     assert list(outcomes[-1]["allocation"]) == ["none", "low", "medium"]
     assert list(tmp_path.iterdir()) == []
@@ -62,7 +62,7 @@ def test_one_run_has_no_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[
     finished = in_this_process(capsys, *BOTH, "--patients", "50", "--runs", "1", "--json", str(path))
     for one in strict_json(path.read_text()):
         assert isinstance(one["surplus"]["mean"], float)
-        assert one["surplus"]["se"] is one["surplus"]["lo"] is one["surplus"]["hi"] is None
+        assert one["surplus"]["se"] is one["surplus"]["low"] is one["surplus"]["high"] is None
     assert "1 run of 50 patients" in finished.out
     assert "[" not in finished.out
 

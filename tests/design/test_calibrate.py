@@ -50,9 +50,9 @@ def test_the_critical_value_of_a_single_look() -> None:
     # A two-sided z-test: what it aims for is below 0.05 by what N trials cannot tell.
     true = 2.0 * (1.0 - NormalDist().cdf(found.value))
     assert 0.025 < true < 0.05
-    assert found.error.lo is not None
-    assert found.error.hi is not None
-    assert found.error.lo < true < found.error.hi
+    assert found.error.low is not None
+    assert found.error.high is not None
+    assert found.error.low < true < found.error.high
     assert found.is_confirmed == (found.settled.upper_limit <= 0.05)
     assert found.design == with_number(FIXED, "stopping.superiority", found.value)
     assert list(found.settled.tried) == tried
@@ -77,8 +77,8 @@ def test_the_size_of_a_single_look() -> None:
     expected = 2.0 * ((1.96 * pooled + 1.2816 * own) / 0.2) ** 2
     assert expected < found.n_patients < 1.2 * expected
     assert found.is_confirmed
-    assert found.power_found.lo is not None
-    assert found.power_found.lo >= 0.9
+    assert found.power_found.low is not None
+    assert found.power_found.low >= 0.9
     assert found.design.policy == f"burn-in(uniform, patients={found.n_patients}, block=4)"
     assert found.scenario.name == "effect 0.2, compliance 100%"
     assert f"n_patients = {found.n_patients}" in found.summary()

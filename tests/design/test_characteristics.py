@@ -155,7 +155,7 @@ def test_the_error_of_an_interval_is_what_it_does_not_cover_under_a_null() -> No
             assert error is not None
             assert covers is not None
             assert error.mean == pytest.approx(1 - covers.mean)
-            assert error.lo == pytest.approx(1 - (covers.hi or 0.0))
+            assert error.low == pytest.approx(1 - (covers.high or 0.0))
 
 
 def test_a_population_that_says_less_leaves_less_to_say() -> None:

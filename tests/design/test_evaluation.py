@@ -43,11 +43,11 @@ def test_frames_and_plain_data_have_everything_and_no_nan() -> None:
     size, difference = found.find("sample_size").estimate, found.difference("sample_size").estimate
     assert size is not None
     assert difference is not None
-    assert (row["mean"], row["se"], row["difference"], row["difference_hi"]) == (
+    assert (row["mean"], row["se"], row["difference"], row["difference_high"]) == (
         size.mean,
         size.se,
         difference.mean,
-        difference.hi,
+        difference.high,
     )
     assert list(evaluation.to_pandas().columns) == frame.columns
     data = json.loads(json.dumps(evaluation.to_json(), allow_nan=False))

@@ -40,7 +40,9 @@ CASES: dict[str, tuple[Callable[[Moments], Estimate | None], float]] = {
 
 def _holding(found: list[Estimate], truth: float) -> float:
     """How many of the intervals have the truth."""
-    return float(np.mean([one.lo is not None and one.hi is not None and one.lo <= truth <= one.hi for one in found]))
+    return float(
+        np.mean([one.low is not None and one.high is not None and one.low <= truth <= one.high for one in found])
+    )
 
 
 @pytest.fixture(scope="module")
@@ -94,25 +96,25 @@ def test_quantiles_of_few_values_are_among_them_whatever_the_order_of_blocks() -
     assert not many.is_exact
     assert not Spread.of(days).merge(many).is_exact
     most = monte_carlo.quantile_of_spread(many, 0.95)
-    assert most.lo is not None
-    assert most.hi is not None
-    assert most.lo < 84.0 <= most.hi
+    assert most.low is not None
+    assert most.high is not None
+    assert most.low < 84.0 <= most.high
 
 
 def test_nothing_seen_is_not_no_error() -> None:
     """Of 0 or of n hits, the limit is at least that of the rule of three."""
     none, every = monte_carlo.share(0, 1000), monte_carlo.share(1000, 1000)
-    assert (none.mean, none.lo, every.mean, every.hi) == (0.0, 0.0, 1.0, 1.0)
-    assert none.hi is not None
+    assert (none.mean, none.low, every.mean, every.high) == (0.0, 0.0, 1.0, 1.0)
+    assert none.high is not None
     assert none.se is not None
-    assert 3 / 1000 < none.hi < 4 / 1000
-    assert 0.0 < none.se < none.hi
-    assert every.lo == pytest.approx(1.0 - none.hi)
+    assert 3 / 1000 < none.high < 4 / 1000
+    assert 0.0 < none.se < none.high
+    assert every.low == pytest.approx(1.0 - none.high)
     same = monte_carlo.paired_probability_difference(Moments.of(np.zeros((1000, 1))), 0)
     assert same.mean == 0.0
-    assert same.lo is not None
-    assert same.hi is not None
-    assert 0.002 < same.hi == -same.lo < 0.004
+    assert same.low is not None
+    assert same.high is not None
+    assert 0.002 < same.high == -same.low < 0.004
 
 
 @pytest.mark.parametrize(("both", "first", "second"), [(0.3, 0.05, 0.02), (0.02, 0.01, 0.002)])
@@ -127,7 +129,7 @@ def test_paired_differences_use_that_both_designs_meet_the_same_patients(
     said, made = np.mean([one.se for one in found if one.se is not None]), differences.mean(axis=1).std()
     assert 0.85 < said / made < 1.25
     holds = np.mean(
-        [one.lo <= first - second <= one.hi for one in found if one.lo is not None and one.hi is not None]
+        [one.low <= first - second <= one.high for one in found if one.low is not None and one.high is not None]
     )
     assert 0.92 < holds < 0.99
 

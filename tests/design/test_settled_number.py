@@ -33,9 +33,9 @@ def test_the_worst_scenario_is_held_and_confirmed_with_fresh_seeds() -> None:
     assert settled.tried[-1].number == settled.number
     assert [one.seed for one in settled.tried] == [5] * (len(settled.tried) - 1) + [6]
     for error, rate in zip(settled.errors, true, strict=True):
-        assert error.lo is not None
-        assert error.hi is not None
-        assert error.lo < rate < error.hi
+        assert error.low is not None
+        assert error.high is not None
+        assert error.low < rate < error.high
 
 
 def test_what_is_called_confirmed_is_below_the_target() -> None:

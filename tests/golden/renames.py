@@ -1,6 +1,7 @@
 """Names that have changed since the goldens were written, in one table: old name to new name.
 
-It holds for keys of JSON objects, for columns, tables and folders of data files. Values are never renamed.
+It holds for keys of JSON objects, for columns, tables and folders of data files. Values are never renamed. Ends of
+intervals are renamed in columns and in estimates, not in every JSON object: arms are called "low" and "high", too.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 RENAMED: dict[str, str] = {}
+RENAMED_ENDS: dict[str, str] = {"lo": "low", "hi": "high"}  # of columns: alone, or after an underscore
 NOT_COMPARED = {"version"}
 
 _OLD_NAME = {new: old for old, new in RENAMED.items()}
@@ -16,6 +18,18 @@ _OLD_NAME = {new: old for old, new in RENAMED.items()}
 def old_name(name: str) -> str:
     """The name under which the goldens know something."""
     return _OLD_NAME.get(name, name)
+
+
+def old_column(name: str) -> str:
+    """The name under which the goldens know a column.
+
+    >>> old_column("share_low"), old_column("high"), old_column("below")
+    ('share_lo', 'hi', 'below')
+    """
+    for old, new in RENAMED_ENDS.items():
+        if f"_{name}".endswith(f"_{new}"):
+            name = name.removesuffix(new) + old
+    return old_name(name)
 
 
 def in_old_names(value: Any) -> Any:

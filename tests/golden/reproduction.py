@@ -10,7 +10,7 @@ from typing import Any
 import polars
 
 from .digests import digest, fingerprint
-from .renames import old_name
+from .renames import old_column, old_name
 
 MAY_CHANGE = "past-the-paper"  # the study of policies past the paper, whose defaults may still be bettered
 
@@ -25,11 +25,11 @@ def data_files(folder: Path) -> dict[str, Any]:
         table = f"{old_name(path.parent.name)}/{old_name(path.stem)}"
         for place, (column, name) in enumerate(zip(header, values.columns, strict=True)):
             texts, own = [row[place] for row in rows], values[name].to_list()
-            entries[f"{table}/{old_name(column)}"] = {
+            entries[f"{table}/{old_column(column)}"] = {
                 "rows": len(rows),
                 "first": own[0],
                 "csv": "as in Parquet" if _says(texts, own) else digest(texts),
-                "parquet": fingerprint([old_name(name), str(values[name].dtype), own]),
+                "parquet": fingerprint([old_column(name), str(values[name].dtype), own]),
             }
     return entries
 

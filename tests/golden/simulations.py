@@ -7,7 +7,7 @@ from typing import Any
 from adhere import simulate
 from adhere.intervals import Z95
 from adhere.populations import Population, Strata, Stratum, homogeneous, uniform_corrective
-from adhere.simulation.measure import SHARES
+from adhere.simulation.measure import MEASURES, SHARES
 from contract.policies_under_test import is_compiled, variants
 from contract.populations_under_test import graded_rewards, mixed
 
@@ -64,8 +64,14 @@ def _name(policy: str, population: Population) -> str:
 
 
 def _as_first_written(found: dict[str, Any]) -> dict[str, Any]:
-    """When the goldens were written, the seed was a number and shares of runs had the intervals of other means."""
+    """The seed as a number, shares of runs with the intervals of other means, and the names of then."""
     shares = {name: found[name] for name in SHARES}
     for name, one in shares.items():
-        shares[name] = one | {"lo": one["mean"] - Z95 * one["se"], "hi": one["mean"] + Z95 * one["se"]}
-    return {**found, **shares, "seed": int(found["seed"])}
+        shares[name] = one | {"low": one["mean"] - Z95 * one["se"], "high": one["mean"] + Z95 * one["se"]}
+    written = {**found, **shares, "seed": int(found["seed"])}
+    written["difference"] = {name: _ends_renamed(one) for name, one in found["difference"].items()}
+    return {name: _ends_renamed(one) if name in (*MEASURES, *SHARES) else one for name, one in written.items()}
+
+
+def _ends_renamed(estimate: dict[str, Any]) -> dict[str, Any]:
+    return {{"low": "lo", "high": "hi"}.get(name, name): value for name, value in estimate.items()}

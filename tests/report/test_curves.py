@@ -33,8 +33,8 @@ def a_table(panels: list[str], series: list[str], xs: list[float]) -> pl.DataFra
             "series": name,
             "x": x,
             "mean": 0.1 * k + x,
-            "lo": 0.1 * k + x - 0.02,
-            "hi": 0.1 * k + x + 0.02,
+            "low": 0.1 * k + x - 0.02,
+            "high": 0.1 * k + x + 0.02,
         }
         for panel in panels
         for k, name in enumerate(series)
@@ -77,8 +77,8 @@ def test_many_points_have_a_band_and_one_nameless_curve_no_legend() -> None:
 
 
 def test_a_table_without_intervals_is_refused() -> None:
-    with pytest.raises(InputError, match="the columns lo, hi too"):
-        drawn(a_table(["a"], ["x"], [0.0]).drop("lo", "hi"))
+    with pytest.raises(InputError, match="the columns low, high too"):
+        drawn(a_table(["a"], ["x"], [0.0]).drop("low", "high"))
 
 
 @pytest.mark.parametrize(("n_panels", "n_bars"), [(1, 1), (4, 40)])

@@ -38,7 +38,7 @@ def a_table(entries: Sequence[Entry], outlier: float | None = None) -> pl.DataFr
         far = outlier is not None and group == "EXP3" and row != "Chosen"
         mean, half = outlier if far and outlier is not None else rng.uniform(2, 13), rng.uniform(0.1, 0.6)
         rows.append((group, row, panel, style, mean, mean - half, mean + half))
-    return pl.DataFrame(rows, ["group", "row", "panel", "style", "mean", "lo", "hi"], orient="row")
+    return pl.DataFrame(rows, ["group", "row", "panel", "style", "mean", "low", "high"], orient="row")
 
 
 def drawn(table: pl.DataFrame, **options: Any) -> Any:
@@ -108,11 +108,11 @@ def test_every_interval_is_drawn_as_the_table_has_it() -> None:
     for panel, trial in zip(figure.axes, TRIALS, strict=True):
         its = table.filter(pl.col("panel") == trial)
         bars, means = intervals(panel), points(panel, "os^Dv")
-        assert [bars[y] for y in sorted(bars)] == list(zip(its["lo"], its["hi"], strict=True))
+        assert [bars[y] for y in sorted(bars)] == list(zip(its["low"], its["high"], strict=True))
         assert [means[y][0] for y in sorted(means)] == its["mean"].to_list()
         assert len({means[y][1:] for y in means}) == 5
-        lo, hi = panel.get_xlim()
-        assert lo < 0 < max(its["hi"].to_list()) < hi
+        low, high = panel.get_xlim()
+        assert low < 0 < max(its["high"].to_list()) < high
 
 
 def test_rows_stand_beside_their_labels_under_their_headings() -> None:
@@ -127,7 +127,7 @@ def test_rows_stand_beside_their_labels_under_their_headings() -> None:
         order.append((heading, heights[y].get_text()))
         for panel, trial in zip(figure.axes, table["panel"].unique(maintain_order=True), strict=True):
             one = table.row(by_predicate=_is(heading, heights[y].get_text(), trial), named=True)
-            assert intervals(panel)[y] == (one["lo"], one["hi"])
+            assert intervals(panel)[y] == (one["low"], one["high"])
     seen = list(dict.fromkeys(zip(table["group"], table["row"], strict=True)))
     groups = list(dict.fromkeys(group for group, _ in seen))
     assert order == [one for group in groups for one in seen if one[0] == group]
@@ -145,15 +145,15 @@ def test_caps_stay_clear_of_the_dot_and_a_hidden_interval_is_announced() -> None
     table = a_table([("", row, "a", "") for row in ("wide", "narrow", "right")])
     lefts, rights = ({"wide": 2.0, "narrow": 0.01, "right": right} for right in (0.01, 2.0))
     table = table.with_columns(
-        lo=pl.col("mean") - pl.col("row").replace_strict(lefts),
-        hi=pl.col("mean") + pl.col("row").replace_strict(rights),
+        low=pl.col("mean") - pl.col("row").replace_strict(lefts),
+        high=pl.col("mean") + pl.col("row").replace_strict(rights),
     )
     figure = drawn(table, note=NOTE)
     (panel,) = figure.axes
     (dots,) = (line for line in panel.get_lines() if line.get_marker() == "o")
     wide, _, right = dots.get_ydata()
-    lo, hi = table["lo"].to_list(), table["hi"].to_list()
-    assert caps(panel) == [[lo[0], wide], [hi[0], wide], [hi[2], right]]
+    low, high = table["low"].to_list(), table["high"].to_list()
+    assert caps(panel) == [[low[0], wide], [high[0], wide], [high[2], right]]
     radius = dots.get_markersize() / 2 * figure.dpi / 72
     for x, y in caps(panel):
         away = panel.transData.transform([(x, y), (table["mean"][[wide, _, right].index(y)], y)])[:, 0]
@@ -168,7 +168,7 @@ def test_caps_stay_clear_of_the_dot_and_a_hidden_interval_is_announced() -> None
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_no_bar_where_one_run_says_no_interval(nothing: float | None) -> None:
     table = a_table([("", "one", "a", "")]).with_columns(
-        lo=pl.lit(nothing, pl.Float64), hi=pl.lit(nothing, pl.Float64)
+        low=pl.lit(nothing, pl.Float64), high=pl.lit(nothing, pl.Float64)
     )
     (panel,) = drawn(table).axes
     assert not intervals(panel)
@@ -179,7 +179,7 @@ def test_the_axis_of_a_panel_may_be_given_if_it_holds_all_its_intervals() -> Non
     table = a_table(stroke(2))
     limits = common_limits(table)
     aspirin, heparin = drawn(table, limits={"heparin": limits}).axes
-    assert aspirin.get_xlim()[0] < 0 < limits[0] < min(table["lo"])
+    assert aspirin.get_xlim()[0] < 0 < limits[0] < min(table["low"])
     assert heparin.get_xlim() == limits
     with pytest.raises(InputError, match="holds the interval"):
         drawn(table, limits={"heparin": (limits[0], 6.0)})
@@ -199,7 +199,7 @@ def test_the_legend_says_all_and_the_note_is_whole() -> None:
 
 
 def test_without_zero_the_axis_need_not_reach_it() -> None:
-    table = a_table(SIZES["five rows"]).with_columns(pl.col("mean", "lo", "hi") + 1000)
+    table = a_table(SIZES["five rows"]).with_columns(pl.col("mean", "low", "high") + 1000)
     (panel,) = drawn(table, zero="").axes
     assert panel.get_xlim()[0] > 900
     assert drawn(table).axes[0].get_xlim()[0] < 0

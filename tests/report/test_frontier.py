@@ -42,7 +42,7 @@ def a_table(points: dict[str, tuple[float, float]] = POINTS) -> pl.DataFrame:
          y - 0.006, y + 0.006)
         for name, (x, y) in points.items()
     ]  # fmt: skip
-    names = ["label", "series", "x", "x_lo", "x_hi", "y", "y_lo", "y_hi"]
+    names = ["label", "series", "x", "x_low", "x_high", "y", "y_low", "y_high"]
     return pl.DataFrame(rows, names, orient="row")
 
 
@@ -98,5 +98,5 @@ def test_points_at_one_place_and_a_single_one_are_drawn_too() -> None:
 
 
 def test_a_table_without_intervals_is_refused() -> None:
-    with pytest.raises(InputError, match="x_lo"):
-        frontier(a_table().drop("x_lo"), x_label="", y_label="")
+    with pytest.raises(InputError, match="x_low"):
+        frontier(a_table().drop("x_low"), x_label="", y_label="")

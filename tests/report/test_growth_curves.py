@@ -24,7 +24,7 @@ def a_table(panels: tuple[str, ...] = ("left", "right"), width: float = 0.2) -> 
         if (panel, name) != ("right", "half")
     ]
     mean = polars.col("mean")
-    return polars.DataFrame(rows).with_columns(lo=mean * (1 - width), hi=mean * (1 + width))
+    return polars.DataFrame(rows).with_columns(low=mean * (1 - width), high=mean * (1 + width))
 
 
 def curves(table: polars.DataFrame, scale: str = "log", guides: list[Guide] | None = None) -> Any:
@@ -98,7 +98,7 @@ def test_guides_have_their_slope_and_stay_in_their_panel() -> None:
 
 def test_more_series_than_colours_are_refused() -> None:
     rows = [{"population": "left", "name": str(n), "patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
-    table = polars.DataFrame(rows).with_columns(lo="mean", hi="mean")
+    table = polars.DataFrame(rows).with_columns(low="mean", high="mean")
     with pytest.raises(InputError, match="at most 7"):
         curves(table)
     curves(table.filter(polars.col("name") != "7"))

@@ -19,14 +19,14 @@ def test_a_dot_with_its_interval_for_each_row_and_a_band_where_there_is_one() ->
     assert drawn == [[6.7, 7.5], [7.1], [-2.0], [0, 0]]
     assert len(cell.collections) == 1
     assert [text.get_text() for text in cell.texts] == ["Thompson", "one run"]
-    lo, hi = cell.get_xlim()
-    assert lo < -2.0 < 8.7 < hi
+    low, high = cell.get_xlim()
+    assert low < -2.0 < 8.7 < high
 
 
 def test_curves_on_logarithmic_axes_have_numbers_that_can_be_read() -> None:
     table = polars.DataFrame(
         [
-            {"name": name, "patients": t, "mean": factor * t, "lo": -1.0, "hi": 2.0 * factor * t}
+            {"name": name, "patients": t, "mean": factor * t, "low": -1.0, "high": 2.0 * factor * t}
             for name, factor in {"a": 0.2, "b": 0.01}.items()
             for t in (100, 10_000, 1_000_000)
         ]

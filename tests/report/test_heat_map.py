@@ -32,7 +32,7 @@ def a_table() -> pl.DataFrame:
         for row, means in zip(ROWS, MEANS, strict=True)
         for column, mean in zip(COLUMNS, means, strict=True)
     ]
-    return pl.DataFrame(cells, ["row", "column", "mean", "lo", "hi"], orient="row")
+    return pl.DataFrame(cells, ["row", "column", "mean", "low", "high"], orient="row")
 
 
 def drawn(table: pl.DataFrame, **options: Any) -> Any:

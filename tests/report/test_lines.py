@@ -34,7 +34,7 @@ def a_table(panels: list[str], series: list[str], n_patients: int = 10_000, scal
         for name in series:
             mean = scale * rng.uniform(-5, 15) * (t / n_patients) ** rng.uniform(0.5, 1.5)
             half = scale * 0.5 * np.sqrt(t / n_patients)
-            parts.append(pl.DataFrame({"t": t, "mean": mean, "lo": mean - half, "hi": mean + half}))
+            parts.append(pl.DataFrame({"t": t, "mean": mean, "low": mean - half, "high": mean + half}))
             parts[-1] = parts[-1].with_columns(panel=pl.lit(panel), series=pl.lit(name))
     return pl.concat(parts)
 
@@ -62,8 +62,8 @@ def check_readable(figure: Any) -> None:
 
 def ticks_beyond(axis: Any) -> list[Any]:
     """Labels that matplotlib makes for round numbers beyond the axis, and does not draw."""
-    lo, hi = sorted(axis.get_view_interval())
-    beyond = [tick for tick in axis.get_major_ticks() if not lo <= tick.get_loc() <= hi]
+    low, high = sorted(axis.get_view_interval())
+    beyond = [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
     return [label for tick in beyond for label in (tick.label1, tick.label2)]
 
 
@@ -100,7 +100,9 @@ def test_what_is_drawn_is_what_the_table_has() -> None:
             assert curve.get_xdata().tolist() == its["t"].to_list()
             assert curve.get_ydata().tolist() == its["mean"].to_list()
             corners = {tuple(corner) for corner in band.get_paths()[0].vertices}
-            assert corners >= set(zip(its["t"], its["lo"], strict=True)) | set(zip(its["t"], its["hi"], strict=True))
+            assert corners >= set(zip(its["t"], its["low"], strict=True)) | set(
+                zip(its["t"], its["high"], strict=True)
+            )
 
 
 def looks(panel: Any) -> list[tuple[str, object]]:
@@ -143,7 +145,7 @@ def test_numbers_on_the_axes() -> None:
 
 def test_y_axes_are_shared_by_default() -> None:
     table = a_table(PANELS, SERIES).with_columns(
-        pl.col("mean", "lo", "hi") * pl.when(pl.col("panel") == "EXP3").then(10).otherwise(1)
+        pl.col("mean", "low", "high") * pl.when(pl.col("panel") == "EXP3").then(10).otherwise(1)
     )
     assert len({panel.get_ylim() for panel in drawn(table).axes}) == 1
     assert len({panel.get_ylim() for panel in drawn(table, share_y=False).axes}) == 4
@@ -161,7 +163,7 @@ def test_the_legend_says_all_and_the_note_is_whole() -> None:
 
 
 def test_no_band_where_one_run_says_no_interval() -> None:
-    table = a_table(PANELS[:1], SERIES[:1]).with_columns(lo=pl.lit(None, pl.Float64), hi=pl.lit(None, pl.Float64))
+    table = a_table(PANELS[:1], SERIES[:1]).with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
     (panel,) = drawn(table).axes
     assert not any(len(band.get_paths()) for band in panel.collections)
 
@@ -174,8 +176,8 @@ def test_the_same_table_is_the_same_file(suffix: str) -> None:
 
 def test_a_table_without_what_is_needed_is_refused() -> None:
     table = a_table(PANELS, SERIES)
-    with pytest.raises(InputError, match="the columns lo, hi too"):
-        drawn(table.drop("lo", "hi"))
+    with pytest.raises(InputError, match="the columns low, high too"):
+        drawn(table.drop("low", "high"))
     with pytest.raises(InputError, match="finite mean"):
         drawn(table.clear())
 

@@ -15,7 +15,7 @@ def test_shares_have_wilsons_interval(count: int, total: int) -> None:
 
 # Newcombe (1998), Statistics in Medicine 17:873-890, table II, method 10.
 @pytest.mark.parametrize(
-    ("one", "other", "lo", "hi"),
+    ("one", "other", "low", "high"),
     [
         ((56, 70), (48, 80), 0.0524, 0.3339),
         ((9, 10), (3, 10), 0.1705, 0.8090),
@@ -25,10 +25,10 @@ def test_shares_have_wilsons_interval(count: int, total: int) -> None:
     ],
 )
 def test_differences_have_newcombes_interval(
-    one: tuple[int, int], other: tuple[int, int], lo: float, hi: float
+    one: tuple[int, int], other: tuple[int, int], low: float, high: float
 ) -> None:
     found = share_difference(share(*one), share(*other))
-    assert found == pytest.approx((one[0] / one[1] - other[0] / other[1], lo, hi), abs=5.1e-5)
+    assert found == pytest.approx((one[0] / one[1] - other[0] / other[1], low, high), abs=5.1e-5)
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 0), (-1, 3), (4, 3)])

@@ -30,10 +30,10 @@ def test_the_numbers_are_those_of_simulate_with_the_same_seed(service: Service) 
     expected = adhere.simulate(["thompson", "thompson/actual"], population_of(groups), 40, 20, 3, grid=40)
     for one, outcome in zip(found["policies"], expected, strict=True):
         assert one["surplus"]["mean"] == outcome.surplus.mean
-        assert one["regret"]["hi"] == outcome.regret.hi
+        assert one["regret"]["high"] == outcome.regret.high
         assert one["told_treatment"]["mean"] == outcome.allocation["treatment"].mean
         assert one["regret_curve"]["mean"] == outcome.trajectory("regret").mean.tolist()
-        assert one["surplus_curve"]["lo"] == outcome.trajectory("surplus").lo.tolist()
+        assert one["surplus_curve"]["low"] == outcome.trajectory("surplus").low.tolist()
     assert found["after"] == list(expected.config.grid)
 
 
@@ -41,7 +41,7 @@ def test_one_run_has_no_interval_and_policies_may_be_given_one_by_one(service: S
     path = "/explorations?policies=thompson/actual&policies=thompson&runs=1&patients=40"
     first, second = service.send("GET", path).json["policies"]
     assert (first["policy"], second["policy"]) == ("thompson", "thompson/actual")  # in the order of the list
-    assert first["surplus"]["lo"] is first["surplus_curve"]["lo"] is None
+    assert first["surplus"]["low"] is first["surplus_curve"]["low"] is None
 
 
 @pytest.mark.parametrize(

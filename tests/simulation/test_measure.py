@@ -143,7 +143,7 @@ def test_one_run_has_no_standard_errors() -> None:
     outcome = simulate("thompson", "stroke-heparin", n_patients=50, n_runs=1)[0]
     estimates = [outcome.surplus, outcome.regret, outcome.difference(), *outcome.allocation.values()]
     estimates += [outcome.worse_than_randomisation, outcome.favours_best_arm]
-    assert {(one.se, one.lo, one.hi) for one in estimates} == {(None, None, None)}
+    assert {(one.se, one.low, one.high) for one in estimates} == {(None, None, None)}
     assert outcome.to_json()["surplus"]["se"] is None
 
 

@@ -41,7 +41,7 @@ def test_a_large_offset_costs_no_digits() -> None:
 
 def test_one_run_says_a_mean_and_nothing_else() -> None:
     one = Moments.of(np.array([[3.0, 4.0]])).estimate(1)
-    assert (one.mean, one.se, one.lo, one.hi) == (4.0, None, None, None)
+    assert (one.mean, one.se, one.low, one.high) == (4.0, None, None, None)
     assert str(one) == "4"
 
 
@@ -49,9 +49,9 @@ def test_interval_is_the_mean_and_1_96_standard_errors() -> None:
     two = Moments.of(np.array([[1.0], [2.0], [6.0]])).estimate(0)
     assert two.mean == 3.0
     assert two.se == pytest.approx(math.sqrt(7 / 3))
-    assert two.lo is not None
-    assert two.hi is not None
-    assert (two.hi - two.lo) / 2 == pytest.approx(1.959963984540054 * math.sqrt(7 / 3))
+    assert two.low is not None
+    assert two.high is not None
+    assert (two.high - two.low) / 2 == pytest.approx(1.959963984540054 * math.sqrt(7 / 3))
 
 
 @pytest.mark.parametrize("n_rows", [5, 12, 14, 3])

@@ -109,7 +109,7 @@ def test_the_table_of_final_figures_has_a_row_for_each_outcome() -> None:
     assert table.height == 6
     row = table.row(5, named=True)
     one = result[5]
-    assert (row["surplus"], row["surplus_lo"]) == (one.surplus.mean, one.surplus.lo)
+    assert (row["surplus"], row["surplus_low"]) == (one.surplus.mean, one.surplus.low)
     assert row["difference"] == one.difference().mean
     assert row["share_below_0"] == one.worse_than_randomisation.mean
     assert row["quantile_5"] == one.quantile(0.05)

@@ -149,7 +149,7 @@ def test_a_damaged_file(name: str, result: SimulationResult, tmp_path: Path) -> 
 
 def test_the_long_table(result: SimulationResult) -> None:
     table = result.to_polars()
-    assert table.columns == ["population", "policy", "measure", "t", "mean", "se", "lo", "hi"]
+    assert table.columns == ["population", "policy", "measure", "t", "mean", "se", "low", "high"]
     assert table.height == 4 * 8 * 2  # outcomes × measures and differences × points of the grid
     last = table.filter(
         (polars.col("population") == "defiers") & (polars.col("policy") == "thompson"),
@@ -161,4 +161,4 @@ def test_the_long_table(result: SimulationResult) -> None:
 def test_the_interval_along_the_trial_ends_in_the_final_one(result: SimulationResult) -> None:
     for outcome in result.outcomes:
         along, final = outcome.trajectory(), outcome.surplus
-        assert (along.lo[-1], along.hi[-1]) == pytest.approx((final.lo, final.hi), rel=1e-9)
+        assert (along.low[-1], along.high[-1]) == pytest.approx((final.low, final.high), rel=1e-9)

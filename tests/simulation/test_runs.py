@@ -66,14 +66,14 @@ def test_a_surplus_of_nothing_is_0_in_every_run_and_a_share_from_0_to_1() -> Non
         assert (surplus < 0).mean() == pytest.approx(outcome.worse_than_randomisation.mean, abs=1e-9)
         assert outcome.sketch.lowest == surplus.min()
         for share in (outcome.worse_than_randomisation, outcome.favours_best_arm):
-            assert share.lo is not None
-            assert share.hi is not None
-            assert (share.lo, share.hi) == pytest.approx(wilson(share.mean * 500, 500))
-            assert 0.0 <= share.lo < share.hi <= 1.0
+            assert share.low is not None
+            assert share.high is not None
+            assert (share.low, share.high) == pytest.approx(wilson(share.mean * 500, 500))
+            assert 0.0 <= share.low < share.high <= 1.0
     few = simulate("thompson", "defiers", 2, 4, seed=4)[0].allocation["treatment"]
     assert few.se is not None
     assert few.mean + 2 * few.se > 1.0
-    assert few.hi == 1.0
+    assert few.high == 1.0
 
 
 def test_the_same_on_an_executor_and_on_threads(result: SimulationResult) -> None:

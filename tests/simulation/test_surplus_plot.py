@@ -44,8 +44,8 @@ def test_the_quantiles_over_runs_are_drawn_beside_the_mean() -> None:
     ]
     bars = [bar for bar in map(np.asarray, drawn) if bar[0, 0] == bar[1, 0]]
     for outcome in result:
-        for lo, hi in ((0.05, 0.95), (0.25, 0.75)):
-            ends = [outcome.quantile(lo), outcome.quantile(hi)]
+        for low, high in ((0.05, 0.95), (0.25, 0.75)):
+            ends = [outcome.quantile(low), outcome.quantile(high)]
             (bar,) = [bar for bar in bars if bar[:, 1].tolist() == ends]
             assert 200 < bar[0, 0] < panel.get_xlim()[1]
             assert panel.get_ylim()[0] < ends[0] <= ends[1] < panel.get_ylim()[1]

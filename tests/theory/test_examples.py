@@ -22,8 +22,8 @@ def defiers() -> SimulationResult:
 def test_defiers_actual_loses_all_it_can(defiers: SimulationResult) -> None:
     regret = defiers["defiers", "thompson/actual"].trajectory("regret")
     # What it does not lose is its first few patients, however long the trial.
-    assert (regret.t - regret.hi > 0).all()
-    assert (regret.t - regret.lo < 3).all()
+    assert (regret.t - regret.high > 0).all()
+    assert (regret.t - regret.low < 3).all()
 
 
 @pytest.mark.parametrize(("policy", "most"), [("thompson", 2.5), (BOUNDED, 5.0), (RECYCLING, 7.0)])
@@ -31,7 +31,7 @@ def test_defiers_chosen_and_thompson_bounded_lose_almost_nothing(
     defiers: SimulationResult, policy: str, most: float
 ) -> None:
     regret = defiers["defiers", policy].trajectory("regret")
-    assert (regret.hi < most).all()
+    assert (regret.high < most).all()
     assert regret.mean[1] - regret.mean[0] < 0.2  # all of it in the first 200 of 2000 patients
 
 
@@ -56,8 +56,8 @@ def test_rich_and_poor_actual_loses_in_proportion_to_the_patients(
     surplus = actual.trajectory()
     # The gap is 0.125, so 0.0625 a patient is all that can be lost. It loses more than half of that, and the
     # later patients lose no less than the first.
-    assert (surplus.hi < -0.0625 * surplus.t / 2).all()
-    assert (surplus.lo > -0.0625 * surplus.t).all()
+    assert (surplus.high < -0.0625 * surplus.t / 2).all()
+    assert (surplus.low > -0.0625 * surplus.t).all()
     assert (surplus.mean[2] - surplus.mean[1]) / (T[2] - T[1]) < surplus.mean[0] / T[0]
 
 
@@ -89,7 +89,7 @@ def test_rich_and_poor_chosen_and_hybrids_do_well(rich_and_poor: SimulationResul
     """They gain at least this share of all that can be gained, and more of it the longer the trial."""
     surplus = rich_and_poor["rich-and-poor", policy].trajectory()
     gained = surplus.mean / (0.0625 * surplus.t)
-    assert surplus.lo[-1] > share * 0.0625 * T[-1]
+    assert surplus.low[-1] > share * 0.0625 * T[-1]
     assert gained[0] < gained[1] < gained[2]
 
 

@@ -211,6 +211,6 @@ def _trajectory(points: tuple[int, ...], estimates: list[Estimate]) -> Trajector
     """Estimates along points; where one trial cannot say how sure they are, the interval is the estimate alone."""
     mean = np.array([one.mean for one in estimates])
     error = np.array([one.se or 0.0 for one in estimates])
-    low = np.array([one.mean if one.lo is None else one.lo for one in estimates])
-    high = np.array([one.mean if one.hi is None else one.hi for one in estimates])
+    low = np.array([one.mean if one.low is None else one.low for one in estimates])
+    high = np.array([one.mean if one.high is None else one.high for one in estimates])
     return Trajectory(np.array(points), mean, error, low, high)

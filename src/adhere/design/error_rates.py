@@ -63,7 +63,7 @@ class ErrorRates:
 def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
     """A rate in each scenario, and its upper or lower limit, whichever the heading of the bound says."""
     rows = [
-        (one.name, f"{rate.mean:.4f}", f"{rate.hi if bound == AT_MOST else rate.lo:.4f}")
+        (one.name, f"{rate.mean:.4f}", f"{rate.high if bound == AT_MOST else rate.low:.4f}")
         for one, rate in zip(scenarios, rates, strict=True)
     ]
     return text_table([("scenario", heading, bound), *rows], width, "lr")

@@ -79,8 +79,8 @@ class Evaluation:
     def to_polars(self) -> polars.DataFrame:
         """A row for each characteristic, with its paired difference from the first design.
 
-        Columns: scenario, design, name, arm, estimand, method, mean, se, lo, hi, reason, difference, difference_se,
-        difference_lo, difference_hi. What has no meaning is null, and `reason` says why.
+        Columns: scenario, design, name, arm, estimand, method, mean, se, low, high, reason, difference,
+        difference_se, difference_low, difference_high. What has no meaning is null, and `reason` says why.
         """
         from adhere.design.evaluation_table import as_polars
 

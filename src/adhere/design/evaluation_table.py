@@ -17,7 +17,7 @@ from adhere.simulation.outcome import Trajectory
 from adhere.trial.design import Design
 
 _TEXTS = ("scenario", "design", "name", "arm", "estimand", "method", "reason")
-_NUMBERS = ("mean", "se", "lo", "hi")
+_NUMBERS = ("mean", "se", "low", "high")
 _OF_SCENARIOS = ("name", "null", "baseline", "effect", "compliance", "confounding", "average_null")
 
 

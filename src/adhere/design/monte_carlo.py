@@ -110,7 +110,7 @@ def quantile_of_spread(spread: Spread, q: float) -> Estimate:
     """
     if spread.is_exact:
         place = quantile_of_counts(spread.counts, q)
-        middle, low, high = (float(spread.values[int(one)]) for one in (place.mean, place.lo or 0, place.hi or 0))
+        middle, low, high = (float(spread.values[int(one)]) for one in (place.mean, place.low or 0, place.high or 0))
         return Estimate(middle, (high - low) / (2.0 * Z95), low, high)
     sketch = spread.sketch
     error, low, high = _of_ranks(int(sketch.counts.sum()), q, sketch.quantile)
@@ -159,6 +159,6 @@ def _estimate(value: float, deviation: float, n: int) -> Estimate:
 
 
 def _within(one: Estimate, lowest: float, highest: float) -> Estimate:
-    if one.lo is None or one.hi is None:
+    if one.low is None or one.high is None:
         return one
-    return replace(one, lo=max(lowest, one.lo), hi=min(highest, one.hi))
+    return replace(one, low=max(lowest, one.low), high=min(highest, one.high))

@@ -87,7 +87,7 @@ class SampleSize:
     def how_sure(self) -> str:
         """What fresh trials say of the power, in a sentence."""
         found, trials = self.power_found, f"{self.n_trials:,} fresh trials"
-        said = f"with {LEVEL:.0%} confidence the power is at least {found.lo:.4f} ({trials})."
+        said = f"with {LEVEL:.0%} confidence the power is at least {found.low:.4f} ({trials})."
         if self.is_confirmed:
             return said[0].upper() + said[1:]
         return f"Not confirmed to be at least {self.power:g}: {said} More trials can tell better."
@@ -234,6 +234,6 @@ def _wanted(design: Design, name: str | None, scenarios: object) -> Scenario:
 
 
 def _complement(rate: Estimate) -> Estimate:
-    assert rate.lo is not None
-    assert rate.hi is not None
-    return Estimate(1.0 - rate.mean, rate.se, 1.0 - rate.hi, 1.0 - rate.lo)
+    assert rate.low is not None
+    assert rate.high is not None
+    return Estimate(1.0 - rate.mean, rate.se, 1.0 - rate.high, 1.0 - rate.low)

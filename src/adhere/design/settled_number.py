@@ -53,7 +53,7 @@ class SettledNumber:
     @property
     def upper_limit(self) -> float:
         """What no scenario's rate is above, at `LEVEL`."""
-        return max(error.hi for error in self.errors if error.hi is not None)
+        return max(error.high for error in self.errors if error.high is not None)
 
     @property
     def is_confirmed(self) -> bool:

@@ -58,11 +58,11 @@ def _outcome(one: Outcome) -> PolicyOutcome:
 
 
 def _interval(one: Estimate) -> Interval:
-    return Interval(one.mean, one.lo, one.hi)
+    return Interval(one.mean, one.low, one.high)
 
 
 def _curve(one: Outcome, measure: str) -> Curve:
     along = one.trajectory(measure)
     if one.moments.n < 2:
         return Curve(along.mean.tolist(), None, None)
-    return Curve(along.mean.tolist(), along.lo.tolist(), along.hi.tolist())
+    return Curve(along.mean.tolist(), along.low.tolist(), along.high.tolist())

@@ -14,16 +14,16 @@ class Interval(Struct, frozen=True):
     """A mean over runs and its 95% Monte Carlo interval; a single run has none."""
 
     mean: float
-    lo: float | None
-    hi: float | None
+    low: float | None
+    high: float | None
 
 
 class Curve(Struct, frozen=True):
     """A measure after each of the numbers of patients in `after`: its mean over runs and 95% interval."""
 
     mean: list[float]
-    lo: list[float] | None
-    hi: list[float] | None
+    low: list[float] | None
+    high: list[float] | None
 
 
 class PolicyOutcome(Struct, frozen=True):

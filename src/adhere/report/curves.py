@@ -56,11 +56,11 @@ def curves(
 ) -> Figure:
     """A panel for each value of the column `panel`, a curve for each of `series`, through `mean` at `x`.
 
-    The table also has the ends of intervals, `lo` and `hi`; where they are null none is drawn. Curves of few points
+    The table also has the ends of intervals, `low` and `high`; null draws none. Curves of few points
     have marks with bars, those of many a band. A series looks the same in every panel. With `percent` the y axis is
     in percent; it goes over `limits`, if given, and else over all intervals, `level` and zero.
     """
-    need(table, "panel", "series", "x", "mean", "lo", "hi")
+    need(table, "panel", "series", "x", "mean", "low", "high")
     titles, names = in_order(table["panel"]), in_order(table["series"])
     width = PAGE_WIDTH if wide else WIDTH
     n_columns = min(n_columns, len(titles))
@@ -109,14 +109,14 @@ def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object]) -> list[A
     handles = []
     for number, name in enumerate(names):
         one = rows.filter(rows["series"] == name).sort("x")
-        x, mean, lo, hi = (one[column].cast(float).to_numpy() for column in ("x", "mean", "lo", "hi"))
+        x, mean, low, high = (one[column].cast(float).to_numpy() for column in ("x", "mean", "low", "high"))
         colour, marker = look(number, _MARKERS)
         _, dashes = look(number, _DASHES)
         if len(x) > _MANY:
-            cell.fill_between(x, lo, hi, color=colour, alpha=0.2, linewidth=0)
+            cell.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
             (line,) = cell.plot(x, mean, color=colour, linestyle=dashes, linewidth=1.3)
         else:
-            cell.vlines(x, lo, hi, color=colour, linewidth=1.0)
+            cell.vlines(x, low, high, color=colour, linewidth=1.0)
             mark = {"marker": marker, "markersize": 4.2, "markeredgewidth": 0.5, "markeredgecolor": "white"}
             (line,) = cell.plot(x, mean, color=colour, linestyle=dashes, linewidth=1.2, **mark)
         handles.append(line)
@@ -124,7 +124,7 @@ def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object]) -> list[A
 
 
 def _limit(cell: Axes, rows: polars.DataFrame, level: Level | None) -> None:
-    ends = [float(end) for column in ("mean", "lo", "hi") for end in rows[column].drop_nulls().drop_nans()]
+    ends = [float(end) for column in ("mean", "low", "high") for end in rows[column].drop_nulls().drop_nans()]
     ends += [0.0, *([level.value] if level else [])]
     margin = 0.06 * (max(ends) - min(ends)) or 0.05
     cell.set_ylim(min(ends) - (margin if min(ends) < 0.0 else 0.3 * margin), max(ends) + margin)

@@ -20,8 +20,8 @@ class Reference(NamedTuple):
 
     label: str
     panel: str
-    lo: float
-    hi: float
+    low: float
+    high: float
     mean: float
     group: str | None = None
 
@@ -32,13 +32,13 @@ class DotEstimate(NamedTuple):
     panel: str
     style: str
     mean: float
-    lo: float | None
-    hi: float | None
+    low: float | None
+    high: float | None
 
     @property
     def ends(self) -> tuple[float, float]:
         """The interval, or the mean twice where there is none."""
-        return (self.mean, self.mean) if self.lo is None or self.hi is None else (self.lo, self.hi)
+        return (self.mean, self.mean) if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def reach(self) -> float:
@@ -89,7 +89,7 @@ def rows_of(table: polars.DataFrame) -> list[Row]:
     for entry in table.iter_rows(named=True):
         group, label = entry.get("group", ""), entry["row"]
         row = charts.setdefault(group, {}).setdefault(label, Row(group, label))
-        estimate = DotEstimate(entry["panel"], entry.get("style", ""), entry["mean"], entry["lo"], entry["hi"])
+        estimate = DotEstimate(entry["panel"], entry.get("style", ""), entry["mean"], entry["low"], entry["high"])
         if any(one[:2] == estimate[:2] for one in row.estimates):
             raise InputError("table", (group, label, *estimate), "one estimate for each row, panel and style")
         row.estimates.append(estimate)
@@ -120,7 +120,7 @@ def stack(chart: Sequence[Row]) -> float:
 
 def common_limits(table: polars.DataFrame) -> tuple[float, float]:
     """From where to where an axis goes that shows all intervals of a table, to be shared by several panels."""
-    lowest, highest = min(table["lo"]), max(table["hi"])
+    lowest, highest = min(table["low"]), max(table["high"])
     margin = 0.05 * (highest - lowest) or 1.0
     return lowest - margin, highest + margin
 
@@ -128,7 +128,7 @@ def common_limits(table: polars.DataFrame) -> tuple[float, float]:
 def span(panel: str, chart: Sequence[Row], references: Sequence[Reference], zero: bool) -> tuple[float, float]:
     """From where to where a panel's axis goes, unless that is given."""
     ends = [(one.mean, *one.ends) for row in chart for one in row.estimates if one.panel == panel]
-    bands = [(one.mean, one.lo, one.hi) for one in references if one.panel == panel]
+    bands = [(one.mean, one.low, one.high) for one in references if one.panel == panel]
     values = [value for one in (*ends, *bands) for value in one] + ([0.0] if zero else [])
     margin = 0.06 * (max(values) - min(values)) or 1.0
     return min(values) - margin, max(values) + margin

@@ -39,7 +39,7 @@ def dots(
 ) -> Figure:
     """A dot with its interval for each row of a table.
 
-    The table has the columns `row` (the label of a line), `panel`, `mean`, `lo` and `hi`, and may have `group` (bold
+    The table has the columns `row` (the label of a line), `panel`, `mean`, `low` and `high`; optionally `group` (bold
     headings) and `style` (colour and marker); all keep the order of first appearance. Estimates of one row and panel
     in different styles stand below each other. `limits` say from where to where the axis of a panel goes; they hold
     all of its intervals (`common_limits`). `zero` says what the zero line is; without it there is none. `note` goes
@@ -47,7 +47,7 @@ def dots(
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    need(table, "row", "panel", "mean", "lo", "hi")
+    need(table, "row", "panel", "mean", "low", "high")
     panels = in_order(table["panel"])
     styles = in_order(table["style"]) if "style" in table.columns else [""]
     chart = rows_of(table.fill_nan(None))
@@ -65,8 +65,8 @@ def dots(
     bands = list(dict.fromkeys(one.label for one in references))
     key = _key(styles if any(styles) else [], zero, bands)
     estimates = [(one, row.level(one.style)) for row in chart for one in row.estimates]
-    scales = {panel: 72 * panel_width / (hi - lo) for panel, (lo, hi) in spans.items()}  # points per unit
-    some_unseen = any(one.lo is not None and one.reach * scales[one.panel] < _COVERED for one, _ in estimates)
+    scales = {panel: 72 * panel_width / (high - low) for panel, (low, high) in spans.items()}  # points per unit
+    some_unseen = any(one.low is not None and one.reach * scales[one.panel] < _COVERED for one, _ in estimates)
 
     n_more_lines = max(title.count("\n") for title in titles)
     band_height = depth + _TITLES_AND_TICKS * (1 + (depth > _TALL) / 2) + 0.15 * n_more_lines
@@ -99,9 +99,9 @@ def _check(
         if panel not in panels:
             raise InputError("panel", panel, f"one of {', '.join(panels)}")
     for one in (one for row in chart for one in row.estimates if one.panel in limits):
-        (lo, hi), ends = limits[one.panel], one.ends
-        if not lo < min(ends) <= max(ends) < hi:
-            raise InputError("limits", (lo, hi), f"an axis that holds the interval {ends}")
+        (low, high), ends = limits[one.panel], one.ends
+        if not low < min(ends) <= max(ends) < high:
+            raise InputError("limits", (low, high), f"an axis that holds the interval {ends}")
 
 
 def _prepare(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
@@ -138,7 +138,7 @@ def _shade(cell: Axes, one: Reference, chart: Sequence[Row], number: int) -> Non
     if not rows:
         raise InputError("reference", one.group, "a group of the table")
     top, bottom = rows[0].top, rows[-1].top + rows[-1].height
-    cell.fill_betweenx([top, bottom], one.lo, one.hi, **_band_look(number), zorder=0.5)
+    cell.fill_betweenx([top, bottom], one.low, one.high, **_band_look(number), zorder=0.5)
     cell.plot([one.mean, one.mean], [top, bottom], color=GREY, linewidth=0.8, linestyle=(0, (2, 1)), zorder=1)
 
 
@@ -149,10 +149,12 @@ def _band_look(number: int) -> dict[str, Any]:
 
 def _mark(cell: Axes, estimates: Sequence[tuple[DotEstimate, float]], colour: str, marker: str, scale: float) -> None:
     """The dots of one style on top of their intervals, whose caps stay clear of them; `scale` is points per unit."""
-    bars = [(*one.ends, y) for one, y in estimates if one.lo is not None]
+    bars = [(*one.ends, y) for one, y in estimates if one.low is not None]
     ends = [(end, y, abs(end - one.mean)) for one, y in estimates for end in one.ends]
     caps = [(end, y) for end, y, away in ends if away * scale > _CAPPED]
-    cell.hlines([y for *_, y in bars], [lo for lo, *_ in bars], [hi for _, hi, _ in bars], colour, lw=1, zorder=3)
+    cell.hlines(
+        [y for *_, y in bars], [low for low, *_ in bars], [high for _, high, _ in bars], colour, lw=1, zorder=3
+    )
     _scatter(cell, caps, color=colour, marker="|", markersize=6.5, markeredgewidth=0.8, zorder=3)
     _scatter(cell, [(one.mean, y) for one, y in estimates], color=colour, marker=marker, zorder=4, **_DOT)
 

@@ -29,11 +29,11 @@ class _Point(NamedTuple):
     label: str
     series: str | None
     x: float
-    x_lo: float
-    x_hi: float
+    x_low: float
+    x_high: float
     y: float
-    y_lo: float
-    y_hi: float
+    y_low: float
+    y_high: float
 
 
 def not_dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
@@ -49,7 +49,7 @@ def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str =
     """A point for each row of a table; farther to the right and higher are better.
 
     The table has the columns `label`, `series` (points of one series are joined, in the order of the table, and the
-    legend names it; null for none), and `x` and `y` with `x_lo`, `x_hi`, `y_lo` and `y_hi`. Points that no other
+    legend names it; null for none), and `x` and `y` with `x_low`, `x_high`, `y_low`, `y_high`. Points that no other
     dominates are marked. Where points far away would crowd these together, a second panel shows their surroundings
     larger; each label is in the panel where there is more room for it.
     """
@@ -92,7 +92,7 @@ _Span = tuple[tuple[float, float], tuple[float, float]]
 def _span(points: Sequence[_Point]) -> _Span:
     """From where to where points and intervals go, the origin included, with room around them."""
     found = []
-    for lows, highs in (("x_lo", "x_hi"), ("y_lo", "y_hi")):
+    for lows, highs in (("x_low", "x_high"), ("y_low", "y_high")):
         low = min(0.0, *(getattr(one, lows) for one in points))
         high = max(0.0, *(getattr(one, highs) for one in points))
         margin = _MARGIN * (high - low) or 0.01
@@ -120,8 +120,8 @@ def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: _Spa
         cell.plot([one.x for one in joined], [one.y for one in joined], **_line(number), zorder=1)
     for one, its in zip(points, best, strict=True):
         colour = _BEST if its else _OTHER
-        cell.plot([one.x_lo, one.x_hi], [one.y, one.y], color=colour, linewidth=0.7, alpha=0.4, zorder=2)
-        cell.plot([one.x, one.x], [one.y_lo, one.y_hi], color=colour, linewidth=0.7, alpha=0.4, zorder=2)
+        cell.plot([one.x_low, one.x_high], [one.y, one.y], color=colour, linewidth=0.7, alpha=0.4, zorder=2)
+        cell.plot([one.x, one.x], [one.y_low, one.y_high], color=colour, linewidth=0.7, alpha=0.4, zorder=2)
         look = _look(colour)
         cell.plot([one.x], [one.y], zorder=3, **look)
     set_ticks(cell, *span[0], _AXIS)
@@ -166,8 +166,8 @@ def _label(cell: Axes, points: Sequence[_Point], shown: Sequence[bool]) -> None:
     (x, y), (left, bottom, right, top) = seen(0.0, 0.0), area
     bars = [Box(left, y - 0.5, right, y + 0.5), Box(x - 0.5, bottom, x + 0.5, top)]
     for one in points:
-        (left, y), (right, _) = seen(one.x_lo, one.y), seen(one.x_hi, one.y)
-        (x, bottom), (_, top) = seen(one.x, one.y_lo), seen(one.x, one.y_hi)
+        (left, y), (right, _) = seen(one.x_low, one.y), seen(one.x_high, one.y)
+        (x, bottom), (_, top) = seen(one.x, one.y_low), seen(one.x, one.y_high)
         bars += [Box(left, y - 0.5, right, y + 0.5), Box(x - 0.5, bottom, x + 0.5, top)]
     named = [number for number, its in enumerate(shown) if its]
     sizes = [(72 * width_of(points[number].label, TEXT), 72 * LINE * 0.85) for number in named]

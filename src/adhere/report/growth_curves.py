@@ -38,12 +38,12 @@ def growth_curves(
     """Mean regret with its interval against `patients`, whose axis is logarithmic; `scale` is that of the other axis.
 
     The table has the columns `population`, a panel for each, `name`, a curve for each, which looks the same in every
-    panel, `patients`, `mean`, `lo` and `hi`. Guides are grey, with their label where they end. Panels stand in one or
+    panel, `patients`, `mean`, `low` and `high`. Guides are grey, labelled where they end. Panels stand in one or
     two columns, above the legend and the note; in two each has its own axes.
     """
     from matplotlib.ticker import LogLocator
 
-    need(table, "population", "name", "patients", "mean", "lo", "hi")
+    need(table, "population", "name", "patients", "mean", "low", "high")
     if scale not in _SCALES:
         raise InputError("scale", scale, f"one of {', '.join(_SCALES)}")
     titles, names = in_order(table["population"]), in_order(table["name"])
@@ -77,10 +77,10 @@ def growth_curves(
 
 def _draw(cell: Axes, rows: polars.DataFrame, number: int) -> Any:
     """A line through the means, a marker for each and a bar for its interval."""
-    t, mean, lo, hi = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "lo", "hi"))
+    t, mean, low, high = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "low", "high"))
     colour, marker = look(number, _MARKERS)
     _, dashes = look(number, _DASHES)
-    cell.vlines(t, lo, hi, color=colour, linewidth=1.0, alpha=0.9)
+    cell.vlines(t, low, high, color=colour, linewidth=1.0, alpha=0.9)
     (line,) = cell.plot(t, mean, color=colour, linestyle=dashes, linewidth=1.1, marker=marker, markersize=3.6)
     line.set_markeredgewidth(0)
     return line
@@ -88,8 +88,8 @@ def _draw(cell: Axes, rows: polars.DataFrame, number: int) -> Any:
 
 def _limit(cell: Axes, rows: polars.DataFrame, scale: str) -> None:
     """Room for every mean, and for all intervals but those that reach to zero, which a logarithmic axis has not."""
-    t, mean, lo, hi = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "lo", "hi"))
-    lowest, highest = np.fmin(mean, lo).min(), np.fmax(mean, hi).max()
+    t, mean, low, high = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "low", "high"))
+    lowest, highest = np.fmin(mean, low).min(), np.fmax(mean, high).max()
     cell.set_xlim(_BEFORE * t.min(), _BEYOND * t.max())
     if scale == "log":
         cell.set_ylim(0.7 * max(lowest, 0.5 * mean.min()), 2.2 * highest)

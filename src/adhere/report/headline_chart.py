@@ -33,14 +33,14 @@ def headline_dots(title: str, rows: Sequence[HeadlineRow], x_label: str, band_la
     figure, cell = _empty(title)
     values = [0.0]
     for y, row in enumerate(rows):
-        mean, lo, hi = row.estimate.mean, row.estimate.lo, row.estimate.hi
+        mean, low, high = row.estimate.mean, row.estimate.low, row.estimate.high
         colour = _BAD if row.warn else _GOOD
         if row.band is not None:
             cell.fill_betweenx([y - 0.12, y + 0.22], *row.band, color=GREY, alpha=0.3, linewidth=0)
             values += row.band
-        if lo is not None and hi is not None:
-            cell.plot([lo, hi], [y + 0.05, y + 0.05], color=colour, linewidth=1.4, solid_capstyle="butt")
-            values += (lo, hi)
+        if low is not None and high is not None:
+            cell.plot([low, high], [y + 0.05, y + 0.05], color=colour, linewidth=1.4, solid_capstyle="butt")
+            values += (low, high)
         cell.plot([mean], [y + 0.05], marker="s" if row.warn else "o", color=colour, markersize=_MARK)
         values.append(mean)
         cell.annotate(
@@ -72,11 +72,11 @@ def headline_growth(
     cell.set_yscale("log")
     for number, (name, label) in enumerate(labels.items()):
         one = table.filter(name=name).sort("patients")
-        t, mean, lo, hi = (one[column].cast(float).to_numpy() for column in ("patients", "mean", "lo", "hi"))
+        t, mean, low, high = (one[column].cast(float).to_numpy() for column in ("patients", "mean", "low", "high"))
         colour = _BAD if warn[name] else (COLOURS[0], COLOURS[2])[number % 2]
         cell.plot(t, mean, color=colour, linewidth=1.4, linestyle=("-", (0, (5, 1.5)))[number % 2], label=label)
-        seen = lo > 0  # a logarithmic axis has no place for the others
-        cell.fill_between(t[seen], lo[seen], hi[seen], color=colour, alpha=0.25, linewidth=0)
+        seen = low > 0  # a logarithmic axis has no place for the others
+        cell.fill_between(t[seen], low[seen], high[seen], color=colour, alpha=0.25, linewidth=0)
     cell.minorticks_off()
     cell.set_xticks([100, 10_000, 1_000_000])
     cell.xaxis.set_major_formatter(lambda value, _: written(value))

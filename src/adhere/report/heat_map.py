@@ -43,7 +43,7 @@ def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool
 
     With `marks` those whose interval excludes 0 are marked, and means have a sign.
 
-    The table has the columns `row`, `column`, `mean`, `lo` and `hi`; rows and columns keep the order of first
+    The table has the columns `row`, `column`, `mean`, `low` and `high`; rows and columns keep the order of first
     appearance, and a cell that is not in the table stays empty. `label` says what the numbers are. Colours grow with
     the square root of a number, so that small differences are seen beside large ones. The figure is a page wide, or
     as wide as its columns need.
@@ -51,7 +51,7 @@ def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    need(table, "row", "column", "mean", "lo", "hi")
+    need(table, "row", "column", "mean", "low", "high")
     rows, columns = in_order(table["row"]), in_order(table["column"])
     labels = [broken(row, _WIDEST_LABEL) for row in rows]
     left = max(width_of(line, TEXT) for lines in labels for line in lines) + 0.06
@@ -131,11 +131,11 @@ def _fill(
 ) -> None:
     from matplotlib.patches import Rectangle
 
-    mean, lo, hi = entry["mean"], entry["lo"], entry["hi"]
+    mean, low, high = entry["mean"], entry["low"], entry["high"]
     shade = _shade(mean, most)
     box = Rectangle((column, top), 1, height, facecolor=shade, edgecolor="white", linewidth=1)
     cell.add_patch(box)
-    marked = marks and lo is not None and hi is not None and (lo > 0 or hi < 0)
+    marked = marks and low is not None and high is not None and (low > 0 or high < 0)
     said = short(mean) if marks else short(mean).lstrip("+")
     x, y = column + 0.5, top + height / 2
     ink = "white" if _is_dark(shade) else "black"

@@ -39,12 +39,12 @@ def lines(
 ) -> Figure:
     """Means along the trial with their bands: a panel for each value of one column, a line for each of another.
 
-    The table has the columns named by `panels` and `series`, the number of patients `t`, and `mean`, `lo` and `hi`;
-    where `lo` is null there is no band. Panels and series keep the order they first appear in; a series looks the
+    The table has the columns named by `panels` and `series`, the number of patients `t`, `mean`, `low` and `high`;
+    where `low` is null there is no band. Panels and series keep the order they first appear in; a series looks the
     same in every panel. `note` goes under the legend, a paragraph for each line. `ends` has, by panel and series, the
     quantiles `q05`, `q25`, `q50`, `q75` and `q95` of what the series come to: bars to the right of the lines.
     """
-    need(table, panels, series, "t", "mean", "lo", "hi")
+    need(table, panels, series, "t", "mean", "low", "high")
     titles, names = in_order(table[panels]), in_order(table[series])
     n_columns = min(n_columns, len(titles))
     panel_width = (WIDTH - 0.25) / n_columns - 0.35
@@ -74,10 +74,10 @@ def lines(
 def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object], series: str) -> None:
     for number, name in enumerate(names):
         one = rows.filter(rows[series] == name).sort("t")
-        t, mean, lo, hi = (one[column].cast(float).to_numpy() for column in ("t", "mean", "lo", "hi"))
+        t, mean, low, high = (one[column].cast(float).to_numpy() for column in ("t", "mean", "low", "high"))
         colour, shape = look(number, _LOOKS)
         cell.plot(t, mean, color=colour, linewidth=1.2, markevery=(_APART / 2, _APART), **shape)
-        cell.fill_between(t, lo, hi, color=colour, alpha=0.18 if len(names) <= _MANY else 0.09, linewidth=0)
+        cell.fill_between(t, low, high, color=colour, alpha=0.18 if len(names) <= _MANY else 0.09, linewidth=0)
     cell.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
 
 

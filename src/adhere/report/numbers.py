@@ -22,8 +22,8 @@ def estimate_texts(
     texts = []
     for one in estimates:
         text = _number(one.mean, digits, sign)
-        if intervals and one.lo is not None and one.hi is not None:
-            text += f" [{_number(one.lo, digits, sign)}, {_number(one.hi, digits, sign)}]"
+        if intervals and one.low is not None and one.high is not None:
+            text += f" [{_number(one.low, digits, sign)}, {_number(one.high, digits, sign)}]"
         texts.append(text)
     return texts
 
@@ -47,19 +47,19 @@ def rounded_numbers(text: str) -> str:
 
 
 def estimate_in_row(row: Mapping[str, Any], name: str) -> Estimate:
-    """The estimate that a row of a table holds in the columns `name`, `name_lo` and `name_hi`."""
-    return Estimate(row[name], None, row[f"{name}_lo"], row[f"{name}_hi"])
+    """The estimate that a row of a table holds in the columns `name`, `name_low` and `name_high`."""
+    return Estimate(row[name], None, row[f"{name}_low"], row[f"{name}_high"])
 
 
 def columns_of(one: Estimate, name: str) -> dict[str, float | None]:
     """An estimate as columns of a table, to be read again by `estimate_in_row`."""
-    return {name: one.mean, f"{name}_lo": one.lo, f"{name}_hi": one.hi}
+    return {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
 
 
 def digits_of(estimates: Sequence[Estimate]) -> int:
     """Two figures of the widest interval's half, but no more than four figures in all."""
     before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))
-    widest = max((one.hi - one.mean for one in estimates if one.hi is not None), default=0.0)
+    widest = max((one.high - one.mean for one in estimates if one.high is not None), default=0.0)
     return max(0, min(1 - _exponent(widest), 4 - before_point))
 
 

@@ -14,13 +14,13 @@ class Interval(NamedTuple):
     """A figure and the ends of its 95% interval."""
 
     value: float
-    lo: float
-    hi: float
+    low: float
+    high: float
 
     @property
     def covers_zero(self) -> bool:
         """Whether the interval holds zero."""
-        return self.lo <= 0.0 <= self.hi
+        return self.low <= 0.0 <= self.high
 
     def percent(self) -> str:
         """As a share.
@@ -28,7 +28,7 @@ class Interval(NamedTuple):
         >>> Interval(0.9103, 0.9044, 0.9158).percent()
         '91.0% [90.4, 91.6]'
         """
-        return f"{self.value:.1%} [{100 * self.lo:.1f}, {100 * self.hi:.1f}]"
+        return f"{self.value:.1%} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
     def points(self) -> str:
         """As a difference of shares, in points.
@@ -36,21 +36,21 @@ class Interval(NamedTuple):
         >>> Interval(0.0039, -0.0042, 0.0121).points()
         '+0.39 [-0.42, +1.21]'
         """
-        value, lo, hi = ("0.00" if abs(number) < 5e-5 else f"{100 * number:+.2f}" for number in self)
-        return f"{value} [{lo}, {hi}]"
+        value, low, high = ("0.00" if abs(number) < 5e-5 else f"{100 * number:+.2f}" for number in self)
+        return f"{value} [{low}, {high}]"
 
     def columns(self, name: str) -> dict[str, float]:
         """As columns of a table, to be read again by `interval_in`."""
-        return {name: self.value, f"{name}_lo": self.lo, f"{name}_hi": self.hi}
+        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
 
 def interval_in(row: Mapping[str, Any], name: str) -> Interval:
     """The interval that a row of a table holds in the columns of this name.
 
-    >>> interval_in({"share": 0.5, "share_lo": 0.4, "share_hi": 0.6}, "share")
-    Interval(value=0.5, lo=0.4, hi=0.6)
+    >>> interval_in({"share": 0.5, "share_low": 0.4, "share_high": 0.6}, "share")
+    Interval(value=0.5, low=0.4, high=0.6)
     """
-    return Interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"])
+    return Interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
 
 def share(count: int, total: int) -> Interval:
@@ -66,9 +66,9 @@ def share(count: int, total: int) -> Interval:
     """
     if not 0 <= count <= total or not total:
         raise InputError("count, total", (count, total), "a count from 0 to the total, and a total of at least 1")
-    p, (lo, hi) = count / total, wilson(count, total)
+    p, (low, high) = count / total, wilson(count, total)
     # At the ends of the range rounding could leave the share itself just outside.
-    return Interval(p, min(p, lo), max(p, hi))
+    return Interval(p, min(p, low), max(p, high))
 
 
 def share_difference(one: Interval, other: Interval) -> Interval:
@@ -85,6 +85,6 @@ def share_difference(one: Interval, other: Interval) -> Interval:
     difference = one.value - other.value
     return Interval(
         difference,
-        difference - math.hypot(one.value - one.lo, other.hi - other.value),
-        difference + math.hypot(one.hi - one.value, other.value - other.lo),
+        difference - math.hypot(one.value - one.low, other.high - other.value),
+        difference + math.hypot(one.high - one.value, other.value - other.low),
     )

@@ -24,8 +24,8 @@ class Bar(NamedTuple):
 
     label: str
     parts: Mapping[str, float]
-    lo: float | None
-    hi: float | None
+    low: float | None
+    high: float | None
 
 
 def stacked_bars(
@@ -79,7 +79,9 @@ def _draw(cell: Axes, bars: Sequence[Bar], looks: Mapping[str, Mapping[str, Any]
         if any(heights):
             cell.bar(places, heights, 0.78, bottom, **look)
         bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
-    ends = [(place, bar.lo, bar.hi) for place, bar in enumerate(bars) if bar.lo is not None and bar.hi is not None]
+    ends = [
+        (place, bar.low, bar.high) for place, bar in enumerate(bars) if bar.low is not None and bar.high is not None
+    ]
     cell.vlines([one[0] for one in ends], [one[1] for one in ends], [one[2] for one in ends], DARK, linewidth=0.9)
     cell.yaxis.set_major_formatter(lambda value, _: f"{written(round(100 * value, 6))}%")
     cell.grid(axis="y", color=FAINT, linewidth=0.6)

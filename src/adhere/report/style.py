@@ -93,17 +93,17 @@ def written(value: float) -> str:
     return f"{round(value, 12) + 0.0:,.10g}".replace("-", "−")
 
 
-def set_ticks(cell: Axes, lo: float, hi: float, inches: float) -> None:
-    """Let the x axis go from lo to hi, with as many round numbers as can stand side by side under it."""
+def set_ticks(cell: Axes, low: float, high: float, inches: float) -> None:
+    """Let the x axis go from low to high, with as many round numbers as can stand side by side under it."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
-    hi = hi if hi > lo else lo + 1.0
+    high = high if high > low else low + 1.0
     for n in (6, 5, 4, 3, 2, 1):
-        ticks = [one for one in MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(lo, hi) if lo <= one <= hi]
+        ticks = [one for one in MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high) if low <= one <= high]
         widest = max((width_of(written(tick), TEXT) for tick in ticks), default=0.0)
-        if len(ticks) < 2 or (ticks[1] - ticks[0]) / (hi - lo) * inches > 1.6 * widest:
+        if len(ticks) < 2 or (ticks[1] - ticks[0]) / (high - low) * inches > 1.6 * widest:
             break
-    cell.set_xlim(lo, hi)
+    cell.set_xlim(low, high)
     cell.xaxis.set_major_locator(FixedLocator(ticks))
 
 

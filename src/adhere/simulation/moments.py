@@ -64,7 +64,7 @@ class Moments(EqualArrays):
         """One quantity's mean with its interval.
 
         >>> Moments.of(np.array([[1.0], [3.0]])).estimate(0)
-        Estimate(mean=2.0, se=1.0, lo=0.04003601545994..., hi=3.95996398454005...)
+        Estimate(mean=2.0, se=1.0, low=0.04003601545994..., high=3.95996398454005...)
         """
         mean = float(self.mean[column])
         if self.n < 2:

@@ -22,8 +22,8 @@ class Trajectory:
     t: NDArray[np.int64]
     mean: Floats
     se: Floats
-    lo: Floats
-    hi: Floats
+    low: Floats
+    high: Floats
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,11 @@ class Outcome:
 
     def _mean_share(self, column: int) -> Estimate:
         one = self.moments.estimate(column)
-        return one if one.lo is None or one.hi is None else replace(one, lo=max(0.0, one.lo), hi=min(1.0, one.hi))
+        return (
+            one
+            if one.low is None or one.high is None
+            else replace(one, low=max(0.0, one.low), high=min(1.0, one.high))
+        )
 
     def trajectory(self, measure: str = "surplus", difference: bool = False) -> Trajectory:
         """A measure, or its difference from the reference policy's, along the grid of t."""
@@ -125,7 +129,7 @@ class Outcome:
         if arm not in self.arms:
             raise InputError("arm", arm, nearest(str(arm), self.arms))
         share = self._along(self._columns.allocation(self.arms.index(arm)))
-        return replace(share, lo=np.maximum(share.lo, 0.0), hi=np.minimum(share.hi, 1.0))
+        return replace(share, low=np.maximum(share.low, 0.0), high=np.minimum(share.high, 1.0))
 
     def _along(self, where: slice) -> Trajectory:
         mean, error = self.moments.mean[where], self.moments.standard_error()[where]

@@ -86,7 +86,7 @@ class SimulationResult:
         return surplus_plot(self.config, self.outcomes, notes)
 
     def to_polars(self, *, final: bool = False) -> polars.DataFrame:
-        """Every measure along the grid as a long table: population, policy, measure, t, mean, se, lo, hi.
+        """Every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high.
 
         With `final`, a row for each population and policy instead: what each measure came to, and the risk.
         """

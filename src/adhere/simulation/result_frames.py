@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
-    """Every measure along the grid as a long table: population, policy, measure, t, mean, se, lo, hi."""
+    """Every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high."""
     frames = []
     for one, difference, measure in product(outcomes, (False, True), MEASURES):
         name = f"{measure}_difference" if difference else measure
@@ -42,7 +42,7 @@ def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
 
 
 def _columns(name: str, one: Estimate) -> dict[str, float | None]:
-    return {name: one.mean, f"{name}_se": one.se, f"{name}_lo": one.lo, f"{name}_hi": one.hi}
+    return {name: one.mean, f"{name}_se": one.se, f"{name}_low": one.low, f"{name}_high": one.high}
 
 
 def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:

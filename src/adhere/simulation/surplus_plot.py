@@ -20,8 +20,8 @@ _QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 def trajectory_rows(outcome: Outcome) -> list[dict[str, float]]:
     """The surplus after t patients, as rows of a table; before the first patient it is 0."""
     along = outcome.trajectory()
-    points = zip(along.t, along.mean, along.se, along.lo, along.hi, strict=True)
-    start = {"t": 0, "mean": 0.0, "se": 0.0, "lo": 0.0, "hi": 0.0}
+    points = zip(along.t, along.mean, along.se, along.low, along.high, strict=True)
+    start = {"t": 0, "mean": 0.0, "se": 0.0, "low": 0.0, "high": 0.0}
     return [start, *(dict(zip(start, (int(t), *map(float, numbers)), strict=True)) for t, *numbers in points)]
 
 

@@ -32,9 +32,9 @@ def final(
         for one in entries:
             who = {"population": population, **one._asdict(), "n_patients": n, "n_runs": 50, "seed": 0}
             mean, gain = means.get(one, 1.0), means.get(one, 1.0) - means.get(THOMPSON, 1.0)
-            rows.append({**who, "measure": "surplus", "mean": mean, "se": 0.1, "lo": mean - 0.2, "hi": mean + 0.2})
+            rows.append({**who, "measure": "surplus", "mean": mean, "se": 0.1, "low": mean - 0.2, "high": mean + 0.2})
             rows.append(
-                {**who, "measure": "difference", "mean": gain, "se": 0.05, "lo": gain - 0.1, "hi": gain + 0.1}
+                {**who, "measure": "difference", "mean": gain, "se": 0.05, "low": gain - 0.1, "high": gain + 0.1}
             )
     return polars.DataFrame(rows)
 
@@ -63,7 +63,7 @@ def test_fractions_are_of_the_computed_optimum() -> None:
     fractions = {row["label"]: row for row in _fractions(small).iter_rows(named=True)}
     assert abs(fractions["optimum"]["mean"] - 1.0) < 1e-9
     assert abs(fractions["MediatedThompson"]["mean"] - 0.5) < 1e-3
-    assert abs(fractions["optimum"]["hi"] - (1 + 0.2 / 0.3156)) < 1e-3
+    assert abs(fractions["optimum"]["high"] - (1 + 0.2 / 0.3156)) < 1e-3
     assert len(fractions) == len(SMALL)
 
 

@@ -80,7 +80,7 @@ def test_a_formula_that_is_wrong_is_found_out(tables: Tables) -> None:
 def shifted(regret: polars.DataFrame, population: str, protocol: str, by: float) -> polars.DataFrame:
     """The differences of one protocol, moved."""
     here = (polars.col("population") == population) & (polars.col("protocol") == protocol)
-    columns = [polars.col(name) + by * here for name in ("difference", "difference_lo", "difference_hi")]
+    columns = [polars.col(name) + by * here for name in ("difference", "difference_low", "difference_high")]
     return regret.with_columns(columns)
 
 
@@ -96,7 +96,7 @@ def test_a_protocol_that_is_not_best_is_reported(tables: Tables) -> None:
 
 
 def test_an_interval_that_holds_zero_decides_nothing(tables: Tables) -> None:
-    wide = tables["regret"].with_columns(difference_lo=polars.lit(-1000.0), difference_hi=polars.lit(1000.0))
+    wide = tables["regret"].with_columns(difference_low=polars.lit(-1000.0), difference_high=polars.lit(1000.0))
     section = STUDY.render({**tables, "regret": wide})
     assert verdicts(section)["Proposition 2"] == verdicts(section)["Proposition 3"] == "differs"
     assert "less than Chosen with 0 and more than Chosen with 0" in prose(section)
@@ -111,9 +111,9 @@ def test_were_comply_best_in_the_setting_of_the_proof(tables: Tables) -> None:
 
 
 def test_comply_and_chosen_whose_intervals_meet_are_not_told_apart(tables: Tables) -> None:
-    comply = tables["regret"].filter(population=ALIKE.name, learner="UCB1", protocol="comply")["lo"][0]
+    comply = tables["regret"].filter(population=ALIKE.name, learner="UCB1", protocol="comply")["low"][0]
     meets = (polars.col("learner") == "UCB1") & (polars.col("protocol") == "chosen")
-    regret = tables["regret"].with_columns(lo=polars.when(meets).then(comply).otherwise("lo"))
+    regret = tables["regret"].with_columns(low=polars.when(meets).then(comply).otherwise("low"))
     assert verdicts(STUDY.render({**tables, "regret": regret}))[ELSEWHERE] == "in part"
 
 

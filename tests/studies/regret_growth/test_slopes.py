@@ -30,7 +30,7 @@ def drawn_means(rng: np.random.Generator, spread: float, together: bool) -> tupl
 def test_intervals_of_exponents_hold_the_truth_whatever_runs_have_in_common(together: bool) -> None:
     rng = np.random.default_rng(1)
     found = [exponent(T, *drawn_means(rng, 0.5, together), RUNS) for _ in range(400)]
-    held = np.mean([one.lo <= 0.6 <= one.hi for one in found])  # type: ignore[operator]
+    held = np.mean([one.low <= 0.6 <= one.high for one in found])  # type: ignore[operator]
     assert held > 0.93
     # The bound is not so wide as to be useless.
     assert np.mean([one.se for one in found]) < 2 * np.std([one.mean for one in found])
@@ -63,9 +63,9 @@ def test_students_t(freedom: float) -> None:
 def test_few_runs_widen_an_interval() -> None:
     """Eight runs that decide everything have seven degrees of freedom; eight that hardly count have not."""
     few = combination([1, 1], [5.0, 3.0], [0.4, 0.0001], [8, 1000])
-    assert few.hi == pytest.approx(8.0 + 2.3646 * 0.4, abs=1e-3)
+    assert few.high == pytest.approx(8.0 + 2.3646 * 0.4, abs=1e-3)
     many = combination([1, 1], [5.0, 3.0], [0.0001, 0.4], [8, 1000])
-    assert many.hi == pytest.approx(8.0 + 1.9623 * 0.4, abs=1e-3)
+    assert many.high == pytest.approx(8.0 + 1.9623 * 0.4, abs=1e-3)
 
 
 def test_a_regret_of_zero_has_no_exponent() -> None:

@@ -41,7 +41,7 @@ def with_gains(**means: float) -> Tables:
     by_reading = {reading.replace("_", "-"): mean for reading, mean in means.items()}
     place = polars.col("population").is_in(list(by_reading)) & (polars.col("n_runs") == LARGE)
     mean = polars.col("population").replace_strict(by_reading, default=None, return_dtype=polars.Float64)
-    values = {"mean": mean, "se": polars.lit(0.01), "lo": mean - 0.02, "hi": mean + 0.02}
+    values = {"mean": mean, "se": polars.lit(0.01), "low": mean - 0.02, "high": mean + 0.02}
     changed = [
         polars.when(place).then(value).otherwise(polars.col(name)).alias(name) for name, value in values.items()
     ]
@@ -125,7 +125,7 @@ def test_the_learners_that_differ_most_are_named() -> None:
     tables = with_gains(uniform_other=-0.1, uniform_any=0.1, uniform_corrective=0.0)
     ucb1 = (polars.col("learner") == "UCB1") & (polars.col("population") == ANY)
     lower = [polars.when(ucb1).then(polars.col(name) - 0.3).otherwise(polars.col(name)).alias(name)
-             for name in ("mean", "lo", "hi")]  # fmt: skip
+             for name in ("mean", "low", "high")]  # fmt: skip
     said = prose(STUDY.render({**tables, "gains": tables["gains"].with_columns(lower)}))
     assert "Learners differ most with either arm: from -0.20 rewards per trial (UCB1) to +0.10 (" in said
 
@@ -134,8 +134,8 @@ def test_the_smaller_size_is_printed_too() -> None:
     tables = with_gains(uniform_other=0.1, uniform_any=-0.1, uniform_corrective=0.0)
     gains = tables["gains"].with_columns(
         mean=polars.when(n_runs=SMALL).then(0.3).otherwise("mean"),
-        lo=polars.when(n_runs=SMALL).then(polars.when(population=OTHER).then(0.1).otherwise(-0.1)).otherwise("lo"),
-        hi=polars.when(n_runs=SMALL).then(0.5).otherwise("hi"),
+        low=polars.when(n_runs=SMALL).then(polars.when(population=OTHER).then(0.1).otherwise(-0.1)).otherwise("low"),
+        high=polars.when(n_runs=SMALL).then(0.5).otherwise("high"),
     )
     section = STUDY.render({**tables, "gains": gains})
     (claim,) = section.claims

@@ -57,7 +57,7 @@ def test_compliance(tables: dict[str, polars.DataFrame]) -> None:
         arm = population.arms.index(row["allocated"])
         assert row["patients"] == population.patients_per_arm()[row["allocated"]]
         assert row["share"] == pytest.approx(population.compliance()[arm, arm])
-        assert row["share_lo"] < row["share"] < row["share_hi"]
+        assert row["share_low"] < row["share"] < row["share_high"]
     assert tables["compliance"].height == 5
 
 
@@ -82,13 +82,13 @@ def test_differences_from_none(tables: dict[str, polars.DataFrame]) -> None:
     for (_, _), rows in tables["survival"].group_by("trial", "view"):
         reference, *others = rows.to_dicts()
         assert reference["arm"] == "none"
-        assert reference["difference"] is reference["difference_lo"] is None
+        assert reference["difference"] is reference["difference_low"] is None
         for row in others:
             assert row["difference"] == pytest.approx(row["share"] - reference["share"])
             # Chance alone, by the plain normal approximation; in groups this large the two nearly agree.
             se = np.sqrt(sum(one["share"] * (1 - one["share"]) / one["patients"] for one in (row, reference)))
-            assert row["difference_lo"] == pytest.approx(row["difference"] - 1.96 * se, abs=3e-4)
-            assert row["difference_hi"] == pytest.approx(row["difference"] + 1.96 * se, abs=3e-4)
+            assert row["difference_low"] == pytest.approx(row["difference"] - 1.96 * se, abs=3e-4)
+            assert row["difference_high"] == pytest.approx(row["difference"] + 1.96 * se, abs=3e-4)
 
 
 def test_the_flow_adds_up(tables: dict[str, polars.DataFrame]) -> None:
@@ -171,7 +171,7 @@ def test_the_survival_chart(tables: dict[str, polars.DataFrame]) -> None:
     assert arms == ["none", "aspirin", "low", "medium", "no difference from none (zero)"]
     for panel, name in zip(above.axes, ("share", "difference"), strict=True):
         seen = {round(float(x), 9) for line in panel.get_lines() for x in np.atleast_1d(np.asarray(line.get_xdata()))}
-        for column in (name, f"{name}_lo", f"{name}_hi"):  # dots, and the caps of their intervals
+        for column in (name, f"{name}_low", f"{name}_high"):  # dots, and the caps of their intervals
             assert {round(100 * value, 9) for value in tables["survival"][column].drop_nulls()} <= seen
     labels = [text.get_text() for text in above.axes[0].texts]
     assert labels[:3] == ["Chosen (intention-to-treat)", "aspirin trial: none", "aspirin trial: aspirin"]

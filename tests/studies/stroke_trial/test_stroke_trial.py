@@ -38,7 +38,7 @@ def moved(policy: str, mean: float, se: float = 0.1) -> Tables:
     """The tables with one policy's pooled surplus put elsewhere."""
     place = (polars.col("policy") == policy) & (polars.col("population") == "pooled")
     place &= polars.col("measure") == "surplus"
-    values = {"mean": mean, "se": se, "lo": mean - 1.96 * se, "hi": mean + 1.96 * se}
+    values = {"mean": mean, "se": se, "low": mean - 1.96 * se, "high": mean + 1.96 * se}
     changed = [
         polars.when(place).then(value).otherwise(polars.col(name)).alias(name) for name, value in values.items()
     ]
@@ -107,7 +107,7 @@ def test_the_result_says_so_where_more_runs_agree_less() -> None:
         changed = {name: _patched(changed[name], near[name], one.policy) for name in changed}
     (first, published), *_ = HEADLINE_FIGURES.items()
     in_many = (polars.col("policy") == first.policy) & (polars.col("n_runs") == N_RUNS_AGAIN)
-    far = dict.fromkeys(("mean", "lo", "hi"), published.mean - 5.0)
+    far = dict.fromkeys(("mean", "low", "high"), published.mean - 5.0)
     headline = changed["headline"].with_columns(
         polars.when(in_many).then(value).otherwise(polars.col(name)).alias(name) for name, value in far.items()
     )
@@ -125,7 +125,7 @@ def with_difference(policy: str, population: str, mean: float) -> Tables:
     """The tables with one policy's paired difference from Thompson put elsewhere, with an interval of ±0.5."""
     place = (polars.col("policy") == policy) & (polars.col("population") == population)
     place &= polars.col("measure") == "difference"
-    values = {"mean": mean, "se": 0.25, "lo": mean - 0.5, "hi": mean + 0.5}
+    values = {"mean": mean, "se": 0.25, "low": mean - 0.5, "high": mean + 0.5}
     changed = [
         polars.when(place).then(value).otherwise(polars.col(name)).alias(name) for name, value in values.items()
     ]

@@ -43,7 +43,7 @@ def moved(
     place = (polars.col("population") == population) & (polars.col("measure") == measure)
     place &= polars.col("policy").is_in(list(means))
     mean = polars.col("policy").replace_strict(means, default=None, return_dtype=polars.Float64)
-    values = {"mean": mean, "se": polars.lit(se), "lo": mean - 1.96 * se, "hi": mean + 1.96 * se}
+    values = {"mean": mean, "se": polars.lit(se), "low": mean - 1.96 * se, "high": mean + 1.96 * se}
     changed = [
         polars.when(place).then(value).otherwise(polars.col(name)).alias(name) for name, value in values.items()
     ]
@@ -183,10 +183,10 @@ def test_what_the_text_explains_is_so() -> None:
 
 def test_shares_too_small_to_print_are_not_called_nothing() -> None:
     final = tables()["final"].filter(policy="thompson", population="defiers", measure="regret")
-    regret = estimate_in(final.with_columns(mean=0.0002, lo=0.0001, hi=0.0003))
+    regret = estimate_in(final.with_columns(mean=0.0002, low=0.0001, high=0.0003))
     assert percent(regret) == "<0.1%"
-    assert percent(estimate_in(final.with_columns(mean=0.0, lo=0.0, hi=0.0))) == "0.0%"
-    assert percent(estimate_in(final.with_columns(mean=0.02, lo=0.0, hi=0.04))) == "2.0% [0.0%, 4.0%]"
+    assert percent(estimate_in(final.with_columns(mean=0.0, low=0.0, high=0.0))) == "0.0%"
+    assert percent(estimate_in(final.with_columns(mean=0.02, low=0.0, high=0.04))) == "2.0% [0.0%, 4.0%]"
 
 
 def test_section_is_whole() -> None:

@@ -34,7 +34,7 @@ def _points(rows: Sequence[Row], name: str) -> list[dict[str, Any]]:
                     one = row.number(name, arm, estimand, method)
                     if one is not None and is_known(one):
                         place = {"row": label, "panel": estimand, "style": method}
-                        points.append({**place, "mean": one.mean, "lo": one.lo, "hi": one.hi})
+                        points.append({**place, "mean": one.mean, "low": one.low, "high": one.high})
     return points
 
 

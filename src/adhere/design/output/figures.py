@@ -138,7 +138,7 @@ def allocation_figure(rows: Sequence[Row]) -> ReportFigure | None:
     for row in shown:
         for arm in drawn_arms:
             one = row.found.over_time(arm)
-            parts += _points(row.scenario.name, arm, one.t, one.mean, one.lo, one.hi)
+            parts += _points(row.scenario.name, arm, one.t, one.mean, one.low, one.high)
     if not parts:
         return None
     more = f" The first {len(drawn_arms)} of {len(arms)} arms." if len(drawn_arms) < len(arms) else ""
@@ -165,9 +165,9 @@ def _share(row: Row, arm: str) -> str:
     return f"{arm} {percent(row.number('allocation', arm))}"
 
 
-def _points(panel: str, series: str, x: Any, mean: Any, lo: Any, hi: Any) -> list[dict[str, Any]]:
-    names = ("x", "mean", "lo", "hi")
-    numbers = zip(*(map(float, one) for one in (x, mean, lo, hi)), strict=True)
+def _points(panel: str, series: str, x: Any, mean: Any, low: Any, high: Any) -> list[dict[str, Any]]:
+    names = ("x", "mean", "low", "high")
+    numbers = zip(*(map(float, one) for one in (x, mean, low, high)), strict=True)
     return [{"panel": panel, "series": series, **dict(zip(names, point, strict=True))} for point in numbers]
 
 
@@ -183,7 +183,7 @@ def convergence_figure(rows: Sequence[Row]) -> ReportFigure | None:
         name = claim_of(row)
         for n_trials, one in row.found.convergence(name) if name else ():
             place = {"panel": f"{row.scenario.name}: {CLAIMS[name or '']}", "series": "", "x": float(n_trials)}
-            parts.append({**place, "mean": one.mean, "lo": one.lo, "hi": one.hi})
+            parts.append({**place, "mean": one.mean, "low": one.low, "high": one.high})
     if len({part["x"] for part in parts}) < 2:
         return None
     return ReportFigure(

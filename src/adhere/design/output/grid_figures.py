@@ -122,7 +122,7 @@ def _parts(
             for title in panels(row):
                 place = {"panel": title, "series": series(row), "x": at}
                 key = (title, series(row), at)
-                parts.setdefault(key, {**place, "mean": one.mean, "lo": one.lo, "hi": one.hi})
+                parts.setdefault(key, {**place, "mean": one.mean, "low": one.low, "high": one.high})
     return list(parts.values())
 
 

@@ -84,7 +84,7 @@ def differences_figure(evaluation: Evaluation) -> ReportFigure | None:
                 if one is not None and is_known(one):
                     factor = 100.0 if what.is_share else 1.0
                     at = {"row": row.scenario.name, "panel": what.panel, "style": row.label}
-                    ends = {"lo": _times(one.lo, factor), "hi": _times(one.hi, factor)}
+                    ends = {"low": _times(one.low, factor), "high": _times(one.high, factor)}
                     parts.append({**at, "mean": factor * one.mean, **ends})
     moved = {part["panel"] for part in parts if part["mean"]}
     parts = [part for part in parts if part["panel"] in moved]  # what no design changes is left out

@@ -86,9 +86,9 @@ def _compared(row: Row) -> Sequence[str]:
 
 
 def _interval(one: Estimate | None) -> str:
-    if one is None or one.lo is None or one.hi is None:
+    if one is None or one.low is None or one.high is None:
         return UNKNOWN
-    return f"[{100 * one.lo:.1f}, {100 * one.hi:.1f}]"
+    return f"[{100 * one.low:.1f}, {100 * one.high:.1f}]"
 
 
 def conclusions_table(evaluation: Evaluation) -> Listing:

@@ -60,7 +60,7 @@ def percent(one: Estimate | None, sign: bool = False) -> str:
     if one is None or not math.isfinite(one.mean):
         return UNKNOWN
     digits, plus = _digits([one], 100.0), "+" if sign else ""
-    ends = [] if one.lo is None or one.hi is None else [100 * one.lo, 100 * one.hi]
+    ends = [] if one.low is None or one.high is None else [100 * one.low, 100 * one.high]
     interval = f" [{', '.join(_number(end, digits, plus) for end in ends)}]" if ends else ""
     return f"{_number(100 * one.mean, digits, plus)}%{interval}"
 

@@ -15,8 +15,8 @@ class CharacteristicView(Struct, frozen=True, omit_defaults=True):
     name: str
     mean: float | None
     se: float | None = None
-    lo: float | None = None
-    hi: float | None = None
+    low: float | None = None
+    high: float | None = None
     arm: str | None = None
     estimand: str | None = None
     method: str | None = None

@@ -25,7 +25,7 @@ def heat_map_figure(facts: Facts) -> ReportFigure | None:
     table = (
         facts.mapped()
         .filter(polars.col("policy") != facts.reference)
-        .select(row="label", column="family", mean="difference", lo="difference_low", hi="difference_high")
+        .select(row="label", column="family", mean="difference", low="difference_low", high="difference_high")
     )
     if table.is_empty():
         return None
@@ -49,7 +49,7 @@ def worst_figure(facts: Facts) -> ReportFigure | None:
     worst = polars.coalesce("worst_5_percent_held_out", "worst_5_percent")
     table = (
         facts.at_horizon.filter(polars.col("family").is_in(facts.large), polars.col("policy") != facts.reference)
-        .select(row="label", column="family", mean=worst, lo=polars.lit(None), hi=polars.lit(None))
+        .select(row="label", column="family", mean=worst, low=polars.lit(None), high=polars.lit(None))
         .drop_nulls("mean")
     )
     if table.is_empty():
@@ -88,9 +88,9 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
     odds = [odds_of(policy) or (None, None) for policy in its["policy"]]
     series, values = (list(column) for column in zip(*odds, strict=True))
     columns = {
-        f"{axis}{end}": f"{name}{long}"
+        f"{axis}{end}": f"{name}{end}"
         for axis, name in (("x", "loss"), ("y", "gain"))
-        for end, long in (("", ""), ("_lo", "_low"), ("_hi", "_high"))
+        for end in ("", "_low", "_high")
     }
     table = (
         its.with_columns(
@@ -134,8 +134,8 @@ def curve_figures(facts: Facts) -> list[ReportFigure]:
         population="family",
         name=polars.col("policy").replace_strict(facts.labels),
         mean="regret",
-        lo="regret_low",
-        hi="regret_high",
+        low="regret_low",
+        high="regret_high",
     )
     order = {policy: place for place, policy in enumerate(few)}
     table = table.sort(polars.col("policy").replace_strict(order), maintain_order=True)
@@ -176,10 +176,10 @@ def regrets_figure(facts: Facts) -> ReportFigure:
         for policy in facts.few():
             its = facts.at_horizon.filter(family=family, policy=policy)
             for column, title in _REGRETS.items() if its.height else ():
-                mean, lo, hi = its.select(column, f"{column}_low", f"{column}_high").row(0)
+                mean, low, high = its.select(column, f"{column}_low", f"{column}_high").row(0)
                 if mean is not None:
                     who = {"row": family, "panel": title, "style": facts.labels[policy]}
-                    rows.append({**who, "mean": mean, "lo": lo, "hi": hi})
+                    rows.append({**who, "mean": mean, "low": low, "high": high})
     return ReportFigure(
         "arena-regrets",
         f"Regret for each patient in trials of {facts.horizon:,}, three ways: reward lost against always "
@@ -205,8 +205,8 @@ def optimum_figure(facts: Facts) -> ReportFigure | None:
         row="label",
         panel=polars.format("{}, {} patients", "family", "horizon"),
         mean="fraction_of_optimum",
-        lo=scale * polars.col("surplus_low"),
-        hi=scale * polars.col("surplus_high"),
+        low=scale * polars.col("surplus_low"),
+        high=scale * polars.col("surplus_high"),
     )
     return ReportFigure(
         "arena-optimum",
@@ -224,8 +224,8 @@ def time_figure(facts: Facts) -> ReportFigure:
         .group_by("label", maintain_order=True)
         .agg(
             mean=polars.col("ns_per_decision").median(),
-            lo=polars.col("ns_per_decision").min(),
-            hi=polars.col("ns_per_decision").max(),
+            low=polars.col("ns_per_decision").min(),
+            high=polars.col("ns_per_decision").max(),
         )
         .sort("mean")
         .with_columns(row="label", panel=polars.lit(""))

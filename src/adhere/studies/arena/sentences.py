@@ -79,9 +79,9 @@ def details(facts: Facts) -> list[str]:
         return []
     name, reference = facts.labels[facts.default], facts.labels[facts.reference]
     found = facts.differences(facts.default)
-    ahead = [one for one in found if (one.estimate.lo or 0.0) > 0]
-    behind = [one for one in found if (one.estimate.hi or 0.0) < 0]
-    below = [one for one in found if one.estimate.hi is not None and one.estimate.hi < _TOLERATED]
+    ahead = [one for one in found if (one.estimate.low or 0.0) > 0]
+    behind = [one for one in found if (one.estimate.high or 0.0) < 0]
+    below = [one for one in found if one.estimate.high is not None and one.estimate.high < _TOLERATED]
     said = [
         f"{name} is beyond chance above {reference} in {_families(ahead)}, and below it in {_families(behind)}; "
         f"wholly below {_TOLERATED} in {_families(below)}."

@@ -83,7 +83,7 @@ def _widths(rows: polars.DataFrame) -> Figure:
     )
     table = rows.select(
         group="population", row="label", panel="view", style=kind,
-        mean="median_width", lo=none, hi=none,
+        mean="median_width", low=none, high=none,
     )  # fmt: skip
     table = table.unique(["group", "row", "panel", "style"], maintain_order=True)
     return dots(table, x_label="median width at the end", zero="")

@@ -18,7 +18,7 @@ def listed(texts: Sequence[str]) -> str:
 
 def ends(one: Estimate) -> tuple[float, float]:
     """An interval, or the mean twice where there is none."""
-    return (one.mean, one.mean) if one.lo is None or one.hi is None else (one.lo, one.hi)
+    return (one.mean, one.mean) if one.low is None or one.high is None else (one.low, one.high)
 
 
 def percent(one: Estimate) -> str:
@@ -29,8 +29,8 @@ def percent(one: Estimate) -> str:
     >>> percent(Estimate(0.0002, 0.00001, 0.00018, 0.00022))
     '<0.1%'
     """
-    mean, lo, hi = map(share, (one.mean, *ends(one)))
-    return mean if lo == hi else f"{mean} [{lo}, {hi}]"
+    mean, low, high = map(share, (one.mean, *ends(one)))
+    return mean if low == high else f"{mean} [{low}, {high}]"
 
 
 def share(value: float) -> str:

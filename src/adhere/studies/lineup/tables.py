@@ -48,7 +48,7 @@ def estimate_in(table: polars.DataFrame, **where: Any) -> Estimate:
     """The one estimate a table has under the given values of its columns."""
     rows = table.filter(**where)
     assert rows.height == 1, f"{rows.height} rows for {where}"
-    return Estimate(*rows.select("mean", "se", "lo", "hi").row(0))
+    return Estimate(*rows.select("mean", "se", "low", "high").row(0))
 
 
 def is_above(one: Estimate, other: Estimate) -> bool:

@@ -55,7 +55,7 @@ def _fractions(small: polars.DataFrame) -> polars.DataFrame:
     """Surplus on the reading whose optimum is known, divided by that optimum."""
     optimum = optimal_surplus(int(small["n_patients"][0]), OPTIMUM_READING)
     own = small.filter(population=OPTIMUM_READING, measure="surplus").drop("measure")
-    numbers = [polars.col(name) / optimum for name in ("mean", "se", "lo", "hi")]
+    numbers = [polars.col(name) / optimum for name in ("mean", "se", "low", "high")]
     return own.with_columns(*numbers, optimum=polars.lit(optimum))
 
 

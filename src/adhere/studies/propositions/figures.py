@@ -56,7 +56,7 @@ def _expectations_chart(expectations: polars.DataFrame) -> Figure:
     """Each arm twice, below each other: as simulated, and by the formula, which has no interval."""
     nothing = polars.lit(None, polars.Float64)
     simulated = _titled(expectations.filter(control_share=CONTROL_SHARES[0]))
-    kinds = {"simulated": simulated, "by formula": simulated.with_columns(mean="formula", lo=nothing, hi=nothing)}
+    kinds = {"simulated": simulated, "by formula": simulated.with_columns(mean="formula", low=nothing, high=nothing)}
     parts = [
         rows.filter(arm=arm).with_columns(style=polars.lit(f"{arm}, {kind}"))
         for arm in ARMS
@@ -87,7 +87,7 @@ def make_listings(facts: Facts) -> list[Listing]:
                 [
                     *(row["population"], f"{row['control_share']:.1f}", row["protocol"], row["arm"]),
                     *(f"{row[name]:.4f}" for name in ("formula", "expected")),
-                    f"{row['mean']:.4f} [{row['lo']:.4f}, {row['hi']:.4f}]",
+                    f"{row['mean']:.4f} [{row['low']:.4f}, {row['high']:.4f}]",
                 ]
                 for row in _titled(facts.expectations).to_dicts()
             ],
@@ -105,7 +105,7 @@ def _strata(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, 
 
 
 def _regrets(row: Mapping[str, Any]) -> list[str]:
-    regret = estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"])])
+    regret = estimate_texts([Estimate(row["mean"], None, row["low"], row["high"])])
     return regret + (
         ["reference"] if row["is_reference"] else estimate_texts([estimate_in_row(row, "difference")], "+")
     )

@@ -62,7 +62,7 @@ def _expectations(mixture: Mixture, q_0: float, seed: int, run: int) -> list[dic
         mean, se = float(seen.mean()), float(seen.std(ddof=1) / np.sqrt(len(seen)))
         names = {"population": mixture.name, "control_share": q_0, "protocol": protocol, "arm": ARMS[arm]}
         expected = {"formula": formula, "expected": float(own[protocol][arm]), "patients": len(seen)}
-        rows.append({**names, **expected, "mean": mean, "se": se, "lo": mean - Z95 * se, "hi": mean + Z95 * se})
+        rows.append({**names, **expected, "mean": mean, "se": se, "low": mean - Z95 * se, "high": mean + Z95 * se})
     return rows
 
 
@@ -113,22 +113,22 @@ class Facts:
     def n_beating(self, population: str, *protocols: str) -> int:
         """With how many learners the favourite surely has less regret than all of these."""
         its = self.regret.filter(population=population)
-        sure = its.filter(its["protocol"].is_in(protocols), its["difference_lo"] > 0.0)
+        sure = its.filter(its["protocol"].is_in(protocols), its["difference_low"] > 0.0)
         return sum(len(sure.filter(learner=learner)) == len(protocols) for learner in LEARNERS)
 
     def n_beaten(self, population: str, protocol: str) -> int:
         """With how many learners it surely has more regret than this one."""
         its = self.regret.filter(population=population, protocol=protocol)
-        return len(its.filter(its["difference_hi"] < 0.0))
+        return len(its.filter(its["difference_high"] < 0.0))
 
     def n_comply_beats_chosen(self, population: str) -> int:
         """With how many learners, where neither is the favourite: those whose intervals are apart."""
         its = self.regret.filter(population=population)
         comply, chosen = (its.filter(protocol=protocol) for protocol in ("comply", "chosen"))
-        return int((comply["hi"] < chosen["lo"]).sum())
+        return int((comply["high"] < chosen["low"]).sum())
 
     def regrets(self, population: str, learner: str = FIRST) -> str:
         """The regret of a learner under each protocol."""
         rows = self.regret.filter(population=population, learner=learner).to_dicts()
-        texts = estimate_texts([Estimate(row["mean"], None, row["lo"], row["hi"]) for row in rows])
+        texts = estimate_texts([Estimate(row["mean"], None, row["low"], row["high"]) for row in rows])
         return ", ".join(f"{row['protocol'].title()} {text}" for row, text in zip(rows, texts, strict=True))

@@ -59,7 +59,7 @@ def _hierarchy(facts: Facts) -> str:
         f"{facts.powers(ROOT_HYBRID, intervals=False)}"
     )
     steepest = max(facts.rows(ROOT_HYBRID), key=lambda row: row["early"])
-    if _at_most_root(facts) and steepest["early"] > steepest["late_hi"]:
+    if _at_most_root(facts) and steepest["early"] > steepest["late_high"]:
         text += f"; in shorter trials, to the power of {steepest['early']:.3f} on {steepest['population']}"
     return text + "."
 
@@ -98,7 +98,9 @@ def _thompson_hybrid(facts: Facts) -> str:
 def uncertainty(facts: Facts) -> str:
     """The uncertainty of the result."""
     counts = facts.regret["runs"].to_list()
-    widest = max((row[f"{w}_hi"] - row[f"{w}_lo"]) / 2 for row in facts.growth.to_dicts() for w in ("early", "late"))
+    widest = max(
+        (row[f"{w}_high"] - row[f"{w}_low"]) / 2 for row in facts.growth.to_dicts() for w in ("early", "late")
+    )
     proven = facts.rows(PROVEN)[0]["runs_of_longest"]
     more_often = f"; ThompsonBounded {proven:,} times" if proven > min(counts) else ""
     return (

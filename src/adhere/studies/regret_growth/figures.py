@@ -86,7 +86,7 @@ def _exponent_chart(growth: polars.DataFrame) -> Figure:
     """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
     stretches = [
         growth.select(
-            row="name", group="population", panel=polars.lit(title), mean=name, lo=f"{name}_lo", hi=f"{name}_hi"
+            row="name", group="population", panel=polars.lit(title), mean=name, low=f"{name}_low", high=f"{name}_high"
         )
         for name, title in _FITTED.items()
     ]

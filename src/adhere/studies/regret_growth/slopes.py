@@ -85,13 +85,13 @@ def order_of_growth(power: Estimate, curve: Estimate) -> str:
     >>> order_of_growth(Estimate(0.51, 0.01, 0.49, 0.53), Estimate(900.0, 9.0, 880.0, 920.0))
     '√T'
     """
-    assert power.lo is not None
-    assert power.hi is not None
-    assert curve.lo is not None
-    if power.hi < 0.5 and curve.lo <= 0.0:
+    assert power.low is not None
+    assert power.high is not None
+    assert curve.low is not None
+    if power.high < 0.5 and curve.low <= 0.0:
         return LOGARITHMIC
-    if power.lo > 1.0 - TOLERANCE:
+    if power.low > 1.0 - TOLERANCE:
         return LINEAR
     if power.mean <= 0.5 + TOLERANCE:
         return ROOT
-    return FASTER if power.lo > 0.5 + TOLERANCE else UNCLEAR
+    return FASTER if power.low > 0.5 + TOLERANCE else UNCLEAR

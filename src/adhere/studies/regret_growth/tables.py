@@ -87,7 +87,7 @@ def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, A
         "": None,
         slopes.LOGARITHMIC: order == slopes.LOGARITHMIC,
         slopes.ROOT: order in (slopes.LOGARITHMIC, slopes.ROOT),
-        SUBLINEAR: growth["late_hi"] < 1.0,
+        SUBLINEAR: growth["late_high"] < 1.0,
     }
     return {**growth, "order": order, "promise": promise, "shows": shows[promise]}
 
@@ -145,7 +145,7 @@ class Facts:
     def missed(self, policy: str) -> str:
         """How much more it could cost and still pass for a straight line."""
         (row,) = self.rows(policy)
-        return f"its {row['runs_of_longest']} runs could miss up to {row['bend_hi']:.0f}"
+        return f"its {row['runs_of_longest']} runs could miss up to {row['bend_high']:.0f}"
 
     def n_stuck(self) -> int:
         """How many trials of the hierarchy on Thompson ended on the worse arm."""
@@ -160,7 +160,7 @@ class Facts:
         """Whether, of trials of one length, surely fewer ended on the worse arm."""
         (with_it,) = self.stuck.filter(policy=RECYCLING).to_dicts()
         (without,) = self.stuck.filter(policy=THOMPSON_HYBRID, patients=with_it["patients"]).to_dicts()
-        return interval_in(with_it, "share").hi < interval_in(without, "share").lo
+        return interval_in(with_it, "share").high < interval_in(without, "share").low
 
 
 def texts_in(rows: Sequence[Mapping[str, Any]], name: str, intervals: bool = True) -> list[str]:

@@ -102,7 +102,7 @@ def make_claims(facts: Facts) -> list[Claim]:
     """How many patients there are, and the effects of aspirin and heparin."""
     aspirin = facts.alive("aspirin", "chosen", "aspirin", "difference")
     doses = facts.heparin_doses()
-    lowest, highest = min(one.lo for one in doses.values()), max(one.hi for one in doses.values())
+    lowest, highest = min(one.low for one in doses.values()), max(one.high for one in doses.values())
     return [
         Claim(
             "Stroke data: patients with complete compliance and mortality data at 14 days",

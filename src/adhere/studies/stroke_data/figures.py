@@ -51,8 +51,8 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
             row=polars.col("trial") + " trial: " + polars.col("arm"),
             panel=polars.lit(title),
             mean=100 * polars.col(name),
-            lo=100 * polars.col(f"{name}_lo"),
-            hi=100 * polars.col(f"{name}_hi"),
+            low=100 * polars.col(f"{name}_low"),
+            high=100 * polars.col(f"{name}_high"),
         )
         for name, title in titles.items()
     ]

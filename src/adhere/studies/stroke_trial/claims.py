@@ -169,7 +169,7 @@ def _gains_listed(facts: Facts) -> str:
 
 
 def _hybrids_gain(facts: Facts) -> Claim:
-    above = [one.lo is not None and one.lo > 0 for one in _gains(facts).values()]
+    above = [one.low is not None and one.low > 0 for one in _gains(facts).values()]
     return Claim(
         "The hybrids “empirically outperform algorithms running the Chosen protocol” (section 3)",
         "8.9 and 9.2 against 7.9",
@@ -182,7 +182,7 @@ def _best_is_thompson(facts: Facts) -> Claim:
     ranked = sorted((entry(learner, CHOSEN) for learner in LEARNERS), key=lambda one: -facts.surplus(one).mean)
     rival = next(one for one in ranked if one.learner != THOMPSON)
     gap = facts.surplus(rival, measure="difference")
-    better, worse = (gap.lo is not None and gap.lo > 0), (gap.hi is not None and gap.hi < 0)
+    better, worse = (gap.low is not None and gap.low > 0), (gap.high is not None and gap.high < 0)
     return Claim(
         "“The best performing strategy that is not compliance aware is Thompson sampling”",
         "Thompson sampling",
@@ -235,7 +235,7 @@ def _gain_is_in_aspirin(facts: Facts) -> Claim:
 
 def _exp3_fails(facts: Facts) -> Claim:
     figures = {one.label: facts.surplus(one) for one in (entry(EXP3, ACTUAL), entry(EXP3, COMPLY))}
-    below = [figure.hi is not None and figure.hi < 0 for figure in figures.values()]
+    below = [figure.high is not None and figure.high < 0 for figure in figures.values()]
     return Claim(
         "EXP3 does worse than uniform randomisation under Actual and Comply (a comment in the paper's LaTeX source, "
         "not in print)",

@@ -99,7 +99,7 @@ def _headline_chart(facts: Facts) -> Figure:
             if one in HEADLINES:
                 rows.append({**row, "style": f"{many:,} runs", **vars(facts.surplus(one, n_runs=many))})
     bands = [
-        Reference(_PAPER, "", published.lo, published.hi, published.mean, group=NAMES[one])
+        Reference(_PAPER, "", published.low, published.high, published.mean, group=NAMES[one])
         for one, published in HEADLINE_FIGURES.items()
     ]
     return dots(
@@ -153,7 +153,7 @@ def _short(one: Entry) -> str:
 def headline(facts: Facts) -> ReportFigure:
     """The three figures of the paper's text, for the top of the report."""
     rows = [
-        HeadlineRow(NAMES[one], facts.surplus(one, n_runs=facts.few), (published.lo, published.hi))
+        HeadlineRow(NAMES[one], facts.surplus(one, n_runs=facts.few), (published.low, published.high))
         for one, published in HEADLINE_FIGURES.items()
     ]
     return ReportFigure(

@@ -15,13 +15,13 @@ class Published(NamedTuple):
     """A mean and its 95% interval, as printed."""
 
     mean: float
-    lo: float
-    hi: float
+    low: float
+    high: float
 
     @property
     def se(self) -> float:
         """What the interval's width says of the standard error."""
-        return (self.hi - self.lo) / (2 * Z95)
+        return (self.high - self.low) / (2 * Z95)
 
     def agrees_with(self, ours: Estimate) -> bool:
         """Whether the two means differ by no more than chance, at the 5% level.
@@ -33,7 +33,7 @@ class Published(NamedTuple):
 
     def holds(self, ours: Estimate) -> bool:
         """Whether our mean lies inside the printed interval."""
-        return self.lo <= ours.mean <= self.hi
+        return self.low <= ours.mean <= self.high
 
     def verdict(self, ours: Estimate) -> str:
         """Whether a figure agrees."""
@@ -44,7 +44,7 @@ class Published(NamedTuple):
         return f"{self.verdict(ours)}; {'inside' if self.holds(ours) else 'outside'} the paper's interval"
 
     def __str__(self) -> str:
-        return f"{self.mean} [{self.lo:.1f}, {self.hi:.1f}]"
+        return f"{self.mean} [{self.low:.1f}, {self.high:.1f}]"
 
 
 _NAMES = ("Thompson sampling under Chosen", "ThompsonBounded", "HierarchicalBandit on ε-greedy")

@@ -49,16 +49,16 @@ class ExploredInterval(Answer, frozen=True):
     """A mean over runs and its 95% Monte Carlo interval; a single run has none."""
 
     mean: float
-    lo: float | None
-    hi: float | None
+    low: float | None
+    high: float | None
 
 
 class ExploredCurve(Answer, frozen=True):
     """A measure along the trial: its mean over runs and 95% Monte Carlo interval."""
 
     mean: list[float]
-    lo: list[float] | None
-    hi: list[float] | None
+    low: list[float] | None
+    high: list[float] | None
 
 
 class ExploredPolicy(Answer, frozen=True):

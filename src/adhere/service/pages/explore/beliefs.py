@@ -46,7 +46,7 @@ def beliefs(found: Exploration | None) -> ExploreChart:
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 7, "opacity": 0.35},
-                "encoding": {"x": {**mean, "field": "lo"}, "x2": {"field": "hi"}, "color": colour},
+                "encoding": {"x": {**mean, "field": "low"}, "x2": {"field": "high"}, "color": colour},
             },
             {
                 "mark": {"type": "point", "size": 130, "opacity": 1},
@@ -63,7 +63,7 @@ def beliefs(found: Exploration | None) -> ExploreChart:
             },
         ],
     }
-    columns = {"who": "who", "arm": "arm", "mean": "mean reward", "lo": "lowest", "hi": "highest"}
+    columns = {"who": "who", "arm": "arm", "mean": "mean reward", "low": "lowest", "high": "highest"}
     return ExploreChart(spec, values, label, columns)
 
 
@@ -72,8 +72,16 @@ def _add(
 ) -> None:
     """A row of the chart; its two dots are a little apart, so that both are seen where they are equal."""
     row = len({row["who"] for row in rows})
-    for arm, mean, lo, hi, apart in zip(ARMS, means, lowest, highest, (-0.11, 0.11), strict=True):
-        ends = [mean if end is None else end for end in (lo, hi)]
+    for arm, mean, low, high, apart in zip(ARMS, means, lowest, highest, (-0.11, 0.11), strict=True):
+        ends = [mean if end is None else end for end in (low, high)]
         rows.append(
-            {"who": who, "kind": kind, "arm": arm, "mean": mean, "lo": ends[0], "hi": ends[1], "place": row + apart}
+            {
+                "who": who,
+                "kind": kind,
+                "arm": arm,
+                "mean": mean,
+                "low": ends[0],
+                "high": ends[1],
+                "place": row + apart,
+            }
         )

@@ -12,10 +12,10 @@ def curves(found: Exploration | None, measure: str, title: str) -> ExploreChart:
     ends = []
     for one in found.policies if found else ():
         curve = one.surplus_curve if measure == "surplus" else one.regret_curve
-        lows, highs = curve.lo or curve.mean, curve.hi or curve.mean
-        values.append({"policy": one.title, "patients": 0, "mean": 0.0, "lo": 0.0, "hi": 0.0})
-        for patients, mean, lo, hi in zip(found.after if found else (), curve.mean, lows, highs, strict=True):
-            values.append({"policy": one.title, "patients": patients, "mean": mean, "lo": lo, "hi": hi})
+        lows, highs = curve.low or curve.mean, curve.high or curve.mean
+        values.append({"policy": one.title, "patients": 0, "mean": 0.0, "low": 0.0, "high": 0.0})
+        for patients, mean, low, high in zip(found.after if found else (), curve.mean, lows, highs, strict=True):
+            values.append({"policy": one.title, "patients": patients, "mean": mean, "low": low, "high": high})
         ends.append(f"{one.title} {curve.mean[-1]:.1f}")
     x = {"field": "patients", "type": "quantitative", "title": "patients", "axis": {"grid": False, "tickCount": 5}}
     colour = {"field": "policy", "type": "nominal", "sort": None, "legend": {"columns": 2, "symbolOpacity": 1}}
@@ -26,11 +26,11 @@ def curves(found: Exploration | None, measure: str, title: str) -> ExploreChart:
         "layer": [
             {
                 "mark": {"type": "area", "opacity": 0.2},
-                "encoding": {"y": {**y, "field": "lo"}, "y2": {"field": "hi"}},
+                "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
             },
             {"mark": "line", "encoding": {"y": {**y, "field": "mean"}}},
         ],
     }
     label = f"{title.capitalize()} along the trial; at its end: {', '.join(ends)}."
-    columns = {"policy": "policy", "patients": "patients", "mean": "mean", "lo": "low", "hi": "high"}
+    columns = {"policy": "policy", "patients": "patients", "mean": "mean", "low": "low", "high": "high"}
     return ExploreChart(spec, values, label, columns)

@@ -42,7 +42,7 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
             if sum(compliance == scenario.compliance for compliance, _ in confounding) > 1:
                 among += f", confounding {scenario.confounding or 0.0:g}"
             values.append(
-                {"effect": scenario.effect, "among": among, "claim": found.mean, "low": found.lo, "high": found.hi}
+                {"effect": scenario.effect, "among": among, "claim": found.mean, "low": found.low, "high": found.high}
             )
     if len({value["effect"] for value in values}) < 2:
         return None
