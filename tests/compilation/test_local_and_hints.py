@@ -10,7 +10,7 @@ from numba import njit
 
 from adhere.compilation import Kernel, guessed, unlikely
 from adhere.compilation.hints import in_wide_vectors
-from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words, room_for
 from adhere.compilation.static import MAX_STATIC, static_type
 
 
@@ -31,16 +31,19 @@ LENGTHS = Lengths(3, 100)
 
 
 def reversed_copy(lengths: Any, source: Any, out: Any, lengths_room: Any, words_room: Any) -> None:
-    """What is copied into local arrays and out again, backwards."""
+    """Copy numbers into local arrays and out again, backwards; what is cleared adds nothing."""
     few, many = local_floats(lengths.few, out), local_floats(lengths.many, out)
+    nothing, nothing_more = local_floats(lengths.few, out), local_floats(lengths.many, out)
+    clear_floats(nothing, lengths.few)
+    clear_floats(nothing_more, lengths.many)
     counts, words = local_integers(lengths.few, lengths_room), local_words(lengths.few, words_room)
     copy_into(few, source, lengths.few)
     copy_into(many, source, lengths.many)
     for i in range(lengths.few):
         counts[i], words[i] = i - 5, np.uint64(i)
-        out[lengths.many + i] = few[lengths.few - 1 - i] + counts[i] + words[i]
+        out[lengths.many + i] = few[lengths.few - 1 - i] + counts[i] + words[i] + nothing[i]
     for i in range(lengths.many):
-        out[i] = many[lengths.many - 1 - i]
+        out[i] = many[lengths.many - 1 - i] + nothing_more[i]
 
 
 @pytest.mark.parametrize("way", ["compiled", "python"])

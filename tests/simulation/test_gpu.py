@@ -18,6 +18,7 @@ from adhere import InputError, simulate
 from contract.policies_under_test import SUBJECTS
 
 BORROWING = Path(__file__).parents[2] / "docs" / "examples" / "borrowing.py"  # which sees both arms
+READS_TOO_EARLY = Path(__file__).parents[1] / "contract" / "reads_too_early.py"  # from memory that begins with NaN
 # Two arms and a draw for each, three arms, a draw for the whole patient, a population of its own for each run.
 POPULATIONS = ("stroke-aspirin", "stroke-heparin", "rich-and-poor", "uniform-other")
 SCRIPT = """
@@ -53,8 +54,8 @@ def in_simulator(populations: list[str], policies: list[str], *imported: str) ->
 
 
 def test_every_policy_gives_the_same_on_a_gpu() -> None:
-    policies = [*SUBJECTS, "bayes-optimal(horizon=100)", "borrowing"]
-    found = in_simulator(["stroke-aspirin"], policies, str(BORROWING))
+    policies = [*SUBJECTS, "bayes-optimal(horizon=100)", "borrowing", "reads-too-early"]
+    found = in_simulator(["stroke-aspirin"], policies, str(BORROWING), str(READS_TOO_EARLY))
     assert len(found) == len(policies) + 2  # and every run, and trials of a design
     assert [name for name, equal in found.items() if not equal] == []
 

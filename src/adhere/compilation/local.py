@@ -90,3 +90,26 @@ def copy_into(target: Any, source: Any, length: int) -> None:
     A loop would do, but one that the compiler does not unroll would keep the target out of registers.
     """
     target[:length] = source[:length]
+
+
+def _clear(typing_context: Any, target: Any, length: Any) -> Any:
+    is_short = isinstance(length, types.IntegerLiteral) and length.literal_value <= _UNROLLED
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        floats = context.make_array(target)(context, builder, arguments[0]).data
+        zero = context.get_constant(types.float64, 0.0)
+        if is_short:
+            for index in range(length.literal_value):
+                builder.store(zero, builder.gep(floats, [context.get_constant(types.intp, index)]))
+        else:
+            with cgutils.for_range(builder, arguments[1]) as loop:
+                builder.store(zero, builder.gep(floats, [loop.index]))
+        return context.get_dummy_value()
+
+    return types.none(target, length), code
+
+
+@intrinsic(_clear)
+def clear_floats(target: Any, length: int) -> None:
+    """Set the first numbers of a flat array to 0, without keeping it out of registers (see `copy_into`)."""
+    target[:length] = 0.0

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from adhere.compilation import Kernel, inline, memo_of, no_inline, state_of
-from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
+from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words
 from adhere.design.allocation_kernel import freeze_shares, next_arm
 from adhere.design.bets_kernel import keep_state, note_decision, note_reward, note_start, note_taken, write_estimates
 from adhere.design.evidence_kernel import gather_evidence
@@ -65,6 +65,7 @@ def play_trials(
             return NO_FAULT
         set_keys(rng, keys[run, 0], keys[run, 1])
         copy_into(work.state, initial, sizes.state)
+        clear_floats(work.memo, sizes.memo)
         state, memo = state_of(rule, work.state), memo_of(rule, work.memo)
         clear(work)
         note_start(bets, lane)

@@ -8,7 +8,7 @@ import numpy as np
 
 from adhere.compilation import inline, memo_of, state_of
 from adhere.compilation.gpu import GpuKernel, cuda
-from adhere.compilation.local import copy_into, local_floats, local_integers, local_words
+from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words
 from adhere.policies.generic import choose, decider, note_allocation, remember, update
 from adhere.randomness import CHOOSE, LEARN, PATIENT, STREAM_SIZE, point, set_keys, step, word_at
 
@@ -45,8 +45,8 @@ def run_on_gpu(
     All lengths are static (`GpuRunner` sees to it), so that what stands in for longer arrays is never used.
     """
     n_arms, before_last = sizes.arms.number, n_patients - n_last
-    floats = local_floats(sizes.state, initial)
-    state, memo = state_of(rule, floats), memo_of(rule, local_floats(sizes.memo, initial))
+    floats, memo_floats = local_floats(sizes.state, initial), local_floats(sizes.memo, initial)
+    state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
     rng = local_words(STREAM_SIZE, keys[0])
     pulls = local_integers(sizes.arms.number, grid)
     # Whole numbers too, but as floats: there are many of them, and a GPU has more time for floats.
@@ -54,6 +54,7 @@ def run_on_gpu(
     run = cuda.grid(1)
     while run < keys.shape[0]:
         copy_into(floats, initial, sizes.state)
+        clear_floats(memo_floats, sizes.memo)
         for arm in range(n_arms):
             pulls[arm], tallies.last_pulls[run, arm] = 0, 0
         for part in range(sizes.deciders):

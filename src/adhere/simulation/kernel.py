@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.compilation import Kernel, memo_of, state_of
-from adhere.compilation.local import copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words, room_for
 from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.policies.generic import choose, decider, note_allocation, remember, update
 from adhere.randomness import CHOOSE, LEARN, STREAM_SIZE, point, point_with, set_keys
@@ -51,7 +51,6 @@ class Room(NamedTuple):
     memo: Any
     pulls: Any
     decisions: Any
-    blank_memo: Any
 
     @staticmethod
     def of(sizes: Sizes, patients: Patients) -> Room:
@@ -64,7 +63,6 @@ class Room(NamedTuple):
             room_for(sizes.memo, np.float64, many_arms),
             room_for(n_arms, np.int64, many_arms),
             room_for(sizes.deciders, np.int64, many_arms),
-            np.zeros(sizes.memo),
         )
 
 
@@ -92,7 +90,7 @@ def run_block(
     pulls, decisions = local_integers(sizes.arms.number, room.pulls), local_integers(sizes.deciders, room.decisions)
     for run in range(keys.shape[0]):
         copy_into(floats, initial, sizes.state)
-        copy_into(memo_floats, room.blank_memo, sizes.memo)
+        clear_floats(memo_floats, sizes.memo)
         for arm in range(n_arms):
             pulls[arm] = 0
         for part in range(sizes.deciders):
