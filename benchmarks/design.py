@@ -10,7 +10,6 @@ timed after a warm-up. For a GPU, also the share of 2,000 trials whose every num
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ import numpy as np
 from adhere.design.outcomes import TrialOutcomes
 from adhere.design.trial_runner import TrialRunner
 from adhere.populations import Strata, Stratum
+from adhere.processors import usable_processors
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Delay, Looks, Stopping
 
@@ -101,7 +101,7 @@ def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--threads", type=int, default=usable_processors())
     options = parser.parse_args()
     say(BAR, 10_000, options.device, options.threads)
     say(BAR, 1_000_000, options.device, options.threads)

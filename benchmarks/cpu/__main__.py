@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -21,6 +20,7 @@ from benchmarks.cpu.plots import draw
 from benchmarks.cpu.table import markdown
 from benchmarks.pages import tell_bars
 
+from adhere.processors import usable_processors
 from adhere.studies.framework.machine import machine
 
 _RESULTS = Path(__file__).parents[1] / "results"
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def _measure(effort: Effort, narrator: Narrator) -> Findings:
-    if (os.cpu_count() or 1) < 2:
+    if usable_processors() < 2:
         narrator.note("this machine has one core: two threads cannot be faster than one")
     with ExitStack() as stack:
         programs = c_programs.Programs.compiled_in(Path(stack.enter_context(tempfile.TemporaryDirectory())))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -202,7 +201,7 @@ def test_a_simulation_says_that_it_computes(
 def test_any_number_of_threads_computes_the_same_decisions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tables = []
     for n_threads in (1, 3):
-        monkeypatch.setattr(os, "cpu_count", lambda n=n_threads: n)
+        monkeypatch.setattr("adhere.policies.optimal_decisions.usable_processors", lambda n=n_threads: n)
         monkeypatch.setattr(kept_tables, "table_folder", lambda n=n_threads: tmp_path / str(n))
         monkeypatch.setattr(kept_tables, "_in_memory", {})
         tables.append([decisions_for("uniform", 70), decisions_for("uniform-other", 20)])

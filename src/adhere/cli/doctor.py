@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
+from adhere.processors import usable_processors
 from adhere.report.numbers import counted
 
 _USES = {
@@ -37,13 +38,18 @@ def doctor() -> None:
     the GPU. Put it into a bug report.
     """
     typer.echo(f"adhere {version('adhere')}, Python {platform.python_version()}, {platform.platform()}")
-    typer.echo(f"{os.cpu_count()} processors; Python at {sys.executable}\n")
+    typer.echo(f"{_processors()}; Python at {sys.executable}\n")
     for title, lines in (("Libraries", _libraries()), ("Extras", _extras()), ("Compiled code", _compiled_code())):
         typer.echo(title)
         for line in lines:
             typer.echo(f"  {line}")
         typer.echo()
     typer.echo(f"GPU\n  {_gpu()}")
+
+
+def _processors() -> str:
+    n_usable, n_present = usable_processors(), os.cpu_count() or 1
+    return f"{n_usable} of {n_present} processors" if n_usable < n_present else f"{n_usable} processors"
 
 
 def _needed() -> dict[str, list[str]]:

@@ -18,7 +18,6 @@ the larger of both is taken.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from adhere.compilation import Kernel, inline
 from adhere.policies.kept_tables import KeptTable
+from adhere.processors import usable_processors
 
 MAX_HORIZON: Final = 1000
 Indices = NDArray[np.float32]
@@ -71,7 +71,7 @@ def kept_indices(horizon: int) -> KeptTable:
         title=f"the Gittins indices for {horizon} patient{'s' if horizon > 1 else ''}",
         shape=(size,),
         dtype=np.float32,
-        working_bytes=4 * size + (os.cpu_count() or 1) * 16 * (horizon + 3) * _LANES,
+        working_bytes=4 * size + usable_processors() * 16 * (horizon + 3) * _LANES,
         compute=lambda: compute_indices(horizon),
     )
 
@@ -82,7 +82,7 @@ def compute_indices(horizon: int) -> Indices:
     rates = np.sin(np.linspace(0.0, np.pi / 2, _N_BLOCKS * (_LANES - 1) + 1)) ** 2
     table = np.empty(table_size(horizon), np.float32)
     fill = _FILL.compiled(Span(1, horizon), rates, *_rows_for(1), table)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(usable_processors()) as pool:
         spans = (Span(length, horizon) for length in range(horizon, 0, -1))
         for _ in pool.map(lambda span: fill(span, rates, *_rows_for(span.length), table), spans):
             pass

@@ -6,7 +6,6 @@ other. The values of two layers are in memory at a time; of each state only the 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.compilation import Kernel, inline
+from adhere.processors import usable_processors
 
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -69,7 +69,7 @@ def solve(horizon: int, starts_of: BlockStarts, decide: Kernel) -> Bytes:
     offsets = np.concatenate([[0], np.cumsum([starts[-1] for starts in every])]).tolist()
     example = Layer(0), Values(own, codes, every[0], later, every[1]), 0, 0
     decided, packed = decide.compiled(*example), _PACK.compiled(Layer(0), codes, table, 0, 0, 0)
-    n_threads = os.cpu_count() or 1
+    n_threads = usable_processors()
     with ThreadPoolExecutor(n_threads) as pool:
         for n in reversed(range(horizon)):
             values, size = Values(own, codes, every[n], later, every[n + 1]), int(every[n][-1])

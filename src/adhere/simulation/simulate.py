@@ -72,7 +72,7 @@ def simulate(
         Whether to report the mean over all populations too, taken run by run, as one more population called
         ``"pooled"``.
     n_threads
-        How many threads to use; all cores if left out.
+        How many threads to use; if left out, as many as this process may use processors (see `adhere doctor`).
     device
         ``"cpu"``, or ``"cuda"`` for a GPU (extra ``gpu``), where each thread runs a trial by the same rules.
     executor

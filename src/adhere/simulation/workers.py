@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 from adhere.checks import check_integer
 from adhere.errors import InputError
+from adhere.processors import usable_processors
 from adhere.simulation.any_plan import AnyRunner, F, T
 from adhere.simulation.backend import Backend
 from adhere.simulation.threads import ThreadBackend
@@ -20,7 +20,7 @@ def check_workers(n_threads: int | None, device: object, executor: object) -> in
         if n_threads is not None:
             raise InputError("n_threads", n_threads, "none together with executor, which has workers of its own")
     check_device(device, executor)
-    return check_integer("n_threads", n_threads, 1, 1024) if n_threads is not None else os.cpu_count() or 1
+    return check_integer("n_threads", n_threads, 1, 1024) if n_threads is not None else usable_processors()
 
 
 def check_device(device: object, executor: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from adhere.analysis.records import Floats, Ints
 from adhere.errors import InputError
 from adhere.policies import ComplianceAwareLearner, as_policy
 from adhere.policies.policy import TrialShape
+from adhere.processors import usable_processors
 from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words
 
@@ -182,7 +182,7 @@ def _in_threads(
     on_progress: OnProgress,
 ) -> None:
     """Run blocks of runs on all cores, in short waits, so that progress shows and Ctrl-C is heard."""
-    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_threads = usable_processors()
     size = max(1, -(-n_runs // (_TASKS_PER_THREAD * n_threads)))
     blocks = [slice(start, min(n_runs, start + size)) for start in range(0, n_runs, size)]
     done = [np.zeros(1, np.int64) for _ in blocks]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -24,6 +23,7 @@ from adhere.analysis.adaptive.confidence_sequence_kernel import (
     Bets,
 )
 from adhere.analysis.records import Floats
+from adhere.processors import usable_processors
 
 _SMALL = 2**22  # steps times effects that one thread plays sooner than a second one starts
 
@@ -55,7 +55,7 @@ class Wealth:
         if not len(steps):
             return
         follow = FOLLOW.compiled(bets, self._blocks, steps)
-        n_threads = 1 if len(steps) * len(self.theta) < _SMALL else min(os.cpu_count() or 1, len(self._blocks))
+        n_threads = 1 if len(steps) * len(self.theta) < _SMALL else min(usable_processors(), len(self._blocks))
         if n_threads == 1:
             follow(bets, self._blocks, steps)
             return

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 import msgspec
 
 from adhere.errors import InputError
+from adhere.processors import usable_processors
 from adhere.service.jobs.job_process import NICENESS
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationProgress, all_in
 
@@ -47,7 +48,7 @@ def main(folder: str) -> None:
 
         for file in imports:
             import_policies(file)
-        n_threads = max(1, (os.cpu_count() or 1) - 1)  # one core stays with the trials that run
+        n_threads = max(1, usable_processors() - 1)  # one core stays with the trials that run
         found = evaluate(design, scenarios, n_trials, seed, n_threads=n_threads, progress=_Progress(files, total))
     except InputError as error:
         files.write("failure", str(error).encode())

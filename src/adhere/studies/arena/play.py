@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ import numpy as np
 from adhere.policies import Policy
 from adhere.populations import Population
 from adhere.populations.population import Floats
+from adhere.processors import usable_processors
 from adhere.simulation.accumulate import Accumulator, add_task
 from adhere.simulation.backend import run_plan
 from adhere.simulation.plan import Integers, Plan, grid_points
@@ -79,7 +79,7 @@ def play(
     """Simulate a policy; run r plays unit r mod their number."""
     grid = grid_points(arena_grid(n_patients), n_patients)
     n_runs = truth.n_units * runs_per_unit
-    threads = n_threads or os.cpu_count() or 1
+    threads = n_threads or usable_processors()
     plan = Plan((policy,), (population,), 0, n_patients, n_runs, seed, grid, False, device, keep_grid=True)
     began = time.perf_counter()
     backend = ThreadBackend(TaskRunner(plan), None, threads)

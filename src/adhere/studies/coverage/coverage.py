@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -10,6 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from adhere.checks import check_integer
+from adhere.processors import usable_processors
 from adhere.randomness import check_seed
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
 from adhere.studies.coverage.cells import FULL, QUICK, Cell, FixedCell
@@ -56,7 +56,7 @@ def coverage(
     with folder_lock(out):
         found: dict[Batch, Counted] = {}
         with studies_progress(sum(batch.n_trials for batch in batches)) as progress:
-            for batch, one in _run(_compiling_first(batches), n_processes or os.cpu_count() or 1, progress):
+            for batch, one in _run(_compiling_first(batches), n_processes or usable_processors(), progress):
                 found[batch] = one
                 progress.finish(batch.n_trials)
         counted = {batch.cell: Counted() for batch in batches}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
+
+from adhere.processors import usable_processors
 
 
 def machine() -> str:
@@ -17,7 +18,7 @@ def machine() -> str:
     import numpy
 
     versions = f"Python {platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}"
-    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}; {versions}"
+    return f"{_processor()}, {usable_processors()} cores, {platform.system()}; {versions}"
 
 
 def _processor() -> str:

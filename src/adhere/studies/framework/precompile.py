@@ -6,7 +6,6 @@ two.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -16,6 +15,7 @@ import numpy as np
 
 from adhere.policies import as_policy
 from adhere.populations import Counts
+from adhere.processors import usable_processors
 from adhere.simulation.compiled_runner import CompiledRunner
 
 Wanted = tuple[str, int]  # a policy and how many arms it has
@@ -25,7 +25,7 @@ _FEW = 2  # compositions that are not worth starting processes for
 def precompile(wanted: Iterable[Wanted], on_progress: Callable[[str], None]) -> None:
     """Let other processes compile the compositions that are not on disk yet, if there are many."""
     missing = _missing(wanted)
-    n_processes = min(os.cpu_count() or 1, len(missing))
+    n_processes = min(usable_processors(), len(missing))
     if len(missing) <= _FEW or n_processes < 2:
         return
     on_progress(f"compiling {len(missing)} compositions of policies (once; then they are kept on disk)")
