@@ -111,7 +111,7 @@ def test_calibrated_sized_and_run(trial: Path, capsys: pytest.CaptureFixture[str
 def test_what_is_not_confirmed_is_not_written(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A script that goes on with the file must not go on."""
     arguments = ("--trials", "200", "--type-one", "0.2", "--seed", "0", "--out", "found.toml", "--json", "a.json")
-    finished = in_this_process(capsys, *CALIBRATE, *arguments)
+    finished = in_this_process(capsys, *CALIBRATE, "--conservative", *arguments)
     assert finished.status == 1
     assert "Not confirmed to be at most 0.2" in finished.out
     assert finished.err.endswith("found.toml is not written: not confirmed\n")
@@ -173,6 +173,10 @@ SIZE = ("design", "size", "trial.toml")
         ((*CALIBRATE, "--out", "trial.toml"), "--out: got 'trial.toml', expected another file than trial.toml"),
         (
             (*CALIBRATE, "--trials", "300", "--type-one", "0.0001"),
+            "--trials: got 300, expected at least 100,000, so that about 10 of them err",
+        ),
+        (
+            (*CALIBRATE, "--trials", "300", "--type-one", "0.0001", "--conservative"),
             "--trials: got 300, expected at least 36,887 to show",
         ),
         ((*SIZE, "--power", "0.2"), "--power: got 0.2"),

@@ -8,14 +8,18 @@ from pathlib import Path
 from statistics import NormalDist
 
 import msgspec
+import numpy as np
 import pytest
+from scipy import stats
 
 import adhere
 from adhere.design.calibrate import calibrate
 from adhere.design.named_number import with_number
-from adhere.design.sample_size import sample_size
-from adhere.design.settled_number import Tried
+from adhere.design.sample_size import SampleSize, sample_size
+from adhere.design.scenarios import read_scenarios
+from adhere.design.settled_number import SettledNumber, Tried
 from adhere.errors import InputError
+from adhere.intervals import Estimate
 from adhere.trial.design import Design
 from adhere.trial.design_parts import MIRRORED, Looks, Stopping
 
@@ -29,6 +33,8 @@ FIXED = Design(
     control="old",
     stopping=Stopping("z-test", superiority=1.0),
 )
+# A single look at arms drawn by a fair coin: a boundary with one look has the level that it is given.
+SINGLE = Design("single", "uniform", ARMS, n_patients=101, stopping=Stopping("z-test", boundary="pocock", alpha=0.03))
 ADAPTIVE = Design(
     "adaptive",
     "thompson",
@@ -41,9 +47,63 @@ SCENARIOS = {"effect": 0.2, "compliance": 1.0}
 N = 3_000
 
 
+def exact_level(design: Design) -> float:
+    """The level at which a single look at two arms, each patient's drawn by a fair coin, errs in 5% of trials.
+
+    All outcomes are successes with probability 0.5. The probabilities of all numbers of patients and of successes
+    are added up.
+    """
+    n = design.n_patients or 0
+    statistics, probabilities = [], []
+    for n_new in range(1, n):
+        n_old = n - n_new
+        new, old = np.arange(n_new + 1)[:, None], np.arange(n_old + 1)[None, :]
+        p = (new + old) / n
+        with np.errstate(invalid="ignore"):
+            z = np.abs(new / n_new - old / n_old) / np.sqrt(p * (1 - p) * (1 / n_new + 1 / n_old))
+        probability = stats.binom.pmf(new, n_new, 0.5) * stats.binom.pmf(old, n_old, 0.5)
+        statistics.append(np.nan_to_num(z).ravel())
+        probabilities.append(stats.binom.pmf(n_new, n, 0.5) * probability.ravel())
+    every = np.concatenate(statistics)
+    order = np.argsort(-every)
+    error = np.cumsum(np.concatenate(probabilities)[order])
+    return float(2.0 * stats.norm.sf(every[order][np.searchsorted(error, 0.05)]))
+
+
+def test_the_level_of_a_boundary_that_is_exact() -> None:
+    """One look: the boundary's level is the error, so that calibrating it gives back about 0.05."""
+    exact = exact_level(SINGLE)
+    assert exact == pytest.approx(0.05, abs=0.001)
+    found = calibrate(SINGLE, n_trials=20_000, progress=False)
+    assert found.number == "stopping.alpha"
+    assert len(found.nulls) == 6
+    assert found.value == pytest.approx(exact, abs=3.0 * math.sqrt(0.05 * 0.95 / 20_000))
+    assert found.is_confirmed
+    assert found.error.low is not None
+    assert found.error.high is not None
+    assert found.error.low < 0.05 < found.error.high
+
+
 def test_the_critical_value_of_a_single_look() -> None:
+    found = calibrate(FIXED, scenarios=SCENARIOS, n_trials=N, progress=False)
+    true = 2.0 * (1.0 - NormalDist().cdf(found.value))
+    assert true == pytest.approx(0.05, abs=0.012)
+    assert not found.conservative
+    shown, whole = found.error, found.summary(500)
+    assert f"{found.worst_null.name}  " in whole
+    assert f"{shown.mean:.4f}  [{shown.low:.4f}, {shown.high:.4f}]" in whole
+    assert f"fresh trials err in {shown.mean:.2%} [{shown.low:.2%}, {shown.high:.2%}]" in whole
+    assert "--conservative" in whole
+    assert found.to_json()["conservative"] is False
+    assert max(map(len, found.summary(60).splitlines())) <= 60
+
+
+def test_the_conservative_critical_value_of_a_single_look() -> None:
     tried: list[Tried] = []
-    found = calibrate(FIXED, scenarios=SCENARIOS, n_trials=N, progress=False, on_tried=tried.append)
+    found = calibrate(
+        FIXED, scenarios=SCENARIOS, n_trials=N, progress=False, on_tried=tried.append, conservative=True
+    )
+    assert found.conservative
     assert found.number == "stopping.superiority"
     assert [null.name for null in found.nulls] == ["sharp null, compliance 100%", "average null, compliance 100%"]
     assert found.worst_null in found.nulls
@@ -66,12 +126,12 @@ def test_the_critical_value_of_a_single_look() -> None:
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["value"] == found.value
     assert repr(found).startswith(f"Calibration(stopping.superiority = {found.value:.6g}, type I error 0.0")
     assert found.to_polars().columns == ["scenario", "stopping.superiority", "n_trials", "seed", "type_one"]
-    assert calibrate(FIXED, scenarios=SCENARIOS, n_trials=N, progress=False, n_threads=1) == found
+    assert found == calibrate(FIXED, scenarios=SCENARIOS, n_trials=N, progress=False, n_threads=1, conservative=True)
 
 
 def test_the_size_of_a_single_look() -> None:
     design = with_number(FIXED, "stopping.superiority", 1.96)
-    found = sample_size(design, power=0.9, scenarios=SCENARIOS, n_trials=N, progress=False)
+    found = sample_size(design, power=0.9, scenarios=SCENARIOS, n_trials=N, seed=1, progress=False)
     # Fleiss' formula for proportions of 0.5 and 0.7.
     pooled, own = math.sqrt(2 * 0.6 * 0.4), math.sqrt(0.5 * 0.5 + 0.7 * 0.3)
     expected = 2.0 * ((1.96 * pooled + 1.2816 * own) / 0.2) ** 2
@@ -82,12 +142,22 @@ def test_the_size_of_a_single_look() -> None:
     assert found.design.policy == f"burn-in(uniform, patients={found.n_patients}, block=4)"
     assert found.scenario.name == "effect 0.2, compliance 100%"
     assert f"n_patients = {found.n_patients}" in found.summary()
-    assert found.n_patients_estimated is not None
     assert found.n_patients_estimated == pytest.approx(expected, rel=0.08)
     assert found.n_patients_estimated < found.n_patients
     assert f"About {found.n_patients_estimated} patients have a power of 0.9" in found.summary(500)
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["n_patients"] == found.n_patients
     assert "SampleSize(n_patients = " in repr(found)
+
+
+@pytest.mark.parametrize(("rate", "about"), [(0.08, 372), (0.1, 400), (0.12, 429), (0.0, 137)])
+def test_about_how_many_patients_is_said_after_one_size(rate: float, about: int) -> None:
+    """Of a single size by a z-test's power, whose probit is a straight line over the root of the size."""
+    settled = SettledNumber(400, (Estimate(rate, 0.0, rate, rate),), (Tried(400, N, 1, (rate,)),), 0.1, True)
+    scenario = read_scenarios(SCENARIOS, FIXED)[-1]
+    found = SampleSize(FIXED, 0.9, scenario, settled, N, 0, "1")
+    assert found.n_patients_estimated == pytest.approx(about, abs=1)
+    assert f"About {found.n_patients_estimated} patients have a power of 0.9, as estimated" in found.summary(500)
+    assert ("are as many as" in found.summary(500)) == (about < 400)
 
 
 def test_the_worst_null_of_a_grid_of_compliance() -> None:
@@ -100,7 +170,8 @@ def test_the_worst_null_of_a_grid_of_compliance() -> None:
     )
     assert f"note: {found.notes[0][:40]}" in found.summary()
     assert found.error.mean == max(error.mean for error in found.settled.errors)
-    assert found.error.mean < 0.2
+    assert found.error.low is not None
+    assert found.error.low <= 0.2
     alone = msgspec.structs.replace(found.design, estimands=())
     again = adhere.evaluate(alone, list(found.nulls), 400, seed=found.settled.tried[-1].seed, progress=False)
     worst = again[found.worst_null, 0]
@@ -112,7 +183,7 @@ def test_a_file_brings_its_own_scenarios(tmp_path: Path) -> None:
     path.write_text(f"{FIXED.to_toml()}\n[scenarios]\neffect = [0.3]\ncompliance = [1.0]\naverage_null = 0.0\n")
     found = calibrate(path, n_trials=200, progress=False)
     assert [null.name for null in found.nulls] == ["sharp null, compliance 100%"]
-    assert "under this null (200 fresh trials)" in found.how_sure
+    assert found.how_sure.startswith("Under this null 200 fresh trials err in ")
     assert sample_size(str(path), n_trials=200, progress=False).scenario.name == "effect 0.3, compliance 100%"
 
 
@@ -145,7 +216,14 @@ def test_what_cannot_be_reached_is_said() -> None:
         ({"number": 5}, "number: got 5, expected the name of a number, such as stopping.superiority"),
         ({"between": 5}, "between: got 5, expected two numbers, the lower one first"),
         ({"between": "ab"}, "between: got 'ab', expected two numbers"),
-        ({"type_one": 1e-4, "n_trials": 300}, "n_trials: got 300, expected at least 47,873 to show a rate of 0.0001"),
+        (
+            {"type_one": 1e-4, "n_trials": 300},
+            "n_trials: got 300, expected at least 100,000, so that about 10 of them err",
+        ),
+        (
+            {"type_one": 1e-4, "n_trials": 300, "conservative": True},
+            "n_trials: got 300, expected at least 47,873 to show a rate of 0.0001",
+        ),
     ],
 )
 def test_what_makes_no_calibration(given: dict[str, object], says: str) -> None:

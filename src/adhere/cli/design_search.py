@@ -37,7 +37,7 @@ OutFile = Annotated[
 def calibrate(
     file: DesignFile,
     type_one: Annotated[
-        float, typer.Option("--type-one", metavar="P", parser=number, help="The type I error, at most.")
+        float, typer.Option("--type-one", metavar="P", parser=number, help="The type I error.")
     ] = 0.05,
     number_name: Annotated[
         str | None,
@@ -54,6 +54,9 @@ def calibrate(
     scenarios: Scenarios = None,
     trials: Trials = 10_000,
     seed: Seed = 0,
+    conservative: Annotated[
+        bool, typer.Option("--conservative", help="Aim below P, so that fresh trials can show an error of at most P.")
+    ] = False,
     out: OutFile = None,
     json_file: JsonFile = None,
     imports: Imports = None,
@@ -66,15 +69,19 @@ def calibrate(
 
     \b
       adhere design calibrate trial.toml --out calibrated.toml
-      adhere design calibrate trial.toml --type-one 0.025 --trials 100000
+      adhere design calibrate trial.toml --type-one 0.025 --trials 100000 --conservative
       adhere design calibrate trial.toml --number stopping.alpha
       adhere design calibrate trial.toml --number policy.share --between 0.05 0.3
 
     The type I error is the probability of claiming a difference about any arm where recommending one does as well as
     another. The search tries each value on the same simulated patients, so that values differ and patients do not.
-    The value found is confirmed on fresh ones, with limits that hold for all nulls together. It aims so far below the
-    error asked for that these limits should be below it, too: with more trials, it aims nearer. If they are not, a
-    stricter value gets one more try on other patients; the 5% of doubt are shared between both, so that 95% hold.
+    It aims at the error asked for under the worst null; nulls whose errors differ by chance alone count as one. The
+    value found is tried on fresh patients, whose errors are printed with 95% intervals that hold for all nulls
+    together. If they contradict the value, another gets one more try on other patients.
+
+    With --conservative it aims so far below the error asked for that the upper limits should be below it, too: with
+    more trials, it aims nearer. If they are not, a stricter value gets one more try; the 5% of doubt are shared
+    between both, so that 95% hold.
 
     The exit status is 0 if the error is confirmed, 1 if it is not (--out is not written then), 2 if FILE or an option
     cannot be used.
@@ -97,6 +104,7 @@ def calibrate(
             scenarios=given_or_own(scenarios or None, file),
             n_trials=trials,
             seed=seed,
+            conservative=conservative,
             on_tried=lambda tried: _say(tried, "worst type I error", max(tried.errors)),
             **where,
         )

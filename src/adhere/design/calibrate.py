@@ -36,25 +36,26 @@ def calibrate(
     scenarios: object = None,
     n_trials: int = 10_000,
     seed: int = 0,
+    conservative: bool = False,
     n_threads: int | None = None,
     device: str = "cpu",
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     on_tried: Callable[[Tried], None] | None = None,
 ) -> Calibration:
-    """Find the number of a design that holds its type I error under the worst null.
+    """Find the number of a design with which its type I error is a given one under the worst null.
 
-    The search meets the same patients each time; the value found is confirmed on fresh ones, with exact limits
-    (Clopper–Pearson) that hold for all nulls together. It aims so far below `type_one` that the upper limit of the
-    worst null should stay below it too. Where fresh trials do not confirm the value, others try a stricter one; both
-    tries share the 5% of doubt.
+    The search tries all values on the same patients. The value found is tried on fresh ones, and the error there is
+    reported with exact 95% intervals (Clopper–Pearson) that hold for all nulls together. If they contradict the
+    value, one more is tried on others. Nulls whose errors differ by chance alone count as one, so that many nulls
+    do not make a value stricter.
 
     Parameters
     ----------
     design
         The design to calibrate, or its file.
     type_one
-        The probability, at most, of claiming a difference about any arm where there is none.
+        The probability of claiming a difference about any arm where there is none.
     number
         Which number of the design to search for, as in its file: "stopping.superiority", "stopping.alpha",
         "policy.share", …. Left out, it is the level where the design has one (a boundary, or by "wealth"), else the
@@ -68,6 +69,9 @@ def calibrate(
         How many trials of each null the search ends with, and how many fresh ones confirm the value.
     seed
         Of the search; the trials that confirm have the next one.
+    conservative
+        Aim so far below `type_one` that the upper 95% limit of the worst null should stay below it too. If fresh
+        trials do not confirm such a value, others try a stricter one; both tries share the 5% of doubt.
     n_threads, device, executor, progress
         As for `evaluate`.
     on_tried
@@ -90,7 +94,9 @@ def calibrate(
     present = number_of(design, name)
     start = present if present is not None and within.low <= present <= within.high else None
     try:
-        settled = settle(errors, len(nulls), type_one, within, start, n_trials, seed, on_tried)
+        settled = settle(
+            errors, len(nulls), type_one, within, start, n_trials, seed, on_tried, conservative=conservative
+        )
     except UnreachableError as error:
         raise _unreachable(name, within, type_one, error) from None
     found = with_number(design, name, settled.number)

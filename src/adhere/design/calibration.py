@@ -1,4 +1,4 @@
-"""What a calibration found: the number of a design that holds its type I error under the worst null."""
+"""The result of a calibration: the number with which a design has a given type I error under the worst null."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from adhere.design.error_rates import AT_MOST, rate_rows, rate_table
+from adhere.design.error_rates import AT_MOST, INTERVAL, rate_rows, rate_table
 from adhere.design.scenario import Scenario
 from adhere.design.settled_number import LEVEL, SettledNumber, aim, confirmed_with
 from adhere.intervals import Estimate
@@ -22,7 +22,7 @@ _TIMES_MORE = 10  # trials, to say what they would give
 
 @dataclass(frozen=True)
 class Calibration:
-    """A design whose type I error was brought down to a level.
+    """A design whose type I error was brought to a level.
 
     Attributes
     ----------
@@ -65,7 +65,10 @@ class Calibration:
 
     @property
     def error(self) -> Estimate:
-        """The type I error there. The upper limits of all nulls hold together with 95% confidence."""
+        """The type I error there. The intervals of all nulls hold together with 95% confidence.
+
+        Of a conservative calibration the upper limits do.
+        """
         return self.settled.errors[self.settled.worst]
 
     @property
@@ -74,13 +77,39 @@ class Calibration:
         return fmean(error.mean for error in self.settled.errors)
 
     @property
+    def conservative(self) -> bool:
+        """Whether fresh trials had to show that the error is at most `type_one`."""
+        return self.settled.conservative
+
+    @property
     def is_confirmed(self) -> bool:
-        """Whether fresh trials show, with 95% confidence, that the error is at most `type_one` under every null."""
+        """Whether fresh trials bear the value out: they do not show, with 95% confidence, an error above `type_one`.
+
+        Of a conservative calibration, whether they show that the error is at most `type_one` under every null.
+        """
         return self.settled.is_confirmed
 
     @property
     def how_sure(self) -> str:
-        """What fresh trials say of the error, in a sentence."""
+        """What fresh trials say of the error, in sentences."""
+        return self._limit if self.conservative else self._interval
+
+    @property
+    def _interval(self) -> str:
+        found = f"err in {self.error.mean:.2%} [{self.error.low:.2%}, {self.error.high:.2%}]"
+        if len(self.nulls) == 1:
+            said = f"Under this null {self.n_trials:,} fresh trials {found}."
+        else:
+            said = (
+                f"Under the worst of these {len(self.nulls)} nulls {self.n_trials:,} fresh trials {found}; on "
+                f"average over all nulls {self.average_error:.2%}. The intervals of all nulls hold together with "
+                f"{LEVEL:.0%} confidence."
+            )
+        doubt = f" That is above {self.type_one:.4g}: not confirmed. More trials can tell better."
+        return said + ("" if self.is_confirmed else doubt)
+
+    @property
+    def _limit(self) -> str:
         limit, trials = self.settled.upper_limit, f"{self.n_trials:,} fresh trials"
         several = f"under every one of these {len(self.nulls)} nulls ({trials} of each)"
         under = f"under this null ({trials})" if len(self.nulls) == 1 else several
@@ -91,12 +120,18 @@ class Calibration:
 
     @property
     def how_near(self) -> str:
-        """How far below the level the error is, and why, in sentences."""
+        """What the search aimed at, and why, in sentences."""
+        if not self.conservative:
+            return (
+                f"The search aimed at {self.type_one:g} itself, so the true error may be a little above it or below "
+                f"it; with --conservative (conservative=True) fresh trials must show that it is at most "
+                f"{self.type_one:g}."
+            )
         averaged = "" if len(self.nulls) == 1 else f", on average over all nulls {self.average_error:.4f}"
         more = _TIMES_MORE * self.n_trials
         aimed, nearer = (aim(self.type_one, len(self.nulls), n) for n in (self.n_trials, more))
         return (
-            f"Estimated are {self.error.mean:.4f} at worst{averaged}. The search aimed at {aimed:.4f}, so far below "
+            f"The worst estimate is {self.error.mean:.4f}{averaged}. The search aimed at {aimed:.4f}, so far below "
             f"{self.type_one:g} that this can be confirmed; {more:,} trials of each would aim at {nearer:.4f}."
         )
 
@@ -106,12 +141,14 @@ class Calibration:
         searched = len({one.number for one in self.settled.tried})
         repeat = (
             f"{counted(searched, 'value')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')} of"
-            f" each null, the same patients each time; {confirmed_with(self.seed, last.seed)}."
+            f" each null, the same patients each time; {confirmed_with(self.seed, last.seed, self.conservative)}."
         )
         parts = [
             *(paragraph(f"note: {one}", width) for one in self.notes),
             f"{self.number} = {self.value:.6g}",
-            rate_table("type I error", AT_MOST, self.nulls, self.settled.errors, width),
+            rate_table(
+                "type I error", AT_MOST if self.conservative else INTERVAL, self.nulls, self.settled.errors, width
+            ),
             paragraph(self.how_sure, width),
             paragraph(self.how_near, width),
             paragraph(repeat, width),
@@ -128,6 +165,7 @@ class Calibration:
             "number": self.number,
             "value": self.value,
             "type_one": self.type_one,
+            "conservative": self.conservative,
             "confirmed": self.is_confirmed,
             "how_sure": self.how_sure,
             "average_error": self.average_error,

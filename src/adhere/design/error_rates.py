@@ -22,7 +22,7 @@ from adhere.trial.design_checks import check
 if TYPE_CHECKING:
     import polars
 
-AT_MOST, AT_LEAST = "at most", "at least"
+AT_MOST, AT_LEAST, INTERVAL = "at most", "at least", "95% interval"
 # A claim of a difference where there is none; or no claim in the right direction where there is one.
 ErrorOf: TypeAlias = Literal["type I", "type II"]
 
@@ -61,11 +61,13 @@ class ErrorRates:
 
 
 def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
-    """A rate in each scenario, and its upper or lower limit, whichever the heading of the bound says."""
-    rows = [
-        (one.name, f"{rate.mean:.4f}", f"{rate.high if bound == AT_MOST else rate.low:.4f}")
-        for one, rate in zip(scenarios, rates, strict=True)
-    ]
+    """Each scenario's rate with its upper limit, its lower limit or its interval, as the bound's heading says."""
+    shown = {
+        AT_MOST: lambda rate: f"{rate.high:.4f}",
+        AT_LEAST: lambda rate: f"{rate.low:.4f}",
+        INTERVAL: lambda rate: f"[{rate.low:.4f}, {rate.high:.4f}]",
+    }[bound]
+    rows = [(one.name, f"{rate.mean:.4f}", shown(rate)) for one, rate in zip(scenarios, rates, strict=True)]
     return text_table([("scenario", heading, bound), *rows], width, "lr")
 
 

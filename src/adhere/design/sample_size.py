@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from adhere.checks import check_integer, is_number
@@ -20,7 +21,7 @@ from adhere.design.search import ROOT, Range, UnreachableError
 from adhere.design.searched_number import usual_number
 from adhere.design.settled_number import LEVEL, SettledNumber, Tried, confirmed_with, crossing, settle
 from adhere.errors import InputError, listed, nearest
-from adhere.intervals import Estimate
+from adhere.intervals import Z95, Estimate
 from adhere.randomness import check_seed
 from adhere.report.numbers import counted
 from adhere.report.wrapping import paragraph
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_PATIENTS = 1_000_000
 _TIMES_LARGER = 50  # than the design given, at most
+_SMALLEST_Z = 0.1  # of a size whose trials hardly ever claim the difference
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,20 @@ class SampleSize:
         return round(self.settled.number)
 
     @property
-    def n_patients_estimated(self) -> int | None:
-        """About how many have the power asked for, from all sizes tried; fewer than can be confirmed."""
+    def n_patients_estimated(self) -> int:
+        """About how many patients have the power asked for, from all sizes tried; fewer than can be confirmed.
+
+        Where the sizes tried are all on one side of it, the fresh trials say it by a z-test's power at the 5% level.
+        """
         found = crossing(self.settled.tried, 1.0 - self.power, ROOT)
-        return None if found is None else math.ceil(found)
+        return math.ceil(self._by_z_test() if found is None else found)
+
+    def _by_z_test(self) -> float:
+        """Return the size with the power asked for, given that of one size: √n grows with Z95 + probit(power)."""
+        last = self.settled.tried[-1]
+        rate = min(max(last.errors[0], 0.5 / last.n_trials), 1.0 - 0.5 / last.n_trials)
+        wanted, found = (Z95 - NormalDist().inv_cdf(one) for one in (1.0 - self.power, rate))
+        return last.number * (wanted / max(found, _SMALLEST_Z)) ** 2
 
     @property
     def power_found(self) -> Estimate:
@@ -94,14 +106,14 @@ class SampleSize:
 
     @property
     def how_near(self) -> str:
-        """How many patients may do, in a sentence; none where nothing can be said."""
+        """About how many patients have the power asked for, in a sentence."""
         about = self.n_patients_estimated
-        if about is None or about >= self.n_patients:
-            return ""
+        said = f"About {about:,} patients have a power of {self.power:g}, as estimated from all sizes tried"
+        if about >= self.n_patients:
+            return f"{said}."
         return (
-            f"About {about:,} patients have a power of {self.power:g}, as estimated from all sizes tried; "
-            f"{self.n_patients:,} are as many as {self.n_trials:,} trials take to confirm it, and more trials take "
-            "fewer."
+            f"{said}; {self.n_patients:,} are as many as {self.n_trials:,} trials take to confirm it, and more "
+            "trials take fewer."
         )
 
     def summary(self, width: int = 80) -> str:
@@ -110,15 +122,15 @@ class SampleSize:
         searched = len({one.number for one in self.settled.tried})
         repeat = (
             f"{counted(searched, 'size')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')}"
-            f" each; {confirmed_with(self.seed, last.seed)}. Looks and burn-in kept their shares of the trial,"
-            " thresholds stayed as they are: calibrate the larger design again if it does not hold its error by"
-            " construction."
+            f" each; {confirmed_with(self.seed, last.seed, conservative=True)}. Looks and burn-in kept their shares"
+            " of the trial, thresholds stayed as they are: calibrate the larger design again if it does not hold"
+            " its error by construction."
         )
         parts = [
             f"n_patients = {self.n_patients}",
             rate_table("power", AT_LEAST, [self.scenario], [self.power_found], width),
             paragraph(self.how_sure, width),
-            *([paragraph(self.how_near, width)] if self.how_near else []),
+            paragraph(self.how_near, width),
             paragraph(repeat, width),
         ]
         return "\n\n".join(parts)
@@ -207,7 +219,7 @@ def sample_size(
         return rates(resized(design, round(size)), n, with_seed)
 
     try:
-        settled = settle(errors, 1, 1.0 - power, within, start, n_trials, seed, on_tried)
+        settled = settle(errors, 1, 1.0 - power, within, start, n_trials, seed, on_tried, conservative=True)
     except UnreachableError as error:
         size = within.high if error.is_above else within.low
         compared = f"stays below {power:g} up to" if error.is_above else f"is above {power:g} already with"

@@ -98,10 +98,10 @@ class Search:
     def _at_aim(self, place: float, n_trials: int) -> float:
         near = self._one_trial / math.sqrt(n_trials)
         first = self._point(place, n_trials)
-        if abs(first.excess) <= near:
-            return first.at
         if self._is_slope_known and abs(first.excess) <= _BY_SLOPE * near:
             return first.at + self._towards_strict(first.excess / self._slope)
+        if abs(first.excess) <= near:
+            return first.at
         above, below = self._bracket(first, n_trials)
         interpolate = True
         while (width := abs(above.at - below.at)) > _NARROW * self._width and -below.excess > near:
