@@ -16,7 +16,10 @@ _EXAMPLE = re.compile(r"```sh\n(adhere simulate .*?)```\n(\|.*?)\n\n", re.DOTALL
 _FIGURE = re.compile(r"-?\d[\d.]* \[-?\d[^\]]*\]")
 
 
-def test_every_figure_comes_from_the_command_above_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_figure_comes_from_the_command_above_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # rows begin with the policy, not with its number
     examples = _EXAMPLE.findall(PAGE)
     assert len(examples) == 3
     found = 0
@@ -28,7 +31,7 @@ def test_every_figure_comes_from_the_command_above_it(capsys: pytest.CaptureFixt
             policy = row.split("|")[1].strip(" `")
             assert policy in words
             for figure in _FIGURE.findall(row):
-                # A line of the policy, or the one below it, on the population of its column.
+                # A row of the policy, on the population of its column.
                 assert re.search(rf"^{re.escape(policy)}\s+{re.escape(figure)} ", shown.out, re.MULTILINE), figure
                 found += 1
     assert found == len(_FIGURE.findall(PAGE)) == 6 * 2 + 4 + 4

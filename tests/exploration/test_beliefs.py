@@ -24,7 +24,7 @@ def as_numbers(pair: Pair) -> list[float]:
 @given(any_groups())
 def test_they_are_those_of_the_population(found: tuple[Group, ...]) -> None:
     population = population_of(found)
-    np.testing.assert_allclose(truth_of(found).recommending, population.mean_given_chosen())
+    np.testing.assert_allclose(truth_of(found).mean_given_chosen, population.mean_given_chosen())
     np.testing.assert_allclose(as_numbers(credited(found, "chosen")), population.mean_given_chosen())
     for share in (0.5, 0.2):
         expected = population.mean_given_actual([1 - share, share])
@@ -41,7 +41,7 @@ def test_rich_and_poor_are_those_of_the_paper() -> None:
     found = preset_groups("rich-and-poor")
     assert [belief_of(found, protocol).verdict for protocol in PROTOCOLS] == ["right", "fooled", "undecided"]
     np.testing.assert_allclose(population_of(found).reward_mass(), rich_and_poor().reward_mass())
-    assert truth_of(found).taking == (0.75, 0.5)
+    assert truth_of(found).mean_if_taken == (0.75, 0.5)
 
 
 def test_the_strata_of_the_stroke_trial_are_seen_as_its_counts_are() -> None:

@@ -8,6 +8,7 @@ from adhere import simulate
 from adhere.intervals import Z95
 from adhere.populations import Population, Strata, Stratum, homogeneous, uniform_corrective
 from adhere.simulation.measure import MEASURES, SHARES
+from adhere.simulation.outcome import QUANTILES
 from contract.policies_under_test import is_compiled, variants
 from contract.populations_under_test import graded_rewards, mixed
 
@@ -69,7 +70,8 @@ def _as_first_written(found: dict[str, Any]) -> dict[str, Any]:
     for name, one in shares.items():
         shares[name] = one | {"low": one["mean"] - Z95 * one["se"], "high": one["mean"] + Z95 * one["se"]}
     written = {**found, **shares, "seed": int(found["seed"])}
-    written["difference"] = {name: _ends_renamed(one) for name, one in found["difference"].items()}
+    written["quantiles"] = {str(q / 100): written.pop(f"surplus_q{q:02}") for q in QUANTILES}
+    written["difference"] = {name: _ends_renamed(written.pop(f"{name}_difference")) for name in MEASURES}
     return {name: _ends_renamed(one) if name in (*MEASURES, *SHARES) else one for name, one in written.items()}
 
 

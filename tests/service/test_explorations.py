@@ -31,10 +31,10 @@ def test_the_numbers_are_those_of_simulate_with_the_same_seed(service: Service) 
     for one, outcome in zip(found["policies"], expected, strict=True):
         assert one["surplus"]["mean"] == outcome.surplus.mean
         assert one["regret"]["high"] == outcome.regret.high
-        assert one["told_treatment"]["mean"] == outcome.allocation["treatment"].mean
+        assert one["allocation_treatment"]["mean"] == outcome.allocation["treatment"].mean
         assert one["regret_curve"]["mean"] == outcome.trajectory("regret").mean.tolist()
         assert one["surplus_curve"]["low"] == outcome.trajectory("surplus").low.tolist()
-    assert found["after"] == list(expected.config.grid)
+    assert found["t"] == list(expected.config.grid)
 
 
 def test_one_run_has_no_interval_and_policies_may_be_given_one_by_one(service: Service) -> None:

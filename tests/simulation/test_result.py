@@ -88,7 +88,7 @@ def test_a_notebook_shows_a_table() -> None:
     assert shown.tags.count("tr") == 1 + 6
     assert "<b>trial</b> & error" in shown.texts
     assert EXPLANATION in " ".join(shown.texts)
-    assert "risk" in shown.texts
+    assert "worse than randomisation" in shown.texts
     assert "minus that of uniform on the same patients" in " ".join(shown.texts)
 
 
@@ -110,9 +110,9 @@ def test_the_table_of_final_figures_has_a_row_for_each_outcome() -> None:
     row = table.row(5, named=True)
     one = result[5]
     assert (row["surplus"], row["surplus_low"]) == (one.surplus.mean, one.surplus.low)
-    assert row["difference"] == one.difference().mean
-    assert row["share_below_0"] == one.worse_than_randomisation.mean
-    assert row["quantile_5"] == one.quantile(0.05)
+    assert row["surplus_difference"] == one.difference().mean
+    assert row["worse_than_randomisation"] == one.worse_than_randomisation.mean
+    assert row["surplus_q05"] == one.quantile(0.05)
     assert row["allocation_low"] == one.allocation["low"].mean
     assert row["allocation_control"] is None
 
@@ -146,5 +146,5 @@ for give in (result.to_pandas, result.plot):
 def test_the_table_says_what_its_numbers_are() -> None:
     text = a_result(3, 2).summary()
     assert EXPLANATION in re.sub(r"\s+", " ", text)
-    for word in ("surplus", "regret", "risk", "Monte Carlo", "not between patients"):
+    for word in ("surplus", "regret", "worse than randomisation", "Monte Carlo", "not between patients"):
         assert word in EXPLANATION

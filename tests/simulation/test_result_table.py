@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
@@ -19,28 +20,57 @@ def renamed(result: SimulationResult, **changes: str) -> SimulationResult:
 
 def test_a_line_for_each_policy_where_there_is_room() -> None:
     result = a_result(3, 2)
-    lines = result.summary(140).splitlines()
+    lines = result.summary(160).splitlines()
     assert lines[0].startswith("30 runs of 200 patients, seed 0.")
     start = lines.index(POPULATIONS[1])
-    assert lines[start + 1].split() == ["policy", "surplus", "difference", "regret", "risk", "allocation"]
+    assert re.split(" {2,}", lines[start + 1]) == [
+        "policy",
+        "surplus",
+        "surplus difference",
+        "regret",
+        "worse than randomisation",
+        "surplus q05",
+        "allocation",
+    ]
     for line, outcome in zip(lines[start + 2 : start + 5], result.outcomes[3:], strict=True):
         assert line.startswith(outcome.policy)
         assert f"low {outcome.allocation['low'].mean:.0%}" in line
         assert f"{outcome.surplus.mean:.2f} [" in line
-        assert f"{outcome.worse_than_randomisation.mean:.0%} ({outcome.quantile(0.05):.1f})" in line
+        cells = re.split(" {2,}", line)
+        assert cells[4:6] == [f"{outcome.worse_than_randomisation.mean:.0%}", f"{outcome.quantile(0.05):.1f}"]
 
 
-@pytest.mark.parametrize("width", [80, 60])
-def test_policies_get_lines_of_their_own_where_there_is_none(width: int) -> None:
-    result = renamed(a_result(2, 1), policy=LONG)
-    text = result.summary(width)
-    assert "  allocation: control" in text or "allocation\n" in text
-    assert max(len(line) for line in text.splitlines()) <= width
+def test_a_row_for_each_policy_also_where_there_is_little_room() -> None:
+    one, other = a_result(2, 1)
+    result = dataclasses.replace(a_result(2, 1), outcomes=(dataclasses.replace(one, policy=LONG), other))
+    text = result.summary(80)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
     assert LONG.replace(" ", "") in text.replace("\n", "").replace(" ", "")
+    rows = lines[lines.index("rich-and-poor") + 1 :]
+    numbered = [line for line in rows if re.match(r"[12] ", line)]
+    assert [line[0] for line in numbered] == ["1", "2", "1", "2"]  # of the numbers, and of the allocation
+    assert "[" in numbered[0]
+    assert "[" in numbered[1]
+    assert numbered[2].startswith("1  control")
+
+
+@pytest.mark.parametrize("width", [200, 140, 100, 80, 60])
+def test_every_population_of_one_output_has_the_same_columns(width: int) -> None:
+    result = a_result(3, 2)
+    outcomes = list(result.outcomes)
+    arms = ("nothing", "a long name of an arm", "another long name of an arm")
+    outcomes[3:] = [dataclasses.replace(one, arms=arms) for one in outcomes[3:]]
+    text = dataclasses.replace(result, outcomes=tuple(outcomes)).summary(width)
+    blocks = {name: text.split(f"\n{name}\n")[1].splitlines() for name in POPULATIONS[:2]}
+    starts = [next(i for i, line in enumerate(lines) if re.match("1 |uniform", line)) for lines in blocks.values()]
+    first, second = (lines[:start] for lines, start in zip(blocks.values(), starts, strict=True))
+    assert first == second
+    assert max(len(line) for line in text.splitlines()) <= width
 
 
 def test_the_reference_and_the_signs_of_differences() -> None:
-    lines = a_result(3, 1).summary(140).splitlines()
+    lines = a_result(3, 1).summary(160).splitlines()
     uniform, greedy = lines[lines.index("rich-and-poor") + 2 :][:2]
     assert "reference" in uniform
     assert "reference" not in greedy

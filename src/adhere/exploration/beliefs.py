@@ -22,13 +22,15 @@ Verdict = Literal["right", "fooled", "undecided", "depends", "uninformed"]
 class Truth(Struct, frozen=True):
     """The mean reward of each arm, control first: if everybody is told to take it, and if everybody took it."""
 
-    recommending: tuple[float, float]
-    taking: Annotated[tuple[float, float], Meta(description="Also by those who never would: no trial can see it.")]
+    mean_given_chosen: tuple[float, float]
+    mean_if_taken: Annotated[
+        tuple[float, float], Meta(description="Also by those who never would: no trial can see it.")
+    ]
 
     @property
     def effect(self) -> float:
         """What recommending the treatment gains over recommending the control, per patient."""
-        return self.recommending[1] - self.recommending[0]
+        return self.mean_given_chosen[1] - self.mean_given_chosen[0]
 
 
 class Belief(Struct, frozen=True):

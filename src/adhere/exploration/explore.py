@@ -18,16 +18,16 @@ _POINTS = 50
 def explore(settings: Settings) -> Exploration:
     """What is true and believed, exactly, and how the policies fare in simulated trials.
 
-    >>> explore(Settings(runs=20, patients=50)).sentence[:37]
+    >>> explore(Settings(n_runs=20, n_patients=50)).sentence[:37]
     'Actual is fooled and prefers the trea'
     """
     result = simulate(
         settings.policies,
         population_of(settings.groups),
-        settings.patients,
-        settings.runs,
+        settings.n_patients,
+        settings.n_runs,
         settings.seed,
-        grid=min(_POINTS, settings.patients),
+        grid=min(_POINTS, settings.n_patients),
         n_threads=1,
         progress=False,
     )

@@ -19,7 +19,7 @@ class Interval(Struct, frozen=True):
 
 
 class Curve(Struct, frozen=True):
-    """A measure after each of the numbers of patients in `after`: its mean over runs and 95% interval."""
+    """A measure after each of the numbers of patients in `t`: its mean over runs and 95% interval."""
 
     mean: list[float]
     low: list[float] | None
@@ -33,9 +33,9 @@ class PolicyOutcome(Struct, frozen=True):
     title: str
     surplus: Annotated[Interval, Meta(description="Reward above randomisation, summed over a trial.")]
     regret: Annotated[Interval, Meta(description="Reward lost against always recommending the better arm.")]
-    told_treatment: Annotated[Interval, Meta(description="The share of patients told to take the treatment.")]
+    allocation_treatment: Annotated[Interval, Meta(description="The share of patients told to take the treatment.")]
     worse_than_randomisation: Annotated[Interval, Meta(description="The share of runs with a surplus below 0.")]
-    low_surplus: Annotated[float, Meta(description="The surplus that 5% of runs stay below.")]
+    surplus_q05: Annotated[float, Meta(description="The surplus that 5% of runs stay below.")]
     surplus_curve: Curve
     regret_curve: Curve
 
@@ -47,5 +47,5 @@ class Exploration(Struct, frozen=True):
     sentence: Annotated[str, Meta(description="Who is fooled, and why.")]
     truth: Truth
     beliefs: list[Belief]
-    after: Annotated[list[int], Meta(description="The numbers of patients at which curves are given.")]
+    t: Annotated[list[int], Meta(description="The numbers of patients at which curves are given.")]
     policies: list[PolicyOutcome]

@@ -22,26 +22,26 @@ MAX_SEED: Final = 10**15 - 1
 class Settings(Struct, frozen=True):
     """Everything that decides what an exploration shows.
 
-    >>> Settings(runs=1, patients=20).policies[1]
+    >>> Settings(n_runs=1, n_patients=20).policies[1]
     'thompson/actual'
     """
 
     groups: tuple[Group, ...] = presets.preset_groups(presets.DEFAULT)
     policies: tuple[str, ...] = choices.DEFAULT
-    patients: int = 1_000
-    runs: int = 1_000
+    n_patients: int = 1_000
+    n_runs: int = 1_000
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_groups(self.groups)
         choices.check_policies(self.policies)
-        check_integer("patients", self.patients, 10, MAX_PATIENTS)
-        check_integer("runs", self.runs, 1, MAX_RUNS)
+        check_integer("patients", self.n_patients, 10, MAX_PATIENTS)
+        check_integer("runs", self.n_runs, 1, MAX_RUNS)
         check_integer("seed", check_seed(self.seed), 0, MAX_SEED)
-        if self.runs * self.patients > MAX_PATIENTS_IN_ALL:
+        if self.n_runs * self.n_patients > MAX_PATIENTS_IN_ALL:
             sentence = (
-                f"{self.runs:,} runs of {self.patients:,} patients are too many to show at once: at most"
+                f"{self.n_runs:,} runs of {self.n_patients:,} patients are too many to show at once: at most"
                 f" {MAX_PATIENTS_IN_ALL:,} patients in all (`adhere simulate` takes any number)"
             )
-            expected = f"at most {MAX_PATIENTS_IN_ALL // self.patients:,} with so many patients"
-            raise InputError("runs", self.runs, expected, sentence)
+            expected = f"at most {MAX_PATIENTS_IN_ALL // self.n_patients:,} with so many patients"
+            raise InputError("runs", self.n_runs, expected, sentence)

@@ -24,10 +24,40 @@ def text_table(rows: Sequence[Sequence[str]], width: int, align: str = "", inden
       a long           0.5
       name      [0.4, 0.6]
     """
-    columns = list(zip(*rows, strict=True))
+    return text_tables([rows], width, align, indent)[0]
+
+
+def text_tables(
+    tables: Sequence[Sequence[Sequence[str]]], width: int, align: str = "", indent: str = "  "
+) -> list[str]:
+    """Several tables like `text_table`, with columns of the same widths in all of them."""
+    columns = _columns(tables)
     align = align.ljust(len(columns), align[-1]) if align else "l".ljust(len(columns), "r")
-    room = width - len(indent) - len(_BETWEEN) * (len(columns) - 1)
-    widths = _fitted(columns, room)
+    widths = _fitted(columns, _room(len(columns), width, indent))
+    return [_set(rows, widths, align, indent) for rows in tables]
+
+
+def fits(tables: Sequence[Sequence[Sequence[str]]], width: int, indent: str = "  ") -> bool:
+    """Whether tables with columns of the same widths fit a width with no cell but headings broken.
+
+    >>> fits([[["mean", "a long heading"], ["0.5 [0.4, 0.6]", "1"]]], 25)
+    True
+    """
+    columns = _columns(tables)
+    least = [max([_longest_word(column[:1]), *map(len, column[1:])]) for column in columns]
+    return sum(least) <= _room(len(columns), width, indent)
+
+
+def _columns(tables: Sequence[Sequence[Sequence[str]]]) -> list[tuple[str, ...]]:
+    """The columns of all tables, each with its heading once."""
+    return list(zip(tables[0][0], *(row for rows in tables for row in rows[1:]), strict=True))
+
+
+def _room(n_columns: int, width: int, indent: str) -> int:
+    return width - len(indent) - len(_BETWEEN) * (n_columns - 1)
+
+
+def _set(rows: Sequence[Sequence[str]], widths: Sequence[int], align: str, indent: str) -> str:
     lines = []
     for row in rows:
         cells = [_broken(cell, wide) for cell, wide in zip(row, widths, strict=True)]
@@ -41,10 +71,14 @@ def text_table(rows: Sequence[Sequence[str]], width: int, align: str = "", inden
     return "\n".join(lines)
 
 
+def _longest_word(cells: Sequence[str]) -> int:
+    return max((len(one) for cell in cells for one in _PIECE.findall(cell)), default=0)
+
+
 def _fitted(columns: Sequence[Sequence[str]], room: int) -> list[int]:
     """How wide each column is; the widest are cut, headings first, then cells down to their longest words."""
     widths = [max(map(len, column)) for column in columns]
-    words = [max((len(one) for cell in column for one in _PIECE.findall(cell)), default=0) for column in columns]
+    words = [_longest_word(column) for column in columns]
     bodies = [max([word, *map(len, column[1:])]) for word, column in zip(words, columns, strict=True)]
     for least in (bodies, [min(one, _WIDEST_PIECE) for one in words], [_NARROWEST] * len(columns)):
         while sum(widths) > room and any(wide > low for wide, low in zip(widths, least, strict=True)):

@@ -14,6 +14,8 @@ from adhere.simulation.measure import MEASURES, SHARES, Columns
 from adhere.simulation.moments import Floats, Moments
 from adhere.simulation.quantiles import QuantileSketch
 
+QUANTILES = (5, 25, 50, 75, 95)  # in percent
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -85,6 +87,10 @@ class Outcome:
         """A quantile over runs of the final surplus, to within 0.5% of itself; `keep_runs` allows exact ones."""
         return self.sketch.quantile(q)
 
+    def quantiles(self) -> dict[str, float]:
+        """Five quantiles of the final surplus, by their names in tables: `surplus_q05` and others."""
+        return {f"surplus_q{percent:02}": self.quantile(percent / 100) for percent in QUANTILES}
+
     @property
     def worse_than_randomisation(self) -> Estimate:
         """Share of runs whose surplus is negative."""
@@ -143,8 +149,8 @@ class Outcome:
             "population": self.population,
             "source": self.source,
             **{name: vars(getattr(self, name)) for name in MEASURES},
-            "difference": {name: vars(self.difference(name)) for name in MEASURES},
-            "quantiles": {str(q): self.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)},
+            **{f"{name}_difference": vars(self.difference(name)) for name in MEASURES},
+            **self.quantiles(),
             **{name: vars(getattr(self, name)) for name in SHARES},
             "allocation": {arm: share.mean for arm, share in self.allocation.items()},
             "experts": {name: share.mean for name, share in self.experts.items()},

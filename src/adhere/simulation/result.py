@@ -65,7 +65,7 @@ class SimulationResult:
         return [{**outcome.to_json(), **config, "seed": str(self.config.seed)} for outcome in self.outcomes]
 
     def summary(self, width: int = 80) -> str:
-        """A plain table of surplus, difference from the reference, regret, risk and allocation, and what they are."""
+        """A plain table of surplus, its difference from the reference, regret and allocation, and what they are."""
         from adhere.simulation.result_table import result_table
 
         return result_table(self.config, self.outcomes, width)
@@ -88,7 +88,7 @@ class SimulationResult:
     def to_polars(self, *, final: bool = False) -> polars.DataFrame:
         """Every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high.
 
-        With `final`, a row for each population and policy instead: what each measure came to, and the risk.
+        With `final`, a row for each population and policy instead: what each measure came to, and how runs spread.
         """
         from adhere.simulation.result_frames import along_trial, final_figures
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from adhere.intervals import Estimate
-from adhere.simulation.measure import MEASURES
+from adhere.simulation.measure import MEASURES, SHARES
 from adhere.simulation.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -28,14 +28,16 @@ def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
 
 
 def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
-    """A row for each outcome: measures, difference of the surplus, risk, and a column for each arm's share."""
+    """A row for each outcome: measures, difference of the surplus, shares of runs, quantiles, each arm's share."""
     rows = []
     for one in outcomes:
         row: dict[str, object] = {"population": one.population, "policy": one.policy}
         for name in MEASURES:
             row |= _columns(name, getattr(one, name))
-        row |= _columns("difference", one.difference())
-        row |= {"share_below_0": one.worse_than_randomisation.mean, "quantile_5": one.quantile(0.05)}
+        row |= _columns("surplus_difference", one.difference())
+        for name in SHARES:
+            row |= _columns(name, getattr(one, name))
+        row |= one.quantiles()
         rows.append(row | {f"allocation_{arm}": share.mean for arm, share in one.allocation.items()})
     schema = dict.fromkeys((name for row in rows for name in row), polars.Float64)
     return polars.DataFrame(rows, {**schema, "population": polars.String, "policy": polars.String})

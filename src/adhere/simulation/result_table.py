@@ -7,34 +7,69 @@ from html import escape
 
 from adhere.intervals import Estimate
 from adhere.report.numbers import digits_of, estimate_texts
-from adhere.report.wrapping import packed, paragraph, policy_lines
+from adhere.report.text_table import fits, text_tables
+from adhere.report.wrapping import paragraph, policy_lines
 from adhere.simulation.config import Config
 from adhere.simulation.outcome import Outcome
 
-_GAP = "  "
-_NARROWEST_ALLOCATION = 16
 _MOST_ARMS = 10
 _MEASURES = (
     "surplus: expected reward above uniform randomisation, summed over a trial; regret: expected reward lost against"
     " always choosing the best arm"
 )
 EXPLANATION = (
-    f"{_MEASURES}; risk: share of runs whose surplus is below 0 and, in brackets, the surplus that 5% of runs stay"
-    " below (to within 0.5%). [low, high]: 95% Monte Carlo interval of a mean over simulated runs (more runs narrow"
-    " it), not between patients."
+    f"{_MEASURES}; worse than randomisation: share of runs whose surplus is below 0; surplus q05: the surplus that 5%"
+    " of runs stay below (to within 0.5%). [low, high]: 95% Monte Carlo interval of a mean over simulated runs (more"
+    " runs narrow it), not between patients."
 )
 _LEFT, _BROKEN = ("population", "policy", "allocation"), ("policy", "allocation")  # columns of text; long ones
+_GLUE = "\N{NO-BREAK SPACE}"  # within an arm's share, which is not broken
+Columns = dict[str, list[str]]
 
 
 def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -> str:
-    """Surplus, difference from the reference, regret, risk and allocation of every policy on every population.
+    """Surplus, its difference from the reference, regret, shares of runs and allocation, by population and policy.
 
-    A line for each policy where that fits into the width; else the policy has a line to itself.
+    Every population has the same columns, and every policy a row. Where policies are too long for that, rows have
+    their numbers, which a list explains; where allocations are, they have a table of their own.
     """
     groups = by_population(outcomes)
-    blocks = [_block(group, config, width) for group in groups]
-    said = _introduction(config, len(groups[0]))
-    return "\n\n".join([paragraph(said, width), *blocks, paragraph(explanation(config), width)])
+    policies = [one.policy for one in groups[0]]
+    numbers = [
+        {heading.replace("_", " "): cells for heading, cells in _columns(one, config).items()} for one in groups
+    ]
+    allocations = [{"allocation": [_allocation(one) for one in group]} for group in groups]
+    for is_numbered, is_apart in ((False, False), (False, True), (True, False), (True, True)):
+        labels = {"": list(map(str, range(1, len(policies) + 1)))} if is_numbered else {"policy": policies}
+        beside = numbers if is_apart else [a | b for a, b in zip(numbers, allocations, strict=True)]
+        tables = [_rows(labels | columns) for columns in beside]
+        if fits(tables, width, ""):
+            break
+    align = "l" + "r" * len(numbers[0]) + ("" if is_apart else "l")
+    blocks = text_tables(tables, width, align, "")
+    if is_apart:
+        apart = text_tables([_rows(labels | columns) for columns in allocations], width, "l", "")
+        blocks = [f"{block}\n\n{one}" for block, one in zip(blocks, apart, strict=True)]
+    named = [f"{group[0].population}\n{block}" for group, block in zip(groups, blocks, strict=True)]
+    listed = [_numbered(policies, width)] if is_numbered else []
+    said = paragraph(_introduction(config, len(policies)), width)
+    text = "\n\n".join([said, *listed, *named, paragraph(explanation(config), width)])
+    return text.replace(_GLUE, " ")
+
+
+def _rows(columns: Columns) -> list[list[str]]:
+    """The rows of a table, the headings first."""
+    return [list(columns), *map(list, zip(*columns.values(), strict=True))]
+
+
+def _numbered(policies: Sequence[str], width: int) -> str:
+    """The policies by their numbers, a long one on several lines."""
+    wide = len(str(len(policies)))
+    lines = ["policies"]
+    for number, policy in enumerate(policies, 1):
+        first, *others = policy_lines(policy, width - wide - 2)
+        lines += [f"{number:{wide}}  {first}", *(" " * (wide + 2) + other for other in others)]
+    return "\n".join(lines)
 
 
 def _introduction(config: Config, n_policies: int) -> str:
@@ -42,12 +77,12 @@ def _introduction(config: Config, n_policies: int) -> str:
     if config.n_runs > 1:
         said += " Means over runs with 95% intervals."
     if n_policies > 1:
-        said += f" difference: surplus minus that of {config.reference} on the same patients."
+        said += f" surplus difference: surplus minus that of {config.reference} on the same patients."
     return said
 
 
 def explanation(config: Config) -> str:
-    """What the numbers in a table are; a single run has neither intervals nor a risk."""
+    """What the numbers in a table are; a single run has neither intervals nor shares of runs."""
     return EXPLANATION if config.n_runs > 1 else f"{_MEASURES}."
 
 
@@ -64,33 +99,8 @@ def by_population(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
     return groups
 
 
-def _block(outcomes: Sequence[Outcome], config: Config, width: int) -> str:
-    """The table of one population."""
-    policies = [one.policy for one in outcomes]
-    numbers = _side_by_side(_columns(outcomes, config))
-    allocations = [["allocation"], *(_allocation(one) for one in outcomes)]
-    policy_width = max(len(policy) for policy in ["policy", *policies])
-    longest_allocation = max(len("".join(pieces)) for pieces in allocations)
-    on_one_line = policy_width + len(numbers[0]) + longest_allocation <= width
-    allocation_below = not on_one_line and len(numbers[0]) + _NARROWEST_ALLOCATION > width
-
-    lines = [outcomes[0].population]
-    for policy, cells, pieces in zip(["policy", *policies], numbers, allocations, strict=True):
-        start = policy.ljust(policy_width) + cells if on_one_line else cells
-        if not on_one_line and policy in policies:
-            lines += policy_lines(policy, width)
-        if allocation_below:
-            lines.append(cells.rstrip())
-            if policy in policies:
-                lines.append(paragraph(f"allocation: {''.join(pieces)}", width, _GAP))
-            continue
-        first, *others = packed(pieces, width - len(start))
-        lines += [(start + first).rstrip(), *(" " * len(start) + other for other in others)]
-    return "\n".join(lines)
-
-
-def _columns(outcomes: Sequence[Outcome], config: Config) -> dict[str, list[str]]:
-    """The columns of numbers by their headings."""
+def _columns(outcomes: Sequence[Outcome], config: Config) -> Columns:
+    """The columns of numbers by their names."""
     surpluses = [one.surplus for one in outcomes]
     columns = {"surplus": estimate_texts(surpluses)}
     if len(outcomes) > 1:
@@ -98,13 +108,13 @@ def _columns(outcomes: Sequence[Outcome], config: Config) -> dict[str, list[str]
         for row, one in enumerate(outcomes):
             if one.policy == config.reference:
                 differences[row] = "reference"
-        columns["difference"] = differences
+        columns["surplus_difference"] = differences
     columns["regret"] = estimate_texts([one.regret for one in outcomes], intervals=False)
     if config.n_runs > 1:
         low = [Estimate(one.quantile(0.05), None, None, None) for one in outcomes]
         quantiles = estimate_texts(low, digits=max(0, digits_of(surpluses) - 1))
-        shares = [_share(one.worse_than_randomisation.mean) for one in outcomes]
-        columns["risk"] = [f"{share} ({quantile})" for share, quantile in zip(shares, quantiles, strict=True)]
+        columns["worse_than_randomisation"] = [_share(one.worse_than_randomisation.mean) for one in outcomes]
+        columns["surplus_q05"] = quantiles
     return columns
 
 
@@ -114,23 +124,13 @@ def _share(share: float) -> str:
     return f"{share:.1%}" if 0 < share < 0.1 else f"{share:.0%}"
 
 
-def _side_by_side(columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """The columns under their headings, all lines as long as each other."""
-    headed = [[heading, *cells] for heading, cells in columns.items()]
-    widths = [max(len(cell) for cell in column) for column in headed]
-    return [
-        "".join(_GAP + cell.rjust(wide) for cell, wide in zip(row, widths, strict=True)) + _GAP
-        for row in zip(*headed, strict=True)
-    ]
-
-
-def _allocation(outcome: Outcome) -> list[str]:
+def _allocation(outcome: Outcome) -> str:
     """Each arm's share; of very many arms, those recommended most."""
     every = [(arm, share.mean) for arm, share in outcome.allocation.items()]
     shown = every if len(every) <= _MOST_ARMS else sorted(every, key=lambda one: -one[1])[:_MOST_ARMS]
     shares = [f"{arm} {share:.0%}" for arm, share in shown]
     shares += [f"{len(every) - len(shown)} more"] if len(shown) < len(every) else []
-    return [*(f"{share}, " for share in shares[:-1]), *shares[-1:]]
+    return ", ".join(share.replace(" ", _GLUE) for share in shares)
 
 
 def html_table(config: Config, outcomes: Sequence[Outcome]) -> str:
@@ -142,9 +142,8 @@ def html_table(config: Config, outcomes: Sequence[Outcome]) -> str:
         for number, one in enumerate(group):
             named = {"population": one.population, "policy": one.policy}
             cells = {heading: column[number] for heading, column in columns.items()}
-            shares = (share.strip().replace(" ", "\N{NO-BREAK SPACE}") for share in _allocation(one))
-            rows.append({**named, **cells, "allocation": " ".join(shares)})
-    head = _html_row("th", {heading: heading for heading in rows[0]})
+            rows.append({**named, **cells, "allocation": _allocation(one)})
+    head = _html_row("th", {heading: heading.replace("_", " ") for heading in rows[0]})
     body = "".join(_html_row("td", row) for row in rows)
     return (
         f"<div><p>{escape(_introduction(config, len(groups[0])))}</p>"

@@ -21,16 +21,16 @@ class ExplorationSettings(Answer, frozen=True):
 
     groups: tuple[ExploredGroup, ...]
     policies: tuple[str, ...]
-    patients: int
-    runs: int
+    n_patients: int
+    n_runs: int
     seed: int
 
 
 class ExploredTruth(Answer, frozen=True):
     """The mean reward of each arm, control first: if everybody is told to take it, and if everybody took it."""
 
-    recommending: tuple[float, float]
-    taking: tuple[float, float]
+    mean_given_chosen: tuple[float, float]
+    mean_if_taken: tuple[float, float]
 
 
 class ExploredBelief(Answer, frozen=True):
@@ -68,9 +68,9 @@ class ExploredPolicy(Answer, frozen=True):
     title: str
     surplus: ExploredInterval
     regret: ExploredInterval
-    told_treatment: ExploredInterval
+    allocation_treatment: ExploredInterval
     worse_than_randomisation: ExploredInterval
-    low_surplus: float
+    surplus_q05: float
     surplus_curve: ExploredCurve
     regret_curve: ExploredCurve
 
@@ -82,5 +82,5 @@ class Exploration(Answer, frozen=True):
     sentence: str
     truth: ExploredTruth
     beliefs: list[ExploredBelief]
-    after: list[int]
+    t: list[int]
     policies: list[ExploredPolicy]

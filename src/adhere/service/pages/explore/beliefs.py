@@ -17,10 +17,10 @@ def beliefs(found: Exploration | None) -> ExploreChart:
     values: Rows = []
     label = "What each protocol believes of both arms, against the truth."
     if found is not None:
-        _add(values, _RECOMMENDING, "truth", found.truth.recommending)
+        _add(values, _RECOMMENDING, "truth", found.truth.mean_given_chosen)
         for one in found.beliefs:
             _add(values, _PROTOCOLS[one.protocol], "belief", one.means, one.lowest, one.highest)
-        _add(values, _TAKING, "truth", found.truth.taking)
+        _add(values, _TAKING, "truth", found.truth.mean_if_taken)
         told = [f"{row['who']}, {row['arm']}: {row['mean']:.3f}" for row in values if row["mean"] is not None]
         label = f"Mean rewards that are true and believed. {'; '.join(told)}."
     order = [_RECOMMENDING, *_PROTOCOLS.values(), _TAKING]

@@ -14,7 +14,7 @@ def curves(found: Exploration | None, measure: str, title: str) -> ExploreChart:
         curve = one.surplus_curve if measure == "surplus" else one.regret_curve
         lows, highs = curve.low or curve.mean, curve.high or curve.mean
         values.append({"policy": one.title, "patients": 0, "mean": 0.0, "low": 0.0, "high": 0.0})
-        for patients, mean, low, high in zip(found.after if found else (), curve.mean, lows, highs, strict=True):
+        for patients, mean, low, high in zip(found.t if found else (), curve.mean, lows, highs, strict=True):
             values.append({"policy": one.title, "patients": patients, "mean": mean, "low": low, "high": high})
         ends.append(f"{one.title} {curve.mean[-1]:.1f}")
     x = {"field": "patients", "type": "quantitative", "title": "patients", "axis": {"grid": False, "tickCount": 5}}
