@@ -11,6 +11,7 @@ from msgspec.structs import replace as replace_fields
 
 from adhere.design.evaluation import Evaluation
 from adhere.design.output.figures import size_figure
+from adhere.design.output.grid_figures import power_figure
 from adhere.design.output.page import design_sections
 from adhere.design.output.rows import rows_of
 from adhere.intervals import Estimate
@@ -221,3 +222,14 @@ def test_notebooks_show_a_table(several: Evaluation) -> None:
     html = several._repr_html_()
     assert html.count("<tr>") == 1 + len(rows_of(several))
     assert "4 designs side by side" in html
+
+
+def test_several_baselines_have_a_column_and_panels_of_their_own() -> None:
+    grid = {"baseline": [0.3, 0.5], "effect": [0.2], "compliance": [1.0, 0.6]}
+    found = made(made_design(2), scenarios=grid, n_trials=50)
+    header = next(line.split() for line in found.summary().split("\n") if "comply" in line)
+    assert header[:3] == ["scenario", "comply", "baseline"]
+    figure = power_figure(found)
+    assert figure is not None
+    assert "baseline 0.3 100% comply at 0.2: " in figure.alternative
+    assert "baseline 0.5 60% comply at 0: " in figure.alternative

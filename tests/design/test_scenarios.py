@@ -104,6 +104,39 @@ def test_scenarios_of_a_grid_know_its_baseline_and_the_size_of_the_average_null(
     assert [(one.baseline, one.average_null) for one in found] == [(0.75, None), (0.75, 0.15), (0.75, None)]
 
 
+def test_a_grid_may_have_several_baselines() -> None:
+    """Every effect and both nulls at each of them, with the average null that each has room for."""
+    found = read_scenarios({"baseline": [0.3, 0.5], "effect": [0.1, 0.2], "compliance": [1, 0.7]}, _design())
+    assert len(found) == 2 * 2 * 4
+    assert [one.name for one in found[:3]] == [
+        "sharp null, compliance 100%, baseline 0.3",
+        "sharp null, compliance 70%, baseline 0.3",
+        "sharp null, compliance 100%, baseline 0.5",
+    ]
+    assert {(one.baseline, one.average_null) for one in found if one.null == "average"} == {(0.3, 0.12), (0.5, 0.2)}
+    by_name = {one.name: one for one in found}
+    np.testing.assert_allclose(truth_of(by_name["effect 0.2, compliance 100%, baseline 0.3"]).means, [0.3, 0.5])
+    np.testing.assert_allclose(truth_of(by_name["effect 0.2, compliance 70%, baseline 0.5"]).means, [0.53, 0.67])
+    one = read_scenarios({"baseline": [0.3], "effect": 0.1}, _design())
+    assert [each.name for each in one] == [each.name for each in read_scenarios({"effect": 0.1}, _design())]
+    assert {each.baseline for each in one} == {0.3}
+    grid = ScenarioGrid(baseline=(0.3, 0.5), compliance=(0.7,))
+    assert grid.in_words() == "baseline 0.3 and 0.5, compliance 70%, confounding 0, average null ±0.12 and ±0.2"
+    assert ScenarioGrid(baseline=(0.3, 0.5), average_null=0.1).in_words().endswith("average null ±0.1")
+
+
+def test_a_baseline_is_given_once_and_has_room_for_what_is_asked_for() -> None:
+    with pytest.raises(InputError, match=r"scenarios.average_null: got 0.2, expected a number from 0 to 0.1: the ba"):
+        read_scenarios({"baseline": [0.1, 0.5], "average_null": 0.2}, _design())
+    with pytest.raises(InputError, match=r"scenarios.baseline: got 1.5, expected a number from 0 to 1"):
+        read_scenarios({"baseline": [0.1, 1.5]}, _design())
+    with pytest.raises(InputError, match=r"scenarios.baseline: got \[\], expected at least one number"):
+        read_scenarios({"baseline": []}, _design())
+    assert len(read_scenarios({"baseline": [0.3, 0.3]}, _design())) == 2
+    with pytest.raises(InputError, match=r"in 'effect 0.2, compliance 100%, baseline 0.9' the mean outcome of"):
+        read_scenarios({"baseline": [0.5, 0.9], "effect": 0.2}, _design())
+
+
 @pytest.mark.parametrize("baseline", [0.0, 1.0, 0.001])
 def test_a_baseline_without_room_for_an_average_null_is_noted(baseline: float) -> None:
     (note,) = note_on_nulls(read_scenarios({"baseline": baseline, "compliance": [1, 0.7]}, _design()))

@@ -54,6 +54,7 @@ def test_it_finds_what_evaluate_finds_with_the_same_seed(
     assert (found.seed, found.n_trials, found.done, found.total) == ("7", 200, 60_000, 60_000)
     assert found.scenarios is not None
     assert [one.name for one in found.scenarios] == [one["name"] for one in expected["scenarios"]]
+    assert {one.baseline for one in found.scenarios} == {0.5}
     for ours, theirs in zip(found.scenarios, expected["results"], strict=True):
         assert ours.to_dict()["characteristics"] == theirs["characteristics"]
     assert "never made" in (tmp_path / "report.html").read_text()
@@ -94,6 +95,7 @@ def test_progress_rises_a_second_one_waits_and_both_stop(simulating: Service) ->
         ({"n_trials": 100_000}, "n_trials", "at most 5,000 trials"),
         ({"design": {**DESIGN, "n_patients": None}}, "n_patients", "needed to simulate"),
         ({"scenarios": {"effect": [0.9]}}, "scenarios", "expected from 0 to 1"),
+        ({"scenarios": {"baseline": [0.3, 1.5]}}, "scenarios.baseline", "a number from 0 to 1"),
         ({"design": OF_A_FILE, "scenarios": None}, "scenarios.populations", "a grid"),
     ],
 )

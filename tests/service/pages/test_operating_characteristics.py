@@ -6,10 +6,10 @@ from adhere.service.api.simulation_views import CharacteristicView, ScenarioView
 from adhere.service.pages.forms.operating_characteristics import claims_chart, lines_of
 
 
-def scenario(effect: float, confounding: float, **found: float) -> ScenarioView:
+def scenario(effect: float, confounding: float, baseline: float = 0.5, **found: float) -> ScenarioView:
     characteristics = [CharacteristicView(name, mean, 0.01, mean, mean) for name, mean in found.items()]
     null = None if effect else "sharp"
-    return ScenarioView(f"{effect}", null, effect, 0.7, confounding, [0.5, 0.5], characteristics)
+    return ScenarioView(f"{effect}", null, baseline, effect, 0.7, confounding, [0.5, 0.5], characteristics)
 
 
 def simulation(*scenarios: ScenarioView) -> SimulationView:
@@ -31,3 +31,13 @@ def test_lines_join_scenarios_of_the_same_compliance_and_confounding() -> None:
     alone = claims_chart(simulation(*both[::2]))
     assert alone is not None
     assert {row["among"] for row in alone["data"]["values"]} == {"70% comply"}
+
+
+def test_lines_join_scenarios_of_the_same_baseline() -> None:
+    every = [scenario(effect, 0.0, baseline, power=effect) for effect in (0.1, 0.2) for baseline in (0.3, 0.5)]
+    chart = claims_chart(simulation(*every))
+    assert chart is not None
+    assert {row["among"] for row in chart["data"]["values"]} == {
+        "70% comply, baseline 0.3",
+        "70% comply, baseline 0.5",
+    }

@@ -33,7 +33,7 @@ def power_figure(evaluation: Evaluation) -> ReportFigure | None:
     parts = _parts(
         rows,
         lambda row: row.scenario.effect,
-        panels=lambda row: [_cell(row)] if several else _levels(row, rows),
+        panels=lambda row: [_cell(row, rows)] if several else _levels(row, rows),
         series=lambda row: row.label if several else _compliance(row),
     )
     return _figure(
@@ -57,7 +57,9 @@ def errors_figure(evaluation: Evaluation) -> ReportFigure | None:
     parts = _parts(
         rows,
         lambda row: row.scenario.confounding,
-        panels=lambda row: [_joined(panel(row), _compliance(row) if several and n_levels > 1 else "")],
+        panels=lambda row: [
+            _joined(panel(row), _compliance(row) if several and n_levels > 1 else "", _baseline(row, rows))
+        ],
         series=lambda row: series(row) if several else _compliance(row),
     )
     return _figure(
@@ -92,9 +94,15 @@ def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _cell(row: Row) -> str:
-    """Compliance and confounding, of which there is none where everybody complies."""
-    return _joined(_compliance(row), "" if row.scenario.compliance == 1.0 else _confounding(row))
+def _cell(row: Row, rows: Sequence[Row]) -> str:
+    """Compliance, confounding unless everybody complies, and the baseline if there are several."""
+    confounding = "" if row.scenario.compliance == 1.0 else _confounding(row)
+    return _joined(_compliance(row), confounding, _baseline(row, rows))
+
+
+def _baseline(row: Row, rows: Sequence[Row]) -> str:
+    several = len({one.scenario.baseline for one in rows}) > 1
+    return "" if row.scenario.baseline is None or not several else f"baseline {row.scenario.baseline:g}"
 
 
 def _confounding(row: Row) -> str:
@@ -102,9 +110,9 @@ def _confounding(row: Row) -> str:
 
 
 def _levels(row: Row, rows: Sequence[Row]) -> list[str]:
-    """The panels of a scenario: its confounding, or every one where everybody complies."""
+    """The panels of a scenario: its confounding, or every one where everybody complies; and its baseline."""
     every = [_confounding(one) for one in rows] if row.scenario.compliance == 1.0 else [_confounding(row)]
-    return list(dict.fromkeys(every))
+    return [_joined(one, _baseline(row, rows)) for one in dict.fromkeys(every)]
 
 
 def _parts(

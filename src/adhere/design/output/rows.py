@@ -76,7 +76,8 @@ def scenario_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     kinds = [f"{one.null} null" if one.null else one.name.partition(", compliance ")[0] for one in scenarios]
     shares = ["" if one.compliance is None else short_percent(one.compliance) for one in scenarios]
     shifts = ["" if one.confounding is None else f"{one.confounding:g}" for one in scenarios]
-    if not all(shares) or len(set(zip(kinds, shares, shifts, strict=True))) < len(rows):
+    baselines = ["" if one.baseline is None else f"{one.baseline:g}" for one in scenarios]
+    if not all(shares) or len(set(zip(kinds, shares, shifts, baselines, strict=True))) < len(rows):
         return {"scenario": [one.name for one in scenarios]}
-    places = {"comply": shares, "confounding": shifts}
+    places = {"comply": shares, "confounding": shifts, "baseline": baselines}
     return {"scenario": kinds, **{name: cells for name, cells in places.items() if len(set(cells)) > 1}}

@@ -130,9 +130,11 @@ class GivenDesign(Body, frozen=True, kw_only=True):
 
 
 class ScenarioTable(Body, frozen=True, kw_only=True):
-    """A grid of scenarios: every effect at every compliance and confounding, each with both nulls."""
+    """A grid of scenarios: every effect at every baseline, compliance and confounding, each with both nulls."""
 
-    baseline: Annotated[float, Meta(ge=0.0, le=1.0, description="The mean outcome of those who comply.")] = 0.5
+    baseline: Annotated[
+        float | tuple[float, ...], Meta(description="The mean outcome of those who comply, or several of them.")
+    ] = 0.5
     effect: Annotated[
         tuple[float | dict[str, float], ...],
         Meta(description="What taking the treatment adds, or each arm that is named."),

@@ -29,6 +29,7 @@ class SimulatedScenario(Answer, frozen=True):
     confounding: float | None
     mean_given_chosen: list[float]
     characteristics: list[Characteristic]
+    baseline: float | None = None
 
 
 class SimulationLine(Answer, frozen=True):

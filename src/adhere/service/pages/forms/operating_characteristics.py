@@ -29,6 +29,7 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
     values = []
     scenarios = simulation.scenarios or []
     confounding = {(one.compliance, one.confounding) for one in scenarios}
+    baselines = {one.baseline for one in scenarios}
     for scenario in scenarios:
         found = _claim(scenario)
         if (
@@ -41,6 +42,8 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
             among = f"{100 * share:g}% comply"
             if sum(compliance == scenario.compliance for compliance, _ in confounding) > 1:
                 among += f", confounding {scenario.confounding or 0.0:g}"
+            if len(baselines) > 1 and scenario.baseline is not None:
+                among += f", baseline {scenario.baseline:g}"
             values.append(
                 {"effect": scenario.effect, "among": among, "claim": found.mean, "low": found.low, "high": found.high}
             )

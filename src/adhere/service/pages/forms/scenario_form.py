@@ -22,7 +22,7 @@ def simulation_fields(reader: FormReader) -> dict[str, Any]:
     """The grid of scenarios and the number of trials that were typed."""
     n_trials = reader.number("n_trials", "whole")
     grid = {
-        "baseline": reader.number("scenarios.baseline", "share"),
+        "baseline": reader.numbers("scenarios.baseline", "share"),
         "effect": reader.numbers("scenarios.effect", "share", -1.0),
         "compliance": reader.numbers("scenarios.compliance", "share"),
         "confounding": reader.numbers("scenarios.confounding", "share", -1.0),
