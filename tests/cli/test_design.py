@@ -88,7 +88,7 @@ def test_calibrated_sized_and_run(trial: Path, capsys: pytest.CaptureFixture[str
     calibrated = load_design(Path("calibrated.toml"))
     assert calibrated.stopping is not None
     assert calibrated.stopping.superiority == found["value"]
-    assert found["digest"] == calibrated.digest
+    assert found["design_digest"] == calibrated.digest
     assert set(found["nulls"]) == {"sharp null, compliance 100%", "average null, compliance 100%"}
     assert "[scenarios]\neffect = [0.3]\n" in Path("calibrated.toml").read_text()  # and goes on with them
 

@@ -284,8 +284,7 @@ def test_results_with_intervals_in_words_and_in_json(
     told = in_this_process(capsys, "trial", "results", str(file))
     assert (told.status, told.err) == (0, "")
     assert (
-        "headache: open, thompson/actual, 6 recommendations (6 reported in full, 0 open, 0 lost to follow-up)"
-        in told.out
+        "headache: open, thompson/actual, 6 recommendations (6 complete, 0 waiting, 0 lost to follow-up)" in told.out
     )
     assert "at the next recommendation: walk 0." in told.out
     assert "missing reports" not in told.out

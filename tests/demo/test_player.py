@@ -37,7 +37,7 @@ def test_what_was_sent_twice_ran_once(demo: Demo, players: list[Player]) -> None
         results = demo.admin.results(player.trial.name)
         looks = len(demo.admin.looks(player.trial.name))
         assert results.recommendations == calls["recommend"] == PATIENTS == player.played.patients
-        assert (results.withdrawn, results.in_error) == (calls["withdraw"], calls["mark_in_error"])
+        assert (results.lost_to_follow_up, results.entered_in_error) == (calls["withdraw"], calls["mark_in_error"])
         assert results.records == 1 + sum(calls.values()) + looks
         assert player.played.refused == 0
 

@@ -99,7 +99,7 @@ def test_kept_trials_are_a_row_each_in_words(by_one_thread: Evaluation) -> None:
         ("superior", (), (own["decision"] == "superior").mean()),
         ("inconclusive", ("new",), (own["status_new"] == "inconclusive").mean()),
         ("selected", ("new",), (own["selected"] == "new").mean()),  # the same word for the same thing
-        ("n_recommended", ("new",), own["recommended_new"].mean()),
+        ("n_recommended", ("new",), own["n_recommended_new"].mean()),
         ("outcome", (), own["outcome"].mean()),
         ("coverage", ("new", "compliers", "any-time valid"), own["covers_new_compliers"].mean()),
     ):

@@ -56,7 +56,7 @@ def test_frames_and_plain_data_have_everything_and_no_nan() -> None:
     assert [one["null"] for one in data["scenarios"]] == ["sharp", "average", None]
     assert data["scenarios"][0]["complier_effect"] == [None, 0.0]
     assert [one["name"] for one in data["designs"]] == ["first", "second"]
-    assert data["designs"][1]["digest"] == evaluation.designs[1].digest
+    assert data["designs"][1]["design_digest"] == evaluation.designs[1].digest
     names = {one["name"] for one in data["results"][0]["characteristics"]}
     assert names == set(MEANINGS)
     assert set(data["results"][0]["status_by_look"]) == {"running", "superior", "inferior", "equivalent", "futile"}

@@ -124,7 +124,12 @@ def test_a_trial_from_its_beginning_to_its_end(service: Service, tmp_path: Path,
                 assert answer.to_dict() == service.send("GET", path, role=row.who).json
             tried.add(row.call)
         found = admin.results(trial)
-        assert (found.recommendations, found.reported, found.withdrawn, found.in_error) == (3, 1, 1, 1)
+        assert (found.recommendations, found.complete, found.lost_to_follow_up, found.entered_in_error) == (
+            3,
+            1,
+            1,
+            1,
+        )
         shown = admin.trial(trial)
         assert not hasattr(shown, "seed")
         assert (len(shown.commitments), shown.revealed) == (1, True)

@@ -41,9 +41,12 @@ def _other(arm: str | None) -> str:
 def counted(view: ReadTransaction, live: Live) -> Counts:
     """By another way: all recommendations gone through."""
     results = results_of(view, 1, live.design, live.engine())
-    taken = [sum(one.actual.values()) + one.nothing + one.other for one in results.compliance]
+    taken = [sum(one.actual.values()) + one.took_nothing + one.took_other for one in results.compliance]
     return Counts(
-        results.open, sum(taken), sum(one.actual[one.chosen] for one in results.compliance), results.in_error
+        results.waiting,
+        sum(taken),
+        sum(one.actual[one.chosen] for one in results.compliance),
+        results.entered_in_error,
     )
 
 

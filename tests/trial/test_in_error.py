@@ -163,8 +163,8 @@ def test_it_is_counted_apart_and_in_no_analysis_set(live: Live, tmp_path: Path) 
     assert (found.total.assigned, found.total.lost, found.total.not_reported) == (8, 1, 1)
     assert found.notes[0] == "Left out: 2 rows entered in error."
     assert_same_records(read_records(path), records)
-    assert (results.recommendations, results.reported, results.open) == (10, 6, 1)
-    assert (results.withdrawn, results.in_error) == (1, 2)
+    assert (results.recommendations, results.complete, results.waiting) == (10, 6, 1)
+    assert (results.lost_to_follow_up, results.entered_in_error) == (1, 2)
     assert sum(one.unknown for one in results.compliance) == 2
     assert len(decisions.chosen) == 8
     patients = read_patients(path)

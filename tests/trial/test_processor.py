@@ -310,7 +310,7 @@ def test_who_is_heard_of_again_is_not_lost_to_follow_up() -> None:
     live.impute_missing()  # nothing: it never applies after a retraction, whenever the subject was lost
     with live.store.reading() as view:
         results = results_of(view, number_of(view), live.design, live.engine())
-    assert (results.withdrawn, results.reported, results.open, results.imputed_parts) == (0, 1, 2, 0)
+    assert (results.lost_to_follow_up, results.complete, results.waiting, results.imputed_parts) == (0, 1, 2, 0)
     assert replay_of(live.events()).difference is None
     returned = next(event for event in live.events() if isinstance(event, Corrected))
     assert describe(live.design, returned) == "corrected: not lost to follow-up (came to a visit)"

@@ -83,7 +83,7 @@ def test_three_views_of_the_same_records() -> None:
         assert line.share == line.actual[line.chosen] / sum(line.actual.values())
         assert line.low < line.share < line.high
     assert found.probabilities == {"walk": 0.5, "aspirin": 0.5}
-    assert (found.recommendations, found.reported, found.open) == (60, 60, 0)
+    assert (found.recommendations, found.complete, found.waiting) == (60, 60, 0)
 
 
 def test_rewards_between_0_and_1_have_students_interval() -> None:
@@ -100,9 +100,12 @@ def test_what_is_missing_or_unusual_is_counted_apart() -> None:
     processor, _, ids = trial_of([{}, {"reward": 1.0}, {"took_nothing": True}, {"took_other": "tea"}, whole])
     send(processor, Withdraw(trial="t", request_id="w", recommendation_id=ids[0], reason="moved"))
     found = results(processor)
-    assert (found.recommendations, found.reported, found.open, found.withdrawn) == (5, 1, 3, 1)
-    sums = {name: sum(getattr(line, name) for line in found.compliance) for name in ("nothing", "other", "unknown")}
-    assert sums == {"nothing": 1, "other": 1, "unknown": 2}
+    assert (found.recommendations, found.complete, found.waiting, found.lost_to_follow_up) == (5, 1, 3, 1)
+    sums = {
+        name: sum(getattr(line, name) for line in found.compliance)
+        for name in ("took_nothing", "took_other", "unknown")
+    }
+    assert sums == {"took_nothing": 1, "took_other": 1, "unknown": 2}
     assert sum(estimate.n for estimate in found.intention_to_treat) == 2
     assert sum(estimate.n for estimate in found.as_treated) == 1
     assert all(0.0 <= estimate.low <= estimate.high <= 1.0 for estimate in found.per_protocol)

@@ -72,9 +72,9 @@ def _show(found: Results, policy: str, status: str, estimated: bool) -> None:
     if found.rehearsal:
         typer.echo(f"{REHEARSAL}\n")
     title = f"{found.trial}: {status}, {rounded_numbers(policy)}, {counted(found.recommendations, 'recommendation')}"
-    in_error = f", {found.in_error:,} entered in error" if found.in_error else ""
-    lost = f"{found.withdrawn:,} lost to follow-up{in_error}"
-    typer.echo(f"{title} ({found.reported:,} reported in full, {found.open:,} open, {lost})\n")
+    in_error = f", {found.entered_in_error:,} entered in error" if found.entered_in_error else ""
+    lost = f"{found.lost_to_follow_up:,} lost to follow-up{in_error}"
+    typer.echo(f"{title} ({found.complete:,} complete, {found.waiting:,} waiting, {lost})\n")
     sets = (found.intention_to_treat, found.as_treated, found.per_protocol)
     rows = [["", "intention-to-treat", "as-treated *", "per-protocol *"]]
     rows += [[arms[0].arm, *map(_estimate, arms)] for arms in zip(*sets, strict=True)]
@@ -114,11 +114,11 @@ def _taken(rows: Sequence[Compliance]) -> list[list[str]]:
     """A column for each arm, or for many arms one for all other arms together."""
     arms, apart = [row.chosen for row in rows], len(rows) <= _MAX_COLUMNS
     taken = arms if apart else ["it", "another arm"]
-    lines = [["chosen", *taken, "nothing", "other", "not reported", "took it [95% interval]"]]
+    lines = [["chosen", *taken, "took nothing", "took other", "unknown", "took it [95% interval]"]]
     for row in rows:
         by_arm = [row.actual[arm] for arm in arms]
         own = row.actual[row.chosen]
-        counts = [*(by_arm if apart else (own, sum(by_arm) - own)), row.nothing, row.other, row.unknown]
+        counts = [*(by_arm if apart else (own, sum(by_arm) - own)), row.took_nothing, row.took_other, row.unknown]
         share = "none reported" if row.share is None else _share(row.share, row.low, row.high)
         lines.append([row.chosen, *(f"{count:,}" for count in counts), share])
     return lines

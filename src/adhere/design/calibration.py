@@ -176,7 +176,7 @@ class Calibration:
             "n_trials": self.n_trials,
             "seed": str(self.seed),
             "version": self.version,
-            "digest": self.design.digest,
+            "design_digest": self.design.digest,
             "notes": list(self.notes),
         }
 

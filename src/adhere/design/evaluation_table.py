@@ -39,7 +39,7 @@ def as_json(
     """Designs, scenarios with what is true there, and all characteristics, also along the trial."""
     first = results[:: len(designs)]
     return {
-        "designs": [{**msgspec.to_builtins(design), "digest": design.digest} for design in designs],
+        "designs": [{**msgspec.to_builtins(design), "design_digest": design.digest} for design in designs],
         "scenarios": [_scenario(one, found) for one, found in zip(scenarios, first, strict=True)],
         "meanings": dict(MEANINGS),
         "results": [_result(found) for found in results],

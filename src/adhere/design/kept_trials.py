@@ -49,10 +49,11 @@ class KeptTrials:
         """A row for each trial.
 
         Columns: scenario, design, trial (its number, from 0), decision (what it stopped for, or "inconclusive"),
-        selected (the arm it leaves behind), n_looks, n_patients, days, outcome (the mean over its patients); for each
-        arm status_ARM, look_ARM (at which it got the status, from 1), recommended_ARM and taken_ARM (patients); for
-        each arm that is estimated, and each estimand, any-time valid: estimate_ARM_ESTIMAND and covers_ARM_ESTIMAND
-        (whether the interval has the true effect after every decision). What a trial does not have is null.
+        selected (the arm it leaves behind), n_looks, sample_size, duration (in days), outcome (the mean over its
+        patients); for each arm status_ARM, look_ARM (at which it got the status, from 1), n_recommended_ARM and
+        n_taken_ARM (patients); for each arm that is estimated, and each estimand, any-time valid:
+        estimate_ARM_ESTIMAND and covers_ARM_ESTIMAND (whether the interval has the true effect after every
+        decision). What a trial does not have is null.
         """
         from adhere.design.kept_trials_table import as_polars
 

@@ -38,14 +38,16 @@ def _columns(design: Design, trials: TrialOutcomes) -> Iterator[polars.Series]:
     yield polars.Series("trial", np.arange(len(trials.decision)))
     yield _words("decision", trials.decision, _STATUSES)
     yield _words("selected", selected_arms(trials, control), design.arms)
-    yield from (polars.Series(name, getattr(trials, name)) for name in ("n_looks", "n_patients", "days"))
+    yield polars.Series("n_looks", trials.n_looks)
+    yield polars.Series("sample_size", trials.n_patients)
+    yield polars.Series("duration", trials.days)
     yield polars.Series("outcome", trials.reward / trials.n_patients)
     for arm, name in enumerate(design.arms):
         yield _words(f"status_{name}", trials.status[:, arm], _STATUSES)
         look = polars.Series(f"look_{name}", trials.status_at[:, arm] + 1)
         yield look.set(look == 0, None)
-        yield polars.Series(f"recommended_{name}", trials.chosen[:, arm])
-        yield polars.Series(f"taken_{name}", trials.taken[:, arm])
+        yield polars.Series(f"n_recommended_{name}", trials.chosen[:, arm])
+        yield polars.Series(f"n_taken_{name}", trials.taken[:, arm])
     for arm, name in enumerate(design.arms):
         if arm == (control or 0):  # the others are compared with it
             continue

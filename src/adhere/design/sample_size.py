@@ -153,7 +153,7 @@ class SampleSize:
             "n_trials": self.n_trials,
             "seed": str(self.seed),
             "version": self.version,
-            "digest": self.design.digest,
+            "design_digest": self.design.digest,
         }
 
     def __repr__(self) -> str:

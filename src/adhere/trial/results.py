@@ -43,8 +43,8 @@ class Compliance(msgspec.Struct, frozen=True):
 
     chosen: str
     actual: dict[str, int]
-    nothing: int
-    other: int
+    took_nothing: int
+    took_other: int
     unknown: int
     share: float | None
     low: float
@@ -54,16 +54,16 @@ class Compliance(msgspec.Struct, frozen=True):
 class Results(msgspec.Struct, frozen=True, omit_defaults=True):
     """A trial's results: what became of its recommendations, and estimates for three analysis sets.
 
-    Each is reported in full, open, withdrawn or entered in error; no estimate counts the last.
+    Each is complete (reported in full), waiting, lost to follow-up or entered in error; no estimate counts the last.
     """
 
     trial: str
     head: str
     records: int
     recommendations: int
-    reported: int
-    open: int
-    withdrawn: int
+    complete: int
+    waiting: int
+    lost_to_follow_up: int
     imputed_parts: int
     fallbacks: int
     refused_lessons: int
@@ -73,7 +73,7 @@ class Results(msgspec.Struct, frozen=True, omit_defaults=True):
     compliance: list[Compliance]
     probabilities: dict[str, float]
     note: str
-    in_error: int = 0
+    entered_in_error: int = 0
     rehearsal: bool = False
 
 
@@ -82,9 +82,9 @@ class _Tally:
     """Everything counted in one pass; its size depends on the number of arms alone."""
 
     arms: tuple[str, ...]
-    reported: int = 0
-    open: int = 0
-    withdrawn: int = 0
+    complete: int = 0
+    waiting: int = 0
+    lost: int = 0
     in_error: int = 0
     imputed: int = 0
     fallbacks: int = 0
@@ -100,9 +100,9 @@ class _Tally:
         if history.in_error:
             self.in_error += 1
             return
-        self.withdrawn += history.withdrawn
-        self.open += history.is_open
-        self.reported += not history.withdrawn and not history.is_open
+        self.lost += history.withdrawn
+        self.waiting += history.is_open
+        self.complete += not history.withdrawn and not history.is_open
         self.imputed += sum(part is not None and part.imputed for part in (history.actual, history.reward))
         self.fallbacks += bool(history.fallback)
         self.refused += len(history.refused)
@@ -155,10 +155,10 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         head=head.hash.hex(),
         records=head.position,
         recommendations=state.n_recommendations,
-        reported=tally.reported,
-        open=tally.open,
-        withdrawn=tally.withdrawn,
-        in_error=tally.in_error,
+        complete=tally.complete,
+        waiting=tally.waiting,
+        lost_to_follow_up=tally.lost,
+        entered_in_error=tally.in_error,
         imputed_parts=tally.imputed,
         fallbacks=tally.fallbacks,
         refused_lessons=tally.refused,

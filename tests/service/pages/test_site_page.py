@@ -146,7 +146,7 @@ def test_a_slip_is_marked_as_entered_in_error_and_can_be_entered_again(service: 
     shown = person.get(here).body
     assert b"This was entered in error" in shown
     assert b"/report" not in shown
-    assert service.client().results(trial).in_error == 1
+    assert service.client().results(trial).entered_in_error == 1
     again = person.send(f"/app/trials/{trial}/site", {"subject": "S-1", "key": "two"})
     assert again.headers["location"].endswith(f"/recommendations/{service.ids(trial)[1]}")
 

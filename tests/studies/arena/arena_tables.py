@@ -36,12 +36,12 @@ def arena_tables(longest: int = 100_000) -> dict[str, polars.DataFrame]:
                 results.append(_row(who, horizon, difference, single))
             for t in () if single else _GRID:
                 regret = (1 - difference) * t**0.5 if difference > -0.3 else 0.1 * t
-                curves.append({**who, "horizon": longest, "patients": t, **_ends("regret", regret, 0.1 * regret)})
+                curves.append({**who, "n_patients": longest, "t": t, **_ends("regret", regret, 0.1 * regret)})
             if family in ("confounded", "mildly-confounded"):
                 gain = DIFFERENCES["unconfounded"][list(LABELS).index(policy)]
                 points = {**_ends("gain", gain, 0.004), **_ends("loss", -difference, 0.004)}
                 frontier.append(
-                    {**who, **points, "loss_worst_5_percent": 0.1, "loss_family": family, "horizon": 2000}
+                    {**who, **points, "loss_worst_5_percent": 0.1, "loss_family": family, "n_patients": 2000}
                 )
     families = [
         {"family": family, "description": f"Who is {family}", "drawn": "rewards U(0, 1)", "n_arms": 2,
@@ -49,7 +49,9 @@ def arena_tables(longest: int = 100_000) -> dict[str, polars.DataFrame]:
          "best_surplus": 0.1}
         for family in DIFFERENCES
     ]  # fmt: skip
-    absent = [{"family": "unconfounded", "horizon": 2000, "policy": "gittins", "label": "Gittins", "why": "too long"}]
+    absent = [
+        {"family": "unconfounded", "n_patients": 2000, "policy": "gittins", "label": "Gittins", "why": "too long"}
+    ]
     rows = {"results": results, "curves": curves, "frontier": frontier, "families": families, "left_out": absent}
     return {name: table(name, rows[name]) for name in SCHEMAS}
 
@@ -60,14 +62,14 @@ def _row(who: dict[str, str], horizon: int, difference: float, single: bool) -> 
         **dict.fromkeys(SCHEMAS["results"]),
         **who,
         "n_arms": 2,
-        "horizon": horizon,
+        "n_patients": horizon,
         "n_populations": 1 if single else _LARGE,
         "n_runs": 50,
         **_ends("share", 0.9 + difference, 0.01),
         **_ends("difference", difference, 0.004 if difference else 0.0),
         **({} if single else {"worst_5_percent": difference - 0.1, "worst_5_percent_held_out": difference - 0.05,
                               "worst": difference - 0.2}),
-        "worse_than_random": 0.4 if linear else 0.0,
+        "populations_worse_than_randomisation": 0.4 if linear else 0.0,
         **_ends("regret_recommendation", 0.02 - 0.1 * difference, 0.001),
         **_ends("regret_treatment", 0.05 - 0.1 * difference, 0.001),
         "growth_of_worst": None if single or horizon == 2000 else 0.99 if linear else 0.5,

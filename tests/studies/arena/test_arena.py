@@ -48,7 +48,7 @@ def test_the_tables(played: Arena) -> None:
     results = played.tables["results"]
     assert len(results) == 3 * (len(TINY) + 2)  # the stroke trials are pooled, too
     assert played.tables["families"]["family"].to_list() == list(dict.fromkeys(cell.family for cell in TINY))
-    assert set(played.tables["curves"].filter(polars.col("horizon") == 20)["patients"]) == {1, 2, 4, 6, 11, 20}
+    assert set(played.tables["curves"].filter(polars.col("n_patients") == 20)["t"]) == {1, 2, 4, 6, 11, 20}
     assert results.filter(polars.col("policy") == "thompson")["difference"].to_list() == [0.0] * (len(TINY) + 2)
     families = results.filter(polars.col("n_populations") == 20)
     assert families["worst_5_percent"].null_count() == 0
@@ -59,9 +59,9 @@ def test_the_tables(played: Arena) -> None:
 
 def test_the_stroke_trials_are_pooled_over_runs(played: Arena) -> None:
     results = played.tables["results"].filter(polars.col("policy") == "thompson/actual")
-    pooled, longer = results.filter(polars.col("family") == "stroke").sort("horizon").to_dicts()
-    assert longer["horizon"] == 40
-    apart = results.filter(polars.col("family").is_in(STROKE), polars.col("horizon") == 30)
+    pooled, longer = results.filter(polars.col("family") == "stroke").sort("n_patients").to_dicts()
+    assert longer["n_patients"] == 40
+    apart = results.filter(polars.col("family").is_in(STROKE), polars.col("n_patients") == 30)
     assert pooled["difference"] == pytest.approx(apart["difference"].mean())
     assert pooled["surplus"] == pytest.approx(apart["surplus"].mean())
     assert (pooled["n_arms"], pooled["n_populations"], pooled["regret_treatment"]) == (None, 2, None)
@@ -89,9 +89,9 @@ def test_more_points_of_the_frontier_play_there_alone() -> None:
 def test_the_frontier(played: Arena) -> None:
     results, frontier = played.tables["results"], played.tables["frontier"]
     assert len(frontier) == 3 * 2 * 2  # policies, horizons, families
-    one = frontier.filter(loss_family="confounded", horizon=20, policy="thompson/actual").to_dicts()[0]
-    gains = results.filter(family="unconfounded", horizon=20, policy="thompson/actual").to_dicts()[0]
-    loses = results.filter(family="confounded", horizon=20, policy="thompson/actual").to_dicts()[0]
+    one = frontier.filter(loss_family="confounded", n_patients=20, policy="thompson/actual").to_dicts()[0]
+    gains = results.filter(family="unconfounded", n_patients=20, policy="thompson/actual").to_dicts()[0]
+    loses = results.filter(family="confounded", n_patients=20, policy="thompson/actual").to_dicts()[0]
     assert (one["gain"], one["gain_low"]) == (gains["difference"], gains["difference_low"])
     assert (one["loss"], one["loss_low"]) == (-loses["difference"], -loses["difference_high"])
 

@@ -102,7 +102,7 @@ def test_what_the_tables_do_not_hold_is_left_out() -> None:
     tables = arena_tables()
     few = {name: tables[name].clear() for name in ("frontier", "curves", "left_out")}
     own = polars.col("policy").is_in(["thompson", "thompson/actual"])
-    results = tables["results"].filter(own, horizon=2000).drop_nulls("worst")
+    results = tables["results"].filter(own, n_patients=2000).drop_nulls("worst")
     names = [one.name for one in arena_sections(Facts({**tables, **few, "results": results}))]
     assert names == ["standings", "regrets", "time", "families"]
     surplus = {"surplus": 10.0, "surplus_low": 9.0, "surplus_high": 12.0}

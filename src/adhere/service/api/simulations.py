@@ -108,7 +108,7 @@ def _view(files: SimulationFiles, state: SimulationState) -> SimulationView:
         *about,
         progress.total,
         progress.total,
-        design_digest=found["designs"][0]["digest"],
+        design_digest=found["designs"][0]["design_digest"],
         scenarios=_scenarios(found),
         meanings=found["meanings"],
         notes=tuple(found["notes"]),

@@ -43,14 +43,14 @@ class Facts:
     def __init__(self, tables: Tables) -> None:
         self.results, self.curves = tables["results"], tables["curves"]
         self.families, self.left_out = tables["families"], tables["left_out"]
-        horizons = self.results["horizon"].unique().to_list()
+        horizons = self.results["n_patients"].unique().to_list()
         self.horizon = int(min(horizons, key=lambda one: abs(math.log(one / HORIZON))))
         self.longest, self.shortest = int(max(horizons)), int(min(horizons))
-        self.at_horizon = self.results.filter(horizon=self.horizon)
+        self.at_horizon = self.results.filter(n_patients=self.horizon)
         # Further to the right is better, as on the other axis: what is lost is below zero.
         self.frontier = (
             tables["frontier"]
-            .filter(horizon=self.horizon)
+            .filter(n_patients=self.horizon)
             .with_columns(
                 loss=-polars.col("loss"), loss_low=-polars.col("loss_high"), loss_high=-polars.col("loss_low")
             )
@@ -73,9 +73,11 @@ class Facts:
     def mapped(self) -> polars.DataFrame:
         """The results at the horizon, and those of families that were played at longer ones alone."""
         elsewhere = self.results.filter(
-            ~polars.col("family").is_in(list(self.sizes)), polars.col("horizon") > self.horizon
+            ~polars.col("family").is_in(list(self.sizes)), polars.col("n_patients") > self.horizon
         )
-        names = [f"{family} ({horizon:,})" for family, horizon in elsewhere.select("family", "horizon").iter_rows()]
+        names = [
+            f"{family} ({horizon:,})" for family, horizon in elsewhere.select("family", "n_patients").iter_rows()
+        ]
         return polars.concat([self.at_horizon, elsewhere.with_columns(polars.Series("family", names, polars.String))])
 
     def few(self) -> list[str]:

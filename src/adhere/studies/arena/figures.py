@@ -129,9 +129,10 @@ def _short(facts: Facts, policy: str, label: str) -> str:
 def curve_figures(facts: Facts) -> list[ReportFigure]:
     """Regret as trials grow, family by family, of a few policies."""
     few = facts.few()
-    longest = polars.col("horizon") == polars.col("horizon").max().over("family")
+    longest = polars.col("n_patients") == polars.col("n_patients").max().over("family")
     table = facts.curves.filter(polars.col("policy").is_in(few), longest).with_columns(
         population="family",
+        patients="t",
         name=polars.col("policy").replace_strict(facts.labels),
         mean="regret",
         low="regret_low",
@@ -139,7 +140,7 @@ def curve_figures(facts: Facts) -> list[ReportFigure]:
     )
     order = {policy: place for place, policy in enumerate(few)}
     table = table.sort(polars.col("policy").replace_strict(order), maintain_order=True)
-    long = set(table.filter(polars.col("horizon") >= facts.horizon)["family"])
+    long = set(table.filter(polars.col("n_patients") >= facts.horizon)["family"])
     families = [one for one in facts.families["family"] if one in long]
     found = []
     for number, some in enumerate(chunks(families, _PANELS), 1):
@@ -203,7 +204,7 @@ def optimum_figure(facts: Facts) -> ReportFigure | None:
     scale = polars.col("fraction_of_optimum") / polars.col("surplus")  # that is, over the optimum
     table = known.select(
         row="label",
-        panel=polars.format("{}, {} patients", "family", "horizon"),
+        panel=polars.format("{}, {} patients", "family", "n_patients"),
         mean="fraction_of_optimum",
         low=scale * polars.col("surplus_low"),
         high=scale * polars.col("surplus_high"),

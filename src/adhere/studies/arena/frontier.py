@@ -12,7 +12,7 @@ _ENDS = ("", "_low", "_high")
 
 def frontier_rows(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row for each policy, horizon and misleading family in which it plays as well as where it is unconfounded."""
-    found = {(row["family"], row["horizon"], row["policy"]): row for row in results}
+    found = {(row["family"], row["n_patients"], row["policy"]): row for row in results}
     rows = []
     for (family, horizon, policy), gains in found.items():
         for other in MISLEADING:
@@ -21,7 +21,7 @@ def frontier_rows(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 continue
             mean, low, high = (loses[f"difference{end}"] for end in _ENDS)
             row = {f"gain{end}": gains[f"difference{end}"] for end in _ENDS}
-            row |= {"policy": policy, "label": gains["label"], "horizon": horizon, "loss_family": other}
+            row |= {"policy": policy, "label": gains["label"], "n_patients": horizon, "loss_family": other}
             row |= {"loss": -mean, "loss_low": -high, "loss_high": -low}
             rows.append(row | {"loss_worst_5_percent": -loses["worst_5_percent"]})
     return rows

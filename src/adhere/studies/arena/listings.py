@@ -12,7 +12,7 @@ from adhere.studies.arena.facts import Facts
 
 _NONE = "–"
 _DIGITS = 4  # of a patient's regret
-_RANDOM = ("worse_than_random", "surely_worse_than_random")
+_RANDOM = ("populations_worse_than_randomisation", "populations_surely_worse_than_randomisation")
 _REGRETS = {
     "regret_recommendation": "lost: best recommended",
     "regret_treatment": "lost: best taken",
@@ -49,7 +49,7 @@ def left_out_listing(facts: Facts) -> list[Listing]:
         return []
     where: dict[tuple[str, str], list[str]] = {}
     for row in facts.left_out.iter_rows(named=True):
-        where.setdefault((row["label"], row["why"]), []).append(f"{row['family']} ({row['horizon']:,})")
+        where.setdefault((row["label"], row["why"]), []).append(f"{row['family']} ({row['n_patients']:,})")
     rows = [(label, why, ", ".join(places)) for (label, why), places in where.items()]
     return [Listing("Who did not play where, and why.", ("policy", "why", "family (patients)"), rows, folded=True)]
 
@@ -73,7 +73,8 @@ def worst_listing(facts: Facts) -> Listing:
             continue
         random, surely = (max(its[name].drop_nulls().to_list(), default=None) for name in _RANDOM)
         growth = max(
-            facts.results.filter(policy=policy, horizon=facts.longest)["growth_of_worst"].drop_nulls(), default=None
+            facts.results.filter(policy=policy, n_patients=facts.longest)["growth_of_worst"].drop_nulls(),
+            default=None,
         )
         shares = [_NONE if one is None else f"{one:.1%}" for one in (random, surely)]
         rows.append(
@@ -104,14 +105,14 @@ def family_listings(facts: Facts) -> list[Listing]:
         its = facts.results.filter(family=family)
         columns: dict[str, list[str]] = {}
         entries = list(its.iter_rows(named=True))
-        columns["patients"] = [f"{row['horizon']:,}" for row in entries]
+        columns["patients"] = [f"{row['n_patients']:,}" for row in entries]
         columns["policy"] = [row["label"] for row in entries]
         columns["share"] = estimate_texts([_estimate(row, "share") for row in entries])
         columns["difference"] = estimate_texts([_estimate(row, "difference") for row in entries], sign="+")
         columns["worst 5%"] = _numbers(entries, "worst_5_percent", "+.3f")
         columns["held out"] = _numbers(entries, "worst_5_percent_held_out", "+.3f")
         columns["worst"] = _numbers(entries, "worst", "+.3f")
-        columns["below random"] = _numbers(entries, "worse_than_random", ".1%")
+        columns["worse than randomisation"] = _numbers(entries, "populations_worse_than_randomisation", ".1%")
         for name, title in _REGRETS.items():
             known = [row for row in entries if row[name] is not None]
             texts = iter(estimate_texts([_estimate(row, name) for row in known], digits=_DIGITS))

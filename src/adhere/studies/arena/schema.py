@@ -23,7 +23,7 @@ def _with_interval(*names: str) -> Schema:
 RESULTS: Schema = {
     "family": _TEXT,
     "n_arms": _WHOLE,
-    "horizon": _WHOLE,
+    "n_patients": _WHOLE,
     "policy": _TEXT,
     "label": _TEXT,
     "n_populations": _WHOLE,
@@ -33,21 +33,21 @@ RESULTS: Schema = {
     "worst_5_percent": _NUMBER,  # of the difference: the mean in the worst 5% of populations
     "worst_5_percent_held_out": _NUMBER,  # the same, chosen in half of the runs and measured in the others
     "worst": _NUMBER,  # of the difference: the worst population
-    "worse_than_random": _NUMBER,  # share of populations
-    "surely_worse_than_random": _NUMBER,
+    "populations_worse_than_randomisation": _NUMBER,  # share of populations
+    "populations_surely_worse_than_randomisation": _NUMBER,
     **_with_interval("regret_recommendation", "regret_treatment", "regret_compliers"),  # for each patient
     **_with_interval("surplus"),  # of a whole trial
     "fraction_of_optimum": _NUMBER,
     "growth_of_worst": _NUMBER,
     "ns_per_decision": _NUMBER,
 }
-# A row for each family, horizon, policy and number of patients: regret so far against the best recommendation.
+# A row for each family, horizon, policy and number of patients so far (t): regret against the best recommendation.
 CURVES: Schema = {
     "family": _TEXT,
-    "horizon": _WHOLE,
+    "n_patients": _WHOLE,
     "policy": _TEXT,
     "label": _TEXT,
-    "patients": _WHOLE,
+    "t": _WHOLE,
     **_with_interval("regret"),
 }
 # A row for each policy and family where pooling misleads. Gain: the difference where unconfounded; loss: minus the
@@ -58,7 +58,7 @@ FRONTIER: Schema = {
     **_with_interval("gain", "loss"),
     "loss_worst_5_percent": _NUMBER,
     "loss_family": _TEXT,
-    "horizon": _WHOLE,
+    "n_patients": _WHOLE,
 }
 FAMILIES: Schema = {
     "family": _TEXT,
@@ -71,7 +71,7 @@ FAMILIES: Schema = {
     "best_surplus": _NUMBER,  # for each patient, the mean over populations
 }
 # Policies that do not play in a cell, and why.
-LEFT_OUT: Schema = {"family": _TEXT, "horizon": _WHOLE, "policy": _TEXT, "label": _TEXT, "why": _TEXT}
+LEFT_OUT: Schema = {"family": _TEXT, "n_patients": _WHOLE, "policy": _TEXT, "label": _TEXT, "why": _TEXT}
 
 SCHEMAS: dict[str, Schema] = {
     "results": RESULTS,

@@ -175,7 +175,7 @@ def growth_result(facts: Facts) -> str:
     if not linear:
         return f"No policy's worst case grows like the number of patients where that of {reference} does not."
     n, verb = ("1 policy", "has") if len(linear) == 1 else (f"{len(linear)} policies", "have")
-    n_played = facts.results.filter(horizon=facts.longest)["policy"].n_unique()
+    n_played = facts.results.filter(n_patients=facts.longest)["policy"].n_unique()
     said = f"{n} of {n_played} {verb} a worst case that grows like the number of patients where "
     said += f"that of {reference} does not"
     if facts.default is not None:
@@ -185,7 +185,7 @@ def growth_result(facts: Facts) -> str:
 
 def linear_worst(facts: Facts) -> dict[str, list[str]]:
     """The families in which a policy's worst case grows linearly and the reference's does not, by policy."""
-    known = facts.results.filter(horizon=facts.longest).drop_nulls("growth_of_worst")
+    known = facts.results.filter(n_patients=facts.longest).drop_nulls("growth_of_worst")
     growth = {(row["policy"], row["family"]): row["growth_of_worst"] for row in known.iter_rows(named=True)}
     found: dict[str, list[str]] = {}
     for (policy, family), power in growth.items():
@@ -229,12 +229,12 @@ def optimum_result(facts: Facts) -> str:
     """How near to the optimum the best policy, the default and the reference come, in the first family with one."""
     known = facts.optimum()
     first = known.row(0, named=True)
-    its = known.filter(family=first["family"], horizon=first["horizon"])
+    its = known.filter(family=first["family"], n_patients=first["n_patients"])
     reached = dict(its.select("policy", "fraction_of_optimum").iter_rows())
     best = max(reached, key=reached.__getitem__)
     shown = dict.fromkeys(one for one in (best, facts.default, facts.reference) if one in reached)
     said = [f"{facts.labels[policy]} reaches {reached[policy]:.0%}" for policy in shown if policy is not None]
-    return f"In trials of {first['horizon']} patients on {first['family']}, {listed(said)} of the optimum."
+    return f"In trials of {first['n_patients']} patients on {first['family']}, {listed(said)} of the optimum."
 
 
 def time_result(facts: Facts) -> str:

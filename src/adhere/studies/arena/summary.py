@@ -24,9 +24,9 @@ def summary(results: polars.DataFrame, own: Sequence[str], width: int) -> str:
     blocks = []
     for family in results["family"].unique(maintain_order=True):
         rows = results.filter(polars.col("family") == family)
-        horizons = rows["horizon"].unique().to_list()
+        horizons = rows["n_patients"].unique().to_list()
         horizon = MAIN_HORIZON if MAIN_HORIZON in horizons else max(horizons)
-        blocks.append(_block(family, rows.filter(polars.col("horizon") == horizon), own, width))
+        blocks.append(_block(family, rows.filter(polars.col("n_patients") == horizon), own, width))
     return "\n\n".join(blocks)
 
 
@@ -35,7 +35,7 @@ def _block(family: str, rows: polars.DataFrame, own: Sequence[str], width: int) 
     shown = [row for rank, row in enumerate(ranked) if rank < _N_BEST or row["policy"] in (REFERENCE, *own)]
     room = max(_MIN_NAME, min(width, 100) - len(_NUMBERS.format("", "", "")))
     first = ranked[0]
-    title = f"{family}, {first['horizon']:,} patients"
+    title = f"{family}, {first['n_patients']:,} patients"
     head = f"{title:<{room}}" + _NUMBERS.format("share", "difference", "worst 5%")
     lines = [head, *(_line(row, room) for row in shown)]
     if len(ranked) > len(shown):

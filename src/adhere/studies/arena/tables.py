@@ -51,7 +51,7 @@ def make_tables(plays: Plays, left_out: Iterable[LeftOut]) -> dict[str, polars.D
         curves += cell_curves
     results += _pooled_stroke(plays)
     absent = [
-        {"family": one.cell.family, "horizon": one.cell.n_patients, "policy": one.entrant.text,
+        {"family": one.cell.family, "n_patients": one.cell.n_patients, "policy": one.entrant.text,
          "label": one.entrant.label, "why": one.why}
         for one in left_out
     ]  # fmt: skip
@@ -79,15 +79,20 @@ def _cell_rows(cell: Cell, played: Mapping[Entrant, Played]) -> tuple[list[Row],
             "n_arms": truth.recommendation.shape[1],
             "n_populations": truth.n_populations,
             "n_runs": one.n_runs * (truth.n_units if truth.n_populations == 1 else 1),
-            "worse_than_random": negative,
-            "surely_worse_than_random": surely,
+            "populations_worse_than_randomisation": negative,
+            "populations_surely_worse_than_randomisation": surely,
             "fraction_of_optimum": None if optimum is None else float(own.surplus.mean()) / optimum,
             "ns_per_decision": 1e9 * one.seconds * one.n_threads / (truth.n_units * one.n_runs * cell.n_patients),
         }
         results.append(row)
         for point, patients in enumerate(one.grid):
-            at = {"family": cell.family, "horizon": cell.n_patients, "policy": entrant.text, "label": entrant.label}
-            curves.append(at | {"patients": int(patients)} | _ends("regret", interval(own.regret[:, point])))
+            at = {
+                "family": cell.family,
+                "n_patients": cell.n_patients,
+                "policy": entrant.text,
+                "label": entrant.label,
+            }
+            curves.append(at | {"t": int(patients)} | _ends("regret", interval(own.regret[:, point])))
     return results, curves
 
 
@@ -96,7 +101,7 @@ def _row(family: str, horizon: int, entrant: Entrant, own: ByUnit, reference: By
     difference = own.share - reference.share
     return {
         "family": family,
-        "horizon": horizon,
+        "n_patients": horizon,
         "policy": entrant.text,
         "label": entrant.label,
         **_ends("share", interval(own.share)),
@@ -146,9 +151,9 @@ def _pooled_at(cells: Sequence[Cell], plays: Plays) -> list[Row]:
         reference = reference or own
         row = _row(POOLED_STROKE, cells[0].n_patients, entrant, own, reference, is_single=True)
         n_runs = plays[cells[0]][entrant].n_runs * cells[0].truth.n_units
-        unknown = ("n_arms", "surely_worse_than_random", "fraction_of_optimum", "ns_per_decision")
+        unknown = ("n_arms", "populations_surely_worse_than_randomisation", "fraction_of_optimum", "ns_per_decision")
         row |= dict.fromkeys(unknown) | {"n_populations": 2, "n_runs": n_runs}
-        rows.append(row | {"worse_than_random": float(own.surplus.mean() < 0)})
+        rows.append(row | {"populations_worse_than_randomisation": float(own.surplus.mean() < 0)})
     return rows
 
 

@@ -62,8 +62,8 @@ class Facts:
 
     def n_trials(self, design: str) -> int:
         """How many trials of a design were analysed."""
-        rows = self.of(design).group_by("population", "policy", "patients").agg(polars.col("trials").max())
-        return int(rows["trials"].sum())
+        rows = self.of(design).group_by("population", "policy", "n_patients").agg(polars.col("n_trials").max())
+        return int(rows["n_trials"].sum())
 
 
 def n_holding(judgements: list[Judgement]) -> int:

@@ -26,7 +26,7 @@ _MAIN_VIEWS = ("intention-to-treat", "compliers")
 def fixed_figures(facts: Facts) -> list[ReportFigure]:
     """A map of every interval on every population, for each size."""
     found = []
-    for patients in facts.fixed["patients"].unique(maintain_order=True):
+    for patients in facts.fixed["n_patients"].unique(maintain_order=True):
         rows = _fixed_rows(facts, patients)
         name = f"fixed-{patients // 2}"
         caption = f"How often every interval covered, with {patients // 2:,} patients an arm."
@@ -37,14 +37,14 @@ def fixed_figures(facts: Facts) -> list[ReportFigure]:
 
 def _fixed_rows(facts: Facts, patients: int) -> polars.DataFrame:
     """What is judged, by its view and quantity; then, as one group, what promises nothing."""
-    rows = facts.fixed.filter(polars.col("patients") == patients)
+    rows = facts.fixed.filter(polars.col("n_patients") == patients)
     judged = (
         rows.filter(polars.col("judged"))
         .group_by("view", "quantity", "population", maintain_order=True)
         .agg(polars.col("coverage").min())
         .select(group="view", row="quantity", column="population", coverage="coverage")
     )
-    beside = facts.beside(FIXED_DESIGN).filter(polars.col("patients") == patients)
+    beside = facts.beside(FIXED_DESIGN).filter(polars.col("n_patients") == patients)
     others = beside.select(
         group=polars.lit(_BESIDE),
         row=polars.format("{}: difference ({})", "view", polars.col("method").str.replace(r" \(.*", "")),

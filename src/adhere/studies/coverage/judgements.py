@@ -49,7 +49,9 @@ def judge(tables: Tables) -> list[Judgement]:
         rows = tables["intervals"].filter(polars.col("design") == design, polars.col("judged"))
         found += [_of_intervals(group) for group in _groups(rows, ("view", "quantity"))]
     for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
-        rows = tables["tests"].filter(polars.col("design") == design, polars.col("judged"), polars.col("trials") > 0)
+        rows = tables["tests"].filter(
+            polars.col("design") == design, polars.col("judged"), polars.col("n_trials") > 0
+        )
         found += [_of_tests(group) for group in _groups(rows, ("test",))]
     return found
 
@@ -92,7 +94,7 @@ def _of_tests(rows: list[dict[str, Any]]) -> Judgement:
 def where(row: dict[str, Any]) -> str:
     """In which cell a row of a table is."""
     if row["design"] == FIXED_DESIGN:
-        return f"“{row['population']}”, {row['patients'] // 2} an arm"
+        return f"“{row['population']}”, {row['n_patients'] // 2} an arm"
     return f"“{row['population']}” under {policy_label(row['policy'])}"
 
 

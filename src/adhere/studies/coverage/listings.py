@@ -50,10 +50,10 @@ def all_listings(facts: Facts) -> list[Listing]:
     """Every interval, a table for each cell."""
     found = []
     for (design, population, policy, patients), rows in facts.intervals.group_by(
-        "design", "population", "policy", "patients", maintain_order=True
+        "design", "population", "policy", "n_patients", maintain_order=True
     ):
         named = f"{patients // 2} an arm" if design == FIXED_DESIGN else f"{policy}, {patients} patients"
-        trials = f"{max(rows['trials'].to_list()):,} trials"
+        trials = f"{max(rows['n_trials'].to_list()):,} trials"
         caption = f"{str(design).capitalize()}, {population}, {named}, {trials}: every interval."
         found.append(Listing(caption, _HEADER, [_row(one) for one in rows.to_dicts()], folded=True))
     return found
@@ -82,10 +82,10 @@ def tests_listings(facts: Facts) -> list[Listing]:
     ):
         rows = [
             [
-                one["design"], one["population"], one["policy"] or f"{one['patients'] // 2} an arm", one["test"],
+                one["design"], one["population"], one["policy"] or f"{one['n_patients'] // 2} an arm", one["test"],
                 _share(one["rate"]), _interval(one["rate_low"], one["rate_high"]), _mark(one["verdict"]),
             ]
-            for one in facts.tests.filter(polars.col("true") == true, polars.col("trials") > 0).to_dicts()
+            for one in facts.tests.filter(polars.col("true") == true, polars.col("n_trials") > 0).to_dicts()
         ]  # fmt: skip
         header = ("design", "population", "policy or size", "test", "rejects in", "Monte Carlo interval", "verdict")
         if rows:
@@ -95,7 +95,7 @@ def tests_listings(facts: Facts) -> list[Listing]:
 
 def weak_listing(facts: Facts) -> Listing:
     """Every interval for the effect on compliers where few comply."""
-    rows = [[one["population"], f"{one['patients'] // 2}", *_row(one)[2:]] for one in facts.weak.to_dicts()]
+    rows = [[one["population"], f"{one['n_patients'] // 2}", *_row(one)[2:]] for one in facts.weak.to_dicts()]
     header = ("population", "an arm", *_HEADER[2:])
     return Listing("The effect on compliers, where 3% are compliers.", header, rows)
 

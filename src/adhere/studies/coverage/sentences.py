@@ -45,7 +45,7 @@ def lead(facts: Facts) -> str:
 
 def fixed_question(facts: Facts) -> str:
     """The question of fixed designs."""
-    sizes = listed([f"{patients // 2:,}" for patients in facts.fixed["patients"].unique().sort()])
+    sizes = listed([f"{patients // 2:,}" for patients in facts.fixed["n_patients"].unique().sort()])
     n = facts.fixed["population"].n_unique()
     return (
         f"Do 95% intervals cover in at least {LEAST_COVERAGE:.0%} of trials with {sizes} patients an arm, in "
@@ -60,7 +60,7 @@ def fixed_result(facts: Facts) -> str:
 
 def adaptive_question(facts: Facts) -> str:
     """The question of adaptive designs."""
-    n_policies, patients = facts.adaptive["policy"].n_unique(), max(facts.adaptive["patients"].to_list())
+    n_policies, patients = facts.adaptive["policy"].n_unique(), max(facts.adaptive["n_patients"].to_list())
     return (
         f"Do confidence sequences hold at all times of trials of {patients} patients under {n_policies} adaptive "
         f"policies, when outcomes come {DELAY} patients late and some never do?"
@@ -136,7 +136,7 @@ def _fraction(rows: polars.DataFrame, bar: float) -> str:
 def tests_details(facts: Facts) -> list[str]:
     """The range of every test over the cells, where its hypothesis is true and where it is not."""
     said = []
-    for (design, test), rows in facts.tests.filter(polars.col("trials") > 0).group_by(
+    for (design, test), rows in facts.tests.filter(polars.col("n_trials") > 0).group_by(
         "design", "test", maintain_order=True
     ):
         texts = [
@@ -155,14 +155,14 @@ def _range(rows: polars.DataFrame) -> str:
 
 def weak_result(facts: Facts) -> str:
     """What is left of an interval where next to nobody complies."""
-    rows = facts.weak.filter(polars.col("patients") == polars.col("patients").min())
+    rows = facts.weak.filter(polars.col("n_patients") == polars.col("n_patients").min())
     texts = []
     for (method,), some in rows.group_by("method", maintain_order=True):
         shares, unbounded = some["coverage"].to_list(), some["unbounded"].to_list()
         texts.append(
             f"{method.partition(' (')[0]} covers in {min(shares):.1%} at least, {max(unbounded):.0%} unbounded"
         )
-    return f"With {rows['patients'][0] // 2} patients an arm: {'; '.join(texts)}."
+    return f"With {rows['n_patients'][0] // 2} patients an arm: {'; '.join(texts)}."
 
 
 def weak_details(facts: Facts) -> list[str]:
@@ -179,7 +179,7 @@ def _weak_sentence(one: dict[str, Any]) -> str:
     method = one["method"].partition(" (")[0]
     width = "unbounded" if one["median_width"] is None else f"{one['median_width']:.2f}"
     return (
-        f"“{one['population']}”, {one['patients'] // 2:,} an arm, {method}: covers in {one['coverage']:.1%}; "
+        f"“{one['population']}”, {one['n_patients'] // 2:,} an arm, {method}: covers in {one['coverage']:.1%}; "
         f"median width {width}; {one['unbounded']:.1%} are unbounded."
     )
 

@@ -14,7 +14,7 @@ from adhere.studies.coverage.people import ADAPTIVE, FIXED
 from adhere.studies.coverage.verdicts import covers_enough, misses_seldom
 
 FIXED_DESIGN, ADAPTIVE_DESIGN = "fixed", "adaptive"
-_WHERE = {"design": polars.String, "population": polars.String, "policy": polars.String, "patients": polars.Int64}
+_WHERE = {"design": polars.String, "population": polars.String, "policy": polars.String, "n_patients": polars.Int64}
 INTERVALS = _WHERE | {
     "view": polars.String,
     "quantity": polars.String,
@@ -22,7 +22,7 @@ INTERVALS = _WHERE | {
     "promise": polars.String,
     "judged": polars.Boolean,
     "truth": polars.Float64,
-    "trials": polars.Int64,
+    "n_trials": polars.Int64,
     "covering": polars.Int64,
     "coverage": polars.Float64,
     "coverage_low": polars.Float64,
@@ -38,7 +38,7 @@ TESTS = _WHERE | {
     "hypothesis": polars.String,
     "true": polars.Boolean,
     "judged": polars.Boolean,
-    "trials": polars.Int64,
+    "n_trials": polars.Int64,
     "alarms": polars.Int64,
     "rate": polars.Float64,
     "rate_low": polars.Float64,
@@ -60,8 +60,8 @@ def make_tables(counted: Mapping[Cell, Counted]) -> dict[str, polars.DataFrame]:
 
 def _where(cell: Cell) -> dict[str, Any]:
     if isinstance(cell, FixedCell):
-        return {"design": FIXED_DESIGN, "population": cell.people, "policy": "", "patients": 2 * cell.n_per_arm}
-    named = {"population": cell.people, "policy": cell.policy, "patients": cell.n_patients}
+        return {"design": FIXED_DESIGN, "population": cell.people, "policy": "", "n_patients": 2 * cell.n_per_arm}
+    named = {"population": cell.people, "policy": cell.policy, "n_patients": cell.n_patients}
     return {"design": ADAPTIVE_DESIGN, **named}
 
 
@@ -76,7 +76,8 @@ def _interval_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
             else misses_seldom(n - tally.n_covering, n)
         )
         rows.append({
-            **_where(cell), **interval._asdict(), "truth": tally.truth, "trials": n_all, "covering": tally.n_covering,
+            **_where(cell), **interval._asdict(), "truth": tally.truth, "n_trials": n_all,
+            "covering": tally.n_covering,
             "coverage": tally.n_covering / n if n else None, "coverage_low": low, "coverage_high": high,
             "median_width": tally.median_width, "unbounded": tally.n_unbounded / n if n else None,
             "empty": tally.n_empty / n if n else None, "not_given": 1 - n / n_all if n_all else None,
@@ -91,7 +92,7 @@ def _test_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
         low, high = wilson(tally.n_raised, tally.n) if tally.n else (None, None)
         rows.append({
             **_where(cell), "test": test.name, "hypothesis": test.hypothesis, "true": test.is_true,
-            "judged": test.judged and test.is_true, "trials": tally.n, "alarms": tally.n_raised,
+            "judged": test.judged and test.is_true, "n_trials": tally.n, "alarms": tally.n_raised,
             "rate": tally.n_raised / tally.n if tally.n else None, "rate_low": low, "rate_high": high,
             "verdict": misses_seldom(tally.n_raised, tally.n) if test.judged and test.is_true else "",
         })  # fmt: skip

@@ -159,7 +159,7 @@ class Monitor(Struct, frozen=True):
     recommendations: int
     outcomes: int
     waiting: Annotated[int, Meta(description="Recommendations with no report, or only a part of one.")]
-    lost: int
+    lost_to_follow_up: int
     compliance: Estimate
     arms: list[AssignedRow]
     adaptive: bool

@@ -78,7 +78,7 @@ class RunningMonitor:
             recommendations=len(records),
             outcomes=total.outcome_known,
             waiting=_waiting(records),
-            lost=0 if records.lost is None else int(records.lost.sum()),
+            lost_to_follow_up=0 if records.lost is None else int(records.lost.sum()),
             compliance=quantity_view(total.compliance),
             arms=assigned_rows(analysis),
             adaptive=analysis.adaptive,

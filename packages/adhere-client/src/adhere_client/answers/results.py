@@ -23,8 +23,8 @@ class Compliance(Answer, frozen=True):
 
     chosen: str
     actual: dict[str, int]
-    nothing: int
-    other: int
+    took_nothing: int
+    took_other: int
     unknown: int
     share: float | None
     low: float
@@ -38,9 +38,9 @@ class Results(Answer, frozen=True):
     head: str
     records: int
     recommendations: int
-    reported: int
-    open: int
-    withdrawn: int
+    complete: int
+    waiting: int
+    lost_to_follow_up: int
     imputed_parts: int
     fallbacks: int
     refused_lessons: int
@@ -50,7 +50,7 @@ class Results(Answer, frozen=True):
     compliance: list[Compliance]
     probabilities: dict[str, float]
     note: str
-    in_error: int = 0
+    entered_in_error: int = 0
     rehearsal: bool = False
 
 
@@ -67,7 +67,7 @@ class Monitor(Answer, frozen=True):
     recommendations: int
     outcomes: int
     waiting: int
-    lost: int
+    lost_to_follow_up: int
     compliance: dict[str, Any]
     arms: list[dict[str, Any]]
     adaptive: bool
