@@ -25,6 +25,7 @@ from numba.core.errors import NumbaError
 
 from adhere.compilation.compile_errors import as_compile_error
 from adhere.compilation.kernel import classes_of
+from adhere.compilation.sources import note_imported
 from adhere.compilation.static import static_type
 from adhere.compilation.storage import cache_folder, locator_in
 from adhere.errors import CompileError
@@ -52,7 +53,8 @@ class GpuKernel:
     """A function to be compiled for compositions of rules, and launched with a number of threads."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+        self._function, self.module = function, function.__module__
+        note_imported(self.module)
         self._dispatchers: dict[Any, Any] = {}
 
     def ready(self, rule: Any, *arguments: Any) -> bool:
@@ -86,7 +88,7 @@ class GpuKernel:
             classes = classes_of(rule)
             registers = _REGISTERS_OF_LEARNERS if len(classes) == 1 else _REGISTERS_OF_HYBRIDS
             dispatcher = cuda.jit(self._function, extensions=[_StaticNumbers()], max_registers=registers)
-            folder = cache_folder(frozenset(classes))
+            folder = cache_folder(frozenset(classes), self.module)
             if folder is not None:
                 name = hashlib.sha256(repr(signature).encode()).hexdigest()[:16]
                 dispatcher._cache = _cache_in(folder / f"{self._function.__name__}-{name}", self._function)

@@ -14,6 +14,7 @@ from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
 from adhere.compilation.compile_errors import as_compile_error
+from adhere.compilation.sources import note_imported
 from adhere.compilation.static import type_for
 from adhere.compilation.storage import cache_folder, cache_in
 from adhere.errors import CompileError, UnavailableError
@@ -32,7 +33,8 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], static: bool = False) -> None:
-        self._function = function
+        self._function, self.module = function, function.__module__
+        note_imported(self.module)
         self._type_for = type_for if static else lambda rule: numba.typeof
         self._dispatchers: dict[tuple[Any, bool], Any] = {}
         self._compiled: dict[tuple[Any, ...], Any] = {}
@@ -104,7 +106,7 @@ class Kernel:
                 self._function
             )
             classes = classes_of(rule)
-            folder = cache_folder(frozenset(classes))
+            folder = cache_folder(frozenset(classes), self.module)
             if folder is not None:
                 name = hashlib.sha256(repr((composition.key, allocates)).encode()).hexdigest()[:16]
                 # Users may call anything: BLAS, say, of which Numba makes functions of its own.

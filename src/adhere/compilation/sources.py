@@ -1,35 +1,40 @@
-"""Which source files compiled code comes from, and what they held when they were run."""
+"""Which source files compiled code comes from, and what they held when they were run.
+
+Compiled code comes from the file of its loop, from the files of the policies, and from all of adhere's modules that
+these import, directly or not: functions and constants alike. Import statements are found in the text of a file, since
+to parse it would take a hundred times as long.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
-import sysconfig
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+from adhere.compilation.places import is_users
 
 _PACKAGE = Path(__file__).parent.parent
-# Compiled code comes from these alone; whatever else changes, kernels stay good.
-_OWN_PARTS = (
-    "randomness.py",
-    "compilation/*.py",
-    "policies/*.py",
-    "simulation/*.py",
-    "analysis/*/*_kernel.py",
-    "trial/steps.py",
-    "trial/lessons.py",
-    "trial/allocation.py",
-    "trial/beliefs.py",
-    "trial/looks.py",
-    "trial/look_judges.py",
-    "trial/best_arm.py",
-    "trial/beta_posterior.py",
-    "trial/z_statistic.py",
-    "design/*kernel.py",
-    "design/setting.py",
-    "design/room.py",
+_POLICIES = _PACKAGE / "policies" / "__init__.py"  # which imports every policy
+# A list of names may stand in brackets, over several lines.
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+adhere(?P<of>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n(]*)"
+    r"|import[ \t]+adhere(?P<module>[\w.]*))",
+    re.MULTILINE,
 )
-_noted: dict[Path, str] = {}
+_IN_LIST = re.compile(r"#[^\n]*|\bas\s+\w+")  # what is no name of a thing imported
+_NAME = re.compile(r"\w+")
+
+
+class _Source(NamedTuple):
+    digest: str
+    imports: frozenset[Path]  # adhere's own
+
+
+_noted: dict[Path, _Source] = {}
 
 
 def note_sources(module: str) -> None:
@@ -37,58 +42,110 @@ def note_sources(module: str) -> None:
 
     Later edits do not change the code in memory; only running a file again does.
     """
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if file and Path(file).is_file():
-        _noted.pop(Path(file), None)
-        _note({Path(file)})
+    file = _file_of(module)
+    if file is not None:
+        _noted.pop(file, None)
+        _note({file})
     if module.partition(".")[0] != "adhere":  # whose own modules lean on installed ones only
         _note(_loaded_modules(package=None))
+
+
+def note_imported(module: str) -> None:
+    """Remember what the sources of a compiled loop hold, while the module that has the loop is being run."""
+    _with_imports({_POLICIES, *_files_of([module])})
 
 
 def noted_digest(module: str) -> str | None:
     """What a module's file held when it was run, as a digest; None if it was not noted."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    return _noted.get(Path(file)) if file else None
+    return _noted[Path(file)].digest if file and Path(file) in _noted else None
+
+
+def fingerprint(classes: frozenset[type], *modules: str) -> str | None:
+    """A name for the contents of every source of the code of some modules, as compiled for these classes.
+
+    None if a class has no file of its own, as in a notebook.
+    """
+    own = _sources_of(classes)
+    if own is None:
+        return None
+    every = sorted(_with_imports({_POLICIES, *_files_of(modules), *own}))
+    return hashlib.sha256(repr([(str(path), _noted[path].digest) for path in every]).encode()).hexdigest()
+
+
+@cache
+def _sources_of(classes: frozenset[type]) -> frozenset[Path] | None:
+    """The files of some classes, and those that a user's class may lean on: all that are loaded at the first call.
+
+    Later more may be loaded, though the class does not lean on them.
+    """
+    files = set[Path]()
+    for rule_class in classes:
+        file = _file_of(rule_class.__module__)
+        if file is None or rule_class.__module__ == "__main__":
+            return None
+        package = rule_class.__module__.partition(".")[0]
+        files |= {file} if package == "adhere" else {file, *_loaded_modules(package)}
+    return frozenset(files)
+
+
+def _file_of(module: str) -> Path | None:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return Path(file) if file and Path(file).is_file() else None
+
+
+def _files_of(modules: Iterable[str]) -> set[Path]:
+    return {file for module in modules if (file := _file_of(module)) is not None}
+
+
+def _with_imports(files: Iterable[Path]) -> set[Path]:
+    """Some files and all of adhere's that they import, directly or not."""
+    found, left = set[Path](), set(files)
+    while left:
+        _note(left)
+        found |= left
+        left = {path for file in left for path in _noted[file].imports} - found
+    return found
 
 
 def _note(paths: Iterable[Path]) -> None:
     for path in paths:
         if path not in _noted:
-            _noted[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+            content = path.read_bytes()
+            _noted[path] = _Source(
+                hashlib.sha256(content).hexdigest(), imports_in(content.decode("utf-8", "replace"))
+            )
 
 
-def fingerprint(classes: frozenset[type]) -> str | None:
-    """A name for the contents of every source the code of these classes may come from.
-
-    None if a class has no file of its own, as in a notebook.
-    """
-    files = _own_sources()
-    for rule_class in classes:
-        file = getattr(sys.modules.get(rule_class.__module__), "__file__", None)
-        if file is None or rule_class.__module__ == "__main__" or not Path(file).is_file():
-            return None
-        package = rule_class.__module__.partition(".")[0]
-        if package != "adhere":
-            files |= {Path(file), *_loaded_modules(package)}
-    _note(files)
-    return hashlib.sha256(repr([(str(path), _noted[path]) for path in sorted(files)]).encode()).hexdigest()
+def imports_in(source: str) -> frozenset[Path]:
+    """The files of adhere that a source names in its import statements, wherever these stand."""
+    found = set()
+    for statement in _IMPORT.finditer(source):
+        module = (statement["of"] or statement["module"] or "").lstrip(".").replace(".", "/")
+        file = _file_at(module)
+        found.add(file)
+        if statement["names"] and file is not None and file.name == "__init__.py":  # a name may be that of a module
+            found |= {_file_at(f"{module}/{name}") for name in _NAME.findall(_IN_LIST.sub("", statement["names"]))}
+    return frozenset(file for file in found if file is not None)
 
 
-def _own_sources() -> set[Path]:
-    return {path for part in _OWN_PARTS for path in _PACKAGE.glob(part)}
+@cache
+def _file_at(place: str) -> Path | None:
+    """The file of a module or package of adhere, by its path in the package; None if there is none."""
+    path = _PACKAGE / place.strip("/")
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
 def _loaded_modules(package: str | None) -> set[Path]:
     """Modules a user's policy may lean on: its own package's, and all that are not installed."""
-    installed = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     found = set()
     for name, module in list(sys.modules.items()):
         file, owner = getattr(module, "__file__", None), name.partition(".")[0]
         if not file or not file.endswith(".py") or owner == "adhere":
             continue
-        if owner == package or not file.startswith(installed):
+        if owner == package or is_users(file):
             found.add(Path(file))
     return {path for path in found if path.is_file()}
 
 
-_note(_own_sources() | _loaded_modules(package=None))
+_note(_loaded_modules(package=None))

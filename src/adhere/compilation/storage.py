@@ -1,7 +1,8 @@
 """Where compiled kernels are kept between runs.
 
 Numba's own disk cache looks only at the kernel's file, so a policy edited elsewhere would run stale. Here the
-folder is named by the contents of all sources a composition uses: edit any of them and it is another one.
+folder is named by the contents of all sources of a loop and of the composition it is compiled for: edit any of them
+and it is another one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from adhere.compilation.sources import fingerprint
 
 Result = TypeVar("Result")
-_KEPT_FOLDERS = 64
+_KEPT_FOLDERS = 192  # one version of all sources has about ten, one of a user's policy two or three
 _TABLES: Final = "tables"
 # What of Numba's configuration (NUMBA_BOUNDSCHECK=1 and so on) changes the code that it generates. Processors and
 # their features are in Numba's own key.
@@ -50,15 +51,18 @@ _FLAGS: Final = (
 _FOR_NOW: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
-def cache_folder(classes: frozenset[type]) -> Path | None:
-    """Where code compiled from these classes is kept; None if they have no file or nowhere can be written."""
-    return folder_of(classes, tuple(getattr(config, name, None) for name in _FLAGS))
+def cache_folder(classes: frozenset[type], module: str) -> Path | None:
+    """Where the loops of a module, compiled for these classes, are kept.
+
+    None if a class has no file, or if no folder can be written.
+    """
+    return folder_of(classes, module, tuple(getattr(config, name, None) for name in _FLAGS))
 
 
 @cache
-def folder_of(classes: frozenset[type], flags: tuple[Any, ...]) -> Path | None:
-    """As `cache_folder`, for these values of Numba's flags."""
-    sources = fingerprint(classes)
+def folder_of(classes: frozenset[type], module: str, flags: tuple[Any, ...]) -> Path | None:
+    """Like `cache_folder`, for these values of Numba's flags."""
+    sources = fingerprint(classes, module)
     if sources is None:
         return None
     stamp = f"{sources} {sys.version} {numba.__version__} {np.__version__} {flags}"

@@ -20,6 +20,7 @@ from adhere.design.report_kernel import pop_report
 from adhere.design.room import Work
 from adhere.policies.generic import note_allocation, update
 from adhere.randomness import LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys
+from adhere.trial import look_judges as look_judges  # which implements `judge`: its code is compiled in
 from adhere.trial.looks import ACTIVE, GO_ON, Evidence, judge, selected_arm
 
 NO_FAULT = -(2**62)

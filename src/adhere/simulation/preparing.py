@@ -28,7 +28,7 @@ def compiled_loop(
 ) -> Any:
     """A loop compiled for arguments like these, or loaded as it was compiled before; a compilation is announced."""
     if not loop.ready(*example):
-        if cache_folder(frozenset(classes_of(rule))) is None:
+        if cache_folder(frozenset(classes_of(rule)), loop.module) is None:
             reason = "its code is not in a file of its own, or no cache folder can be written"
             warnings.warn(f"{policy} is compiled anew each time: {reason}", stacklevel=3)
         announce(announcement)

@@ -31,7 +31,7 @@ class KeptPlays:
     """The plays of one seed on one device in a folder."""
 
     def __init__(self, out: Path, seed: int, device: str) -> None:
-        self._folder, self._key = out / FOLDER, [fingerprint(frozenset()), seed, device]
+        self._folder, self._key = out / FOLDER, [fingerprint(frozenset(), Played.__module__), seed, device]
 
     def load(self, policy: Policy, cell: Cell) -> Played | None:
         """How a policy played a cell, if it did so with the same code, seed and device, and the file is whole."""
