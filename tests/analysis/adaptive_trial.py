@@ -96,3 +96,48 @@ def many_trials(
     for run in range(n_trials):
         probabilities = np.stack([1 - pi[run], pi[run]], axis=1)
         yield Records("made", "a test", ("x", "y"), chosen[run], taken[run], reward[run], probabilities=probabilities)
+
+
+def trials_by_stratum(
+    n_trials: int,
+    n: int,
+    *,
+    seed: int,
+    means: tuple[tuple[float, float], ...] = ((0.1, 0.3), (0.9, 0.7)),
+    compliance: float = 1.0,
+    pooled: bool = False,
+) -> Iterator[Records]:
+    """Trials of two arms in which a policy with a floor learns in each stratum by itself, or is `pooled`.
+
+    `means` has the mean outcome of each arm by stratum, where it is taken; strata are equally frequent. Who does not
+    comply takes the first arm.
+    """
+    rng = np.random.default_rng(seed)
+    k, rows, given = len(means), np.arange(n_trials), np.array(means)
+    wins, losses = np.ones((n_trials, k, 2)), np.ones((n_trials, k, 2))
+    columns: list[tuple[Any, ...]] = []
+    for _ in range(n):
+        stratum = rng.integers(k, size=n_trials)
+        learned = np.zeros_like(stratum) if pooled else stratum
+        share = (wins[rows, learned] / (wins[rows, learned] + losses[rows, learned])) ** 8
+        pi = 0.1 + 0.8 * share[:, 1] / share.sum(axis=1)
+        chosen = (rng.random(n_trials) < pi).astype(np.int64)
+        taken = np.where(rng.random(n_trials) < compliance, chosen, 0)
+        reward = (rng.random(n_trials) < given[stratum, taken]).astype(np.float64)
+        wins[rows, learned, chosen] += reward
+        losses[rows, learned, chosen] += 1 - reward
+        columns.append((chosen, taken, reward, pi, stratum))
+    chosen, taken, reward, pi, stratum = (np.array(column).T for column in zip(*columns, strict=True))
+    names = tuple("ABCDEFGH"[:k])
+    for run in range(n_trials):
+        yield Records(
+            "made",
+            "a test",
+            ("old", "new"),
+            chosen[run],
+            taken[run],
+            reward[run],
+            probabilities=np.stack([1 - pi[run], pi[run]], axis=1),
+            strata=names,
+            stratum=stratum[run],
+        )

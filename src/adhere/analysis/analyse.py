@@ -54,9 +54,10 @@ def analyse_records(
         raise InputError("fixed_allocation", True, "records in which the probabilities of arms did not change")
     tests = [_turned(one) if lower_is_better else one for one in randomisation()]
     has_sequences = not why_not(records)
+    draft = _drafted(records, confidence_sequences(records, level) if has_sequences else (), level, margin)
     draft = replace(
-        _drafted(records, confidence_sequences(records, level) if has_sequences else (), level, margin),
-        aipw=aipw(records, level) if has_sequences else (),
+        draft,
+        aipw=aipw(records, level, by_stratum=draft.mixes_strata) if has_sequences else (),
         randomisation=tuple(tests),
         subgroups=_subgroups(records, level),
         lower_is_better=lower_is_better,
@@ -128,10 +129,11 @@ def _judged(draft: Analysis) -> Analysis:
     """With what can be trusted of it, and what cannot."""
     from adhere.analysis.trust.cautions import warnings
     from adhere.analysis.trust.estimands import estimands
+    from adhere.analysis.trust.mixed_strata import without_mixed_strata
     from adhere.analysis.trust.refuted import without_promises
     from adhere.analysis.trust.verdict import verdict
 
-    draft = without_promises(draft)
+    draft = without_promises(without_mixed_strata(draft))
     draft = replace(draft, warnings=warnings(draft))
     words = estimands(
         draft.effects,

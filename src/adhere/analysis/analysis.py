@@ -78,6 +78,11 @@ class Analysis:
     rehearsal: bool = False
 
     @property
+    def mixes_strata(self) -> bool:
+        """Whether views that compare patients of different strata are withheld, as the allocation depends on them."""
+        return self.balance is not None and self.balance.depends
+
+    @property
     def title(self) -> str:
         """The name, which says if it is that of a rehearsal."""
         return f"{self.name} (rehearsal)" if self.rehearsal else self.name

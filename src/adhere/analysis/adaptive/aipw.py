@@ -24,18 +24,23 @@ _FEWEST: Final = 2  # outcomes of each arm without which there is no estimate
 
 @dataclass(frozen=True)
 class AipwEstimate:
-    """An effect estimated from data of an adaptive allocation, with an interval that holds in large samples."""
+    """An effect estimated from data of an adaptive allocation, with an interval that holds in large samples.
+
+    `by_stratum` says that it is the average of the strata's effects, weighted by their numbers of patients.
+    """
 
     view: View
     treatment: str
     control: str
     difference: Quantity
     note: str
+    by_stratum: bool = False
 
 
 class _Compared(NamedTuple):
     """The decisions with all reports that are needed, as two arms i and j are compared on them."""
 
+    entry: Ints
     arm: Ints  # 1 for i, 0 for j, -1 for any other
     probabilities: Floats  # of j and of i
     reward: Floats
@@ -43,16 +48,19 @@ class _Compared(NamedTuple):
     seen: Ints
     known_at: Ints
     after: Ints  # the first decision after its batch, and so after it
+    stratum: Ints  # 0 where strata are not averaged
 
 
-def aipw(records: Records, level: float = 0.95) -> tuple[AipwEstimate, ...]:
+def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> tuple[AipwEstimate, ...]:
     """Each pair of arms by intention-to-treat and, where they are defined, compliers; none without probabilities.
 
     For decision t and arm a, Γ_t(a) = m_t(a) + 1{Z_t=a}·(Y_t - m_t(a))/π_t(a), m_t(a) the mean of the outcomes of arm
     a known at t (before its batch, where the order is not known), shrunk towards ½ by one. The effect is the mean of
     Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))): such scores have a standard deviation of
     about 1/h_t, so that no few of them decide the variance. For compliers the same is done with D for Y; their ratio
-    has a Fieller set.
+    has a Fieller set. `by_stratum` weights so within each stratum, and strata by their patients: where the
+    probabilities depend on the stratum, h_t would make an evenly split one count more. That needs two outcomes of
+    each arm in each stratum; otherwise strata are not told apart.
 
     References
     ----------
@@ -68,10 +76,11 @@ def aipw(records: Records, level: float = 0.95) -> tuple[AipwEstimate, ...]:
             views.append(View.COMPLIERS)
         for view in views:
             compared = _compared(records, treatment, control, view)
+            if by_stratum and records.stratum is not None:
+                compared = _with_strata(compared, records.stratum)
             names = records.arms[treatment], records.arms[control]
-            estimates.append(
-                AipwEstimate(view, *names, _difference(compared, view, level, names), _note(records, compared, view))
-            )
+            difference, note = _difference(compared, view, level, names), _note(records, compared, view)
+            estimates.append(AipwEstimate(view, *names, difference, note, bool(compared.stratum.any())))
     return tuple(estimates)
 
 
@@ -83,6 +92,7 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
     seen, known_at = known_places(records, kept, view)
     after = np.arange(1, len(kept) + 1) if records.batch is None else batch_ends(records.batch[kept])
     return _Compared(
+        entry=kept,
         arm=np.where(of_pair, records.chosen == treatment, -1)[kept].astype(np.int64),
         probabilities=records.probabilities[kept][:, [control, treatment]],
         reward=records.reward[kept],
@@ -90,7 +100,16 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
         seen=seen,
         known_at=known_at,
         after=after,
+        stratum=np.zeros(len(kept), dtype=np.int64),
     )
+
+
+def _with_strata(compared: _Compared, stratum: Ints) -> _Compared:
+    """The same with strata, if each has enough outcomes of both arms that either could have been drawn for."""
+    strata, own = np.unique(stratum[compared.entry], return_inverse=True)
+    by_chance = compared.probabilities.min(axis=1) > 0.0
+    counts = [np.bincount(own[(compared.arm == arm) & by_chance], minlength=len(strata)) for arm in (0, 1)]
+    return compared if np.min(counts, initial=_FEWEST) < _FEWEST else compared._replace(stratum=own.astype(np.int64))
 
 
 def _difference(compared: _Compared, view: View, level: float, names: tuple[str, str]) -> Quantity:
@@ -106,31 +125,48 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
     if smallest < _SMALLEST:
         return Quantity(None, (), n, f"A probability was {smallest:.0e}: the patient drawn with it would decide all.")
     weights = np.sqrt(np.divide(first * second, first + second, out=np.zeros(len(first)), where=possible))
-    weights /= weights.sum()
-    scores = _scores(compared, compared.reward, possible)
-    effect = float(weights @ scores)
-    off = weights * (scores - effect)
-    variance = float(off @ off)
+    outcome = _Weighted.of(weights, _scores(compared, compared.reward, possible), compared.stratum)
     if view is View.INTENTION_TO_TREAT:
-        half = normal_quantile(level) * math.sqrt(variance)
-        limits = ConfidenceSet(effect - half, effect + half, _METHOD, Validity.ADAPTIVE, level=level)
-        return Quantity(effect, (limits,), n)
-    taken_scores = _scores(compared, compared.taken, possible)
-    taken = float(weights @ taken_scores)
-    taken_off = weights * (taken_scores - taken)
+        half = normal_quantile(level) * math.sqrt(outcome.covariance(outcome))
+        limits = ConfidenceSet(outcome.mean - half, outcome.mean + half, _METHOD, Validity.ADAPTIVE, level=level)
+        return Quantity(outcome.mean, (limits,), n)
+    taking = _Weighted.of(weights, _scores(compared, compared.taken, possible), compared.stratum)
     limits = fieller(
-        effect,
-        taken,
-        variance,
-        float(taken_off @ taken_off),
-        float(off @ taken_off),
+        outcome.mean,
+        taking.mean,
+        outcome.covariance(outcome),
+        taking.covariance(taking),
+        outcome.covariance(taking),
         level,
         method=f"Fieller on {_METHOD}",
         validity=Validity.ADAPTIVE,
     )
-    if taken == 0.0:
+    if taking.mean == 0.0:
         return Quantity(None, (limits,), n, "The arm chosen did not change what was taken: no compliers were seen.")
-    return Quantity(effect / taken, (limits,), n)
+    return Quantity(outcome.mean / taking.mean, (limits,), n)
+
+
+class _Weighted(NamedTuple):
+    """A weighted mean of scores, strata by their shares of the patients, and how far each score is off."""
+
+    mean: float
+    off: Floats  # of each decision, from the mean of its stratum, weighted
+    by_stratum: Floats  # how far the means of strata are off
+    shares: Floats
+
+    @staticmethod
+    def of(weights: Floats, scores: Floats, stratum: Ints) -> _Weighted:
+        n_strata = int(stratum.max()) + 1
+        shares = np.bincount(stratum, minlength=n_strata) / len(stratum)
+        weights = weights * (shares / np.bincount(stratum, weights, n_strata))[stratum]
+        means = np.array([weights[stratum == one] @ scores[stratum == one] for one in range(n_strata)]) / shares
+        mean = float(shares @ means)
+        return _Weighted(mean, weights * (scores - means[stratum]), means - mean, shares)
+
+    def covariance(self, other: _Weighted) -> float:
+        """Of two such means: within strata, and of the shares of strata."""
+        between = float(self.shares @ (self.by_stratum * other.by_stratum)) / len(self.off)
+        return float(self.off @ other.off) + between
 
 
 def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
@@ -160,6 +196,8 @@ def _note(records: Records, compared: _Compared, view: View) -> str:
         )
     if records.estimated is not None and records.estimated.any():
         sentences.append("Some probabilities were estimated by drawing.")
+    if compared.stratum.any():
+        sentences.append("The average of the strata's effects, weighted by their numbers of patients.")
     if view is View.COMPLIERS:
         sentences.append("Under monotonicity, and if the arm chosen acts through the arm taken alone.")
     return " ".join(sentences)

@@ -44,9 +44,10 @@ def heterogeneity_sentences(analysis: Analysis) -> Iterator[str]:
                 if p is None
                 else f"; test of one effect in all strata: p {'<' if p < 0.001 else '='} {max(p, 0.001):.3f}"
             )
+            only = "" if analysis.mixes_strata else ", and holds for a mixture of strata like this one"
             yield (
                 f"The effect of {treatment} against {control} differs from stratum to stratum ({listed}{test}): the "
-                "effect over all patients hides different effects, and holds for a mixture of strata like this one."
+                f"effect over all patients hides different effects{only}."
             )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
 from adhere.analysis.output.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
+from adhere.analysis.trust.mixed_strata import ADAPTS_BY_STRATUM, MIXES_STRATA
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from adhere.analysis.fixed_sample.comparison import Comparison
 
 NO_ESTIMAND = "no estimand without further assumptions"
-MIXES_STRATA = "mixes strata"  # whose shares assigned differ
+WITHHELD = {MIXES_STRATA: "withheld: mixes strata", ADAPTS_BY_STRATUM: "withheld: adapts by stratum"}
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 EXTREMES = "missing values at their extremes"
@@ -37,7 +38,6 @@ class EffectRow(NamedTuple):
     bar: tuple[float, float] | None = None
     reason: str = ""
     p: float | None = None  # of a set without a table of p-values
-    mixes_strata: bool = False
 
     @property
     def label(self) -> str:
@@ -47,8 +47,8 @@ class EffectRow(NamedTuple):
     @property
     def holds(self) -> str:
         """What its set promises, and for which allocation."""
-        if self.mixes_strata:
-            return MIXES_STRATA
+        if self.reason in WITHHELD:
+            return WITHHELD[self.reason]
         if self.found is None:
             return UNKNOWN
         if self.kind in (NOT_ADAPTIVE, REFUTED):
@@ -60,6 +60,8 @@ class EffectRow(NamedTuple):
         """Both in words."""
         if self.bar is not None:
             return f"{self.bar[0]:z.3f} to {self.bar[1]:z.3f}" + (f" {self.found}" if self.found else "")
+        if self.reason in WITHHELD:
+            return "withheld"
         return UNKNOWN if self.value is None and self.found is None else estimate(self.value, self.found, sign=True)
 
     @property
@@ -104,8 +106,6 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
                 bar = (extreme.low, extreme.high)
                 rows.append(EffectRow(view.value, "missing at extremes", EXTREMES, None, extreme.limits, bar))
     rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
-    if analysis.balance is not None and analysis.balance.differ:
-        rows = [one._replace(mixes_strata=not one.view.endswith(STRATIFIED)) for one in rows]
     rows = [
         one._replace(kind=REFUTED) if one.found and one.found.validity is Validity.REFUTED else one for one in rows
     ]

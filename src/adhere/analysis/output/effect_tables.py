@@ -9,6 +9,7 @@ from adhere.analysis.output.effect_rows import (
     MISLEADING,
     NO_ESTIMAND,
     STRATIFIED,
+    WITHHELD,
     assigned_effect,
     effect_rows,
     pairs,
@@ -44,8 +45,12 @@ def effects_table(analysis: Analysis, treatment: str, control: str, *, nested: b
 
 
 def ratios_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing:
-    """Ratios, numbers needed and p-values of these pairs."""
-    found = [one for one in analysis.effects.comparisons if (one.treatment, one.control) in shown]
+    """Ratios, numbers needed and p-values of these pairs, without those that are withheld."""
+    found = [
+        one
+        for one in analysis.effects.comparisons
+        if (one.treatment, one.control) in shown and one.difference.reason not in WITHHELD
+    ]
     found.sort(key=lambda one: shown.index((one.treatment, one.control)))
     corrections = list(dict.fromkeys(name for one in found for name in one.adjusted))
     several = len(shown) > 1

@@ -140,7 +140,7 @@ def _effects(analysis: Analysis) -> Section:
     if against:
         listings += [pairs_table(analysis, against)] if len(against) > 1 else []
         ratios = ratios_table(analysis, against)
-        listings.append(Listing(ratios.caption, ratios.header, ratios.rows, len(ratios.rows) > 12))
+        listings += _filled(Listing(ratios.caption, ratios.header, ratios.rows, len(ratios.rows) > 12))
     if len(every) > len(against):
         others = pairs_table(analysis, every[len(against) :])
         listings.append(Listing("The other pairs of arms: intention-to-treat", others.header, others.rows, True))
@@ -151,7 +151,7 @@ def _effects(analysis: Analysis) -> Section:
         result=_effects_result(analysis),
         uncertainty=_effects_uncertainty(analysis),
         figures=_drawn(figures.forest_figure(analysis)),
-        listings=[*listings, tables.means_table(analysis)],
+        listings=[*listings, *_filled(tables.means_table(analysis))],
     )
 
 

@@ -97,13 +97,17 @@ def _flow(analysis: Analysis, width: int) -> Iterator[str]:
 
 
 def _effects(analysis: Analysis, width: int) -> Iterator[str]:
-    yield _table(means_table(analysis), width)
+    means = means_table(analysis)
+    if means.rows:
+        yield _table(means, width)
     every = pairs(analysis)
     against_control = [pair for pair in every if pair[1] == analysis.control]
     if len(analysis.arms) <= MAX_ARMS:
         for pair in against_control:
             yield _table(effects_table(analysis, *pair, nested=True), width, "lrll")
-            yield _table(ratios_table(analysis, [pair]), width, "l")
+            ratios = ratios_table(analysis, [pair])
+            if ratios.rows:
+                yield _table(ratios, width, "l")
         others = every[len(against_control) :]
     else:
         others = against_control
@@ -114,7 +118,8 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
         yield paragraph(f"{counted(n_left, 'more pair')} of arms, and every view of each: --json or --html.", width)
     if len(analysis.arms) <= MAX_ARMS and bounds_table(analysis).rows:
         yield _table(bounds_table(analysis), width)
-    yield paragraph(analysis.bounds.inequality.sentence, width)
+    said = paragraph(analysis.bounds.inequality.sentence, width, "  " * analysis.mixes_strata)
+    yield f"Mean outcomes and bounds\n{said}" if analysis.mixes_strata else said
     strata = strata_table(analysis)
     if strata.rows:
         yield _table(strata, width, "llrl")

@@ -91,9 +91,9 @@ def _another(one: ArmFlow) -> float | None:
 
 
 def means_table(analysis: Analysis) -> Listing:
-    """Each arm's mean outcome by view."""
-    found: dict[str, dict[View, Quantity]] = {arm: {} for arm in analysis.arms}
-    for one in analysis.effects.means:
+    """Each arm's mean outcome by view; empty where means are withheld."""
+    found: dict[str, dict[View, Quantity]] = {} if analysis.mixes_strata else {arm: {} for arm in analysis.arms}
+    for one in analysis.effects.means if found else ():
         found[one.arm][one.view] = one.mean
     views = [view for view in View if any(view in means for means in found.values())]
     heads = [view.value + (f" {STARRED}" if view in (View.AS_TREATED, View.PER_PROTOCOL) else "") for view in views]
@@ -109,7 +109,7 @@ def _mean(one: Quantity | None, view: View) -> str:
 
 
 def bounds_table(analysis: Analysis) -> Listing:
-    """Each arm's mean if everybody took it, between its bounds."""
+    """Each arm's mean if everybody took it, between its bounds; empty where bounds are withheld."""
     rows = [
         [
             one.treatment,
@@ -118,7 +118,7 @@ def bounds_table(analysis: Analysis) -> Listing:
             str(one.limits or UNKNOWN),
         ]
         for one in analysis.bounds.bounds
-        if one.control is None
+        if one.control is None and not analysis.mixes_strata
     ]
     header = ["arm", "assumption", "bounds", f"limits [{level_text(analysis)}]"]
     return Listing("Mean outcome if everybody took the arm: bounds", header, rows)

@@ -42,8 +42,7 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
         yield analysis.allocation.sentence
     yield from _allocation(analysis)
     yield from _estimated(analysis)
-    differ = analysis.balance is not None and analysis.balance.differ
-    if analysis.balance is not None and differ:
+    if analysis.balance is not None and analysis.balance.depends:
         yield analysis.balance.sentence
     for sequence in analysis.sequences:
         if sequence.drift_at is not None:
@@ -52,9 +51,9 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
                 f"{sequence.treatment} against {sequence.control}) agrees with the records. The effect changed over "
                 "time, or the logged probabilities are wrong."
             )
-    if analysis.bounds.inequality.refuted and not differ:  # else strata may be what refutes it
+    if analysis.bounds.inequality.refuted:
         yield analysis.bounds.inequality.sentence
-    if MONOTONICITY in analysis.refuted and not differ:
+    if MONOTONICITY in analysis.refuted:
         yield analysis.refuted[MONOTONICITY]
     yield from _missing(analysis)
     yield from _outcomes(analysis)
@@ -118,11 +117,11 @@ def _differential(analysis: Analysis) -> Iterator[str]:
 
 def _outcomes(analysis: Analysis) -> Iterator[str]:
     means = [one for one in analysis.effects.means if one.view is View.INTENTION_TO_TREAT]
-    known = [one.mean for one in means if one.mean.value is not None]
-    if not known:
+    if not any(one.mean.n for one in means):
         yield "No outcome is known, so no effect can be estimated."
         return
-    if len({mean.value for mean in known}) == 1 and known[0].value in (0.0, 1.0):
+    known = [one.mean for one in means if one.mean.value is not None]
+    if known and len({mean.value for mean in known}) == 1 and known[0].value in (0.0, 1.0):
         yield f"Every known outcome is {known[0].value:g}, so no view can show a difference."
     few = [f"{one.arm}: {one.mean.n}" for one in means if 0 < one.mean.n < _FEW]
     if few:

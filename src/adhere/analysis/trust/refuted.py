@@ -34,36 +34,26 @@ def refuted_assumptions(analysis: Analysis) -> dict[str, str]:
 
 
 def without_promises(analysis: Analysis) -> Analysis:
-    """The analysis with everything that rests on a refuted assumption marked as refuted.
-
-    Where arms were allocated differently by stratum, that may be what refutes it: what accounts for strata or for
-    the probabilities then keeps its promise.
-    """
+    """The analysis with everything that rests on a refuted assumption marked as refuted."""
     found = refuted_assumptions(analysis)
     if not found:
         return analysis
     why = next(iter(found.values()))
-    by_strata = analysis.balance is not None and analysis.balance.differ
-    sequences, weighted = analysis.sequences, analysis.aipw
-    if not by_strata:
-        sequences = tuple(
-            replace(one, final=_marked(one.final)) if one.view is View.COMPLIERS else one for one in sequences
-        )
-        weighted = tuple(
-            replace(one, difference=_kept(one.difference)) if one.view is View.COMPLIERS else one for one in weighted
-        )
+    sequences = tuple(
+        replace(one, final=_marked(one.final)) if one.view is View.COMPLIERS else one for one in analysis.sequences
+    )
+    weighted = tuple(
+        replace(one, difference=_kept(one.difference)) if one.view is View.COMPLIERS else one for one in analysis.aipw
+    )
     extremes = tuple(
         replace(one, limits=_marked(one.limits)) if one.view is View.COMPLIERS else one
         for one in analysis.missing.extremes
     )
-    groups = {
-        name: replace(one, effects=_effects(one.effects, why, by_strata=True)) if not by_strata else one
-        for name, one in analysis.subgroups.items()
-    }
+    groups = {name: replace(one, effects=_effects(one.effects, why)) for name, one in analysis.subgroups.items()}
     return replace(
         analysis,
         refuted=found,
-        effects=_effects(analysis.effects, why, by_strata=by_strata),
+        effects=_effects(analysis.effects, why),
         strata=_strata(analysis.strata, found),
         bounds=replace(analysis.bounds, bounds=tuple(_bound(one, found) for one in analysis.bounds.bounds)),
         missing=replace(analysis.missing, extremes=extremes),
@@ -73,7 +63,7 @@ def without_promises(analysis: Analysis) -> Analysis:
     )
 
 
-def _effects(given: Effects, why: str, *, by_strata: bool) -> Effects:
+def _effects(given: Effects, why: str) -> Effects:
     """Differences stay, marked; ratios, numbers needed, p-values and means of compliers would mean nothing."""
     nothing = Quantity(None, reason=why)
     return replace(
@@ -83,7 +73,7 @@ def _effects(given: Effects, why: str, *, by_strata: bool) -> Effects:
             replace(
                 one, difference=_kept(one.difference), ratio=nothing, number_needed=nothing, p_value=None, adjusted={}
             )
-            if one.view is View.COMPLIERS and not (one.stratified and by_strata)
+            if one.view is View.COMPLIERS
             else one
             for one in given.comparisons
         ),

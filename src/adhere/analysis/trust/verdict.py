@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adhere.analysis.fixed_sample.heterogeneity import heterogeneity_sentences
+from adhere.analysis.fixed_sample.stratum_balance import kept_views
+from adhere.analysis.output.effect_rows import WITHHELD
 from adhere.analysis.output.texts import estimate, p_value, quantity, signed, unique
 from adhere.analysis.trust.mediation_words import and_list
 from adhere.analysis.trust.refuted import MONOTONICITY
@@ -13,15 +15,16 @@ from adhere.analysis.trust.verdict_taken import on_what_was_taken
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
+    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
     from adhere.analysis.analysis import Analysis
     from adhere.analysis.confidence_set import ConfidenceSet
     from adhere.analysis.fixed_sample.comparison import Comparison
 
 _NAMED = 3  # treatments whose effects are written out
-_STRATIFIED_ONLY = (
-    "Read the stratified effects only: the shares assigned differ between strata. Do not read the unstratified "
-    "effects, as-treated, per-protocol, bounds, principal strata, nor whether what was taken can be trusted: they "
-    "compare patients of different strata."
+_SAME = 1e-9  # effects that differ by less are the same but for rounding
+_WEIGHTED = (
+    " If the effect differs between strata, they estimate an average in which a stratum counts the more, the more "
+    "evenly its patients were split between the arms."
 )
 
 
@@ -35,8 +38,8 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
         yield "No outcome is known yet, so no view says anything."
         return
     yield from _intention_to_treat(analysis)
-    if _differ(analysis):
-        yield _STRATIFIED_ONLY
+    if analysis.mixes_strata:
+        yield _what_is_left(analysis)
     if analysis.lower_is_better:
         yield (
             "Lower outcomes were declared better: every outcome y is read as 1 − y here, in means and effects alike, "
@@ -49,21 +52,37 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
     elif total.took_it == total.compliance.n:
         unknown = total.not_reported + total.lost
         everybody = f"Everybody{' of whom it is known' if unknown else ''} took the arm they were assigned"
-        same = "effect of being assigned an arm is the effect of taking it."
-        if _differ(analysis):
-            yield f"{everybody}, so the stratified {same}"
-        else:
-            yield f"{everybody}: all views agree, and the {same}"
+        agree = ": all views agree, and" if not unknown and _agree(analysis) else ", so"
+        stratified = "stratified " * (analysis.mixes_strata and not analysis.adaptive)
+        yield f"{everybody}{agree} the {stratified}effect of being assigned an arm is the effect of taking it."
     else:
         yield from _compliers(analysis)
-        if not _differ(analysis):
+        if not analysis.mixes_strata:
             yield from on_what_was_taken(analysis)
             yield from _everybody(analysis)
 
 
-def _differ(analysis: Analysis) -> bool:
-    """Whether the shares assigned differ between strata, so that only stratified effects can be read."""
-    return analysis.balance is not None and analysis.balance.differ
+def _what_is_left(analysis: Analysis) -> str:
+    """What to read where the allocation depends on the stratum."""
+    kept = kept_views(adaptive=analysis.adaptive, weighted=bool(analysis.sequences))
+    if not kept:
+        return "No view of all patients can be read: the allocation adapts and depends on the stratum."
+    by_patients = any(one.by_stratum for one in analysis.aipw)
+    return (
+        f"Read {kept} only: the allocation depends on the stratum, and all other views, which mix strata, are "
+        f"withheld.{_WEIGHTED}{' AIPW weights strata by their numbers of patients instead.' * by_patients}"
+    )
+
+
+def _agree(analysis: Analysis) -> bool:
+    """Whether all views of each pair of arms are shown, comparable, and the same."""
+    values: dict[tuple[str, str], list[float | None]] = {}
+    for one in analysis.effects.comparisons:
+        values.setdefault((one.treatment, one.control), []).append(one.difference.value)
+    return not analysis.adaptive and all(
+        all(value is not None and abs(value - (first or 0.0)) < _SAME for value in (first, *others))
+        for first, *others in values.values()
+    )
 
 
 def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
@@ -91,7 +110,7 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
     if analysis.adaptive and analysis.sequences:
         yield "Missing and pending outcomes enter the any-time valid set at their worst case: they cannot mislead it."
     else:
-        extreme = "" if _differ(analysis) else "; the extreme cases under missing values need no such assumption"
+        extreme = "" if analysis.mixes_strata else "; the extreme cases under missing values need no such assumption"
         yield (
             "It leaves out patients whose outcome is missing, which is right only if they would have fared like the "
             f"others of their arm{extreme}."
@@ -113,14 +132,14 @@ def _randomisation(analysis: Analysis) -> Iterator[str]:
 def _compliers(analysis: Analysis) -> Iterator[str]:
     who = "compliers (those who take the treatment if and only if assigned to it)"
     found = list(_to_read(analysis, View.COMPLIERS).values())
-    known = [one for one in found if one.difference.value is not None]
-    if analysis.bounds.inequality.refuted and not _differ(analysis):
+    known = [one for one in found if _value(analysis, one) is not None]
+    if analysis.bounds.inequality.refuted:
         yield (
             f"Do not read the effect among {who}, nor the bounds: the data refute that assignment acts only through "
             "what is taken, on which both rest."
         )
         return
-    if MONOTONICITY in analysis.refuted and not _differ(analysis):
+    if MONOTONICITY in analysis.refuted:
         yield (
             f"Do not read the effect among {who}, the principal strata, nor the bounds with monotonicity: the data "
             "refute that nobody does the opposite of what they are assigned (there are defiers)."
@@ -173,12 +192,27 @@ def _reasons(found: list[Comparison]) -> str:
     return "; ".join(said)
 
 
+def _value(analysis: Analysis, one: Comparison) -> float | None:
+    """The effect; where it is withheld, that of its confidence sequence."""
+    sequence = _sequence(analysis, one)
+    is_withheld = one.difference.reason in WITHHELD
+    return sequence.estimate if is_withheld and sequence is not None else one.difference.value
+
+
 def _set(analysis: Analysis, one: Comparison) -> ConfidenceSet | None:
     """The set that holds for the allocation: of an adaptive one, the confidence sequence's."""
+    sequence = _sequence(analysis, one)
+    if sequence is not None:
+        return sequence.final
+    return one.difference.sets[0] if one.difference.sets else None
+
+
+def _sequence(analysis: Analysis, one: Comparison) -> ConfidenceSequence | None:
+    """The confidence sequence of a comparison, where the allocation was adaptive."""
     for sequence in analysis.sequences if analysis.adaptive else ():
         if (sequence.view, sequence.treatment, sequence.control) == (one.view, one.treatment, one.control):
-            return sequence.final
-    return one.difference.sets[0] if one.difference.sets else None
+            return sequence
+    return None
 
 
 def _says_nothing(found: ConfidenceSet | None) -> bool:
@@ -228,7 +262,7 @@ def _to_read(analysis: Analysis, view: View) -> dict[str, Comparison]:
     """The comparison of each treatment with control: the stratified one, where there is one that says something."""
     found: dict[str, Comparison] = {}
     for one in analysis.effects.comparisons:
-        if one.view is view and one.control == analysis.control and (one.stratified or not _differ(analysis)):
+        if one.view is view and one.control == analysis.control and (one.stratified or not analysis.mixes_strata):
             first = found.setdefault(one.treatment, one)
             if first.difference.value is None and one.difference.value is not None:
                 found[one.treatment] = one
